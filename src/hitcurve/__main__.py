@@ -1,0 +1,7 @@
+"""``python -m hitcurve`` is the command ``hitcurve``."""
+
+import sys
+
+from hitcurve.cli import main
+
+sys.exit(main())

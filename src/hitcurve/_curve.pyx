@@ -1,0 +1,1787 @@
+# cython: wraparound=True
+"""HitCurve and HitCurves: the table of one ranking or of many, and every number that reads off it."""
+cimport cython
+from cpython.mem cimport PyMem_RawFree
+from libc.math cimport NAN, isfinite
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+cimport numpy as cnp
+
+import numpy as np
+
+from hitcurve._count cimport ScoreType
+from hitcurve._rank cimport (
+    OwnTable,
+    Queries,
+    allocate_table,
+    apply_nan_policy,
+    as_flags,
+    as_key,
+    as_real,
+    as_weight,
+    compared_as,
+    one_dimension,
+    parse_lower,
+    parse_num_relevant,
+    parse_reading,
+    parse_ties,
+    queries_average_precision,
+    queries_tables,
+    rank_average_precision,
+    rank_table,
+    scores_as,
+    whole_number,
+)
+from hitcurve._read cimport (
+    INTERPOLATION_CONTINUOUS,
+    INTERPOLATION_NONE,
+    INTERPOLATION_TRAPEZOID,
+    MEASURE_ADJUSTED_LOG_AUC,
+    MEASURE_AVERAGE_PRECISION,
+    MEASURE_BEDROC,
+    MEASURE_CHANCE,
+    MEASURE_ENRICHMENT_FACTOR,
+    MEASURE_F_SCORE,
+    MEASURE_HITS,
+    MEASURE_LOG_AUC,
+    MEASURE_MAX_ENRICHMENT_FACTOR,
+    MEASURE_MINIMUM,
+    MEASURE_NORMALIZED_AVERAGE_PRECISION,
+    MEASURE_NORMALIZED_ENRICHMENT_FACTOR,
+    MEASURE_PRECISION,
+    MEASURE_R_PRECISION,
+    MEASURE_RECALL,
+    MEASURE_RECIPROCAL_RANK,
+    MEASURE_RIE,
+    MEASURE_ROC_AUC,
+    MEASURE_ROC_ENRICHMENT,
+    MEASURE_SUCCESS,
+    NO_CUTOFF,
+    TIES_BEST,
+    TIES_EXPECTED,
+    TIES_THRESHOLD,
+    TIES_WORST,
+    Measure,
+    Reading,
+    Table,
+    Ties,
+    read_measure,
+)
+
+from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+
+cnp.import_array()
+
+cdef int64_t LARGEST = (<int64_t>1) << 62
+
+
+# ------------------------------------------------------------------------------------------------------- the arguments
+
+cdef object ratio(object value, str name):
+    """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
+    from fractions import Fraction
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        if isinstance(value, (float, np.floating)):
+            exact = Fraction(str(value))
+        elif isinstance(value, np.integer):
+            exact = Fraction(int(value))
+        else:
+            exact = Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        if isinstance(value, (float, np.floating)):
+            raise ValueError(f"{name} is {value}: must lie in (0, 1]") from None
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
+    if not 0 < exact <= 1:
+        raise ValueError(f"{name} is {value}: must lie in (0, 1]")
+    return exact.numerator, exact.denominator
+
+
+cdef object each(object values):
+    """(flat list of the values, their shape; None for a single one)."""
+    if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
+        array = np.asarray(values)
+        if array.dtype == object:
+            return list(np.ravel(np.array(values, dtype=object))), array.shape
+        return list(array.reshape(-1)), array.shape
+    return [values], None
+
+
+cdef object quotients(object values, str name, object whole, bint up):
+    """numerator * whole / denominator for each value and each entry of `whole`, rounded up to a whole number if `up`.
+
+    `whole` is a number or an array of one for each query; the result has the shape of `whole` and then of the values.
+    """
+    numbers, shape = each(values)
+    out = []
+    for value in numbers:
+        top, bottom = ratio(value, name)
+        if isinstance(whole, np.ndarray):
+            counts = whole
+            if counts.shape[0] > 0 and top * int(counts.max()) >= 1 << 53:
+                counts = counts.astype(object)
+            scaled = -(-top * counts // bottom) if up else top * counts / bottom
+            out.append(scaled.astype(np.int64 if up else np.float64))
+        else:
+            out.append(-(-top * whole // bottom) if up else top * whole / bottom)
+    stacked = np.stack(out, axis=-1) if out else np.empty(np.shape(whole) + (0,))
+    if not isinstance(whole, np.ndarray):
+        stacked = np.array(out, dtype=np.int64 if up else np.float64)
+    return stacked, shape
+
+
+cdef object ranks_from(object k, object fraction, object num_items):
+    """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
+    if (k is None) == (fraction is None):
+        raise ValueError("give either k or fraction" if k is None else f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+    if fraction is not None:
+        return quotients(fraction, "fraction", num_items, True)
+    return whole_ranks(k)
+
+
+cdef object whole_ranks(object k):
+    numbers, shape = each(k)
+    ranks = []
+    for value in numbers:
+        rank = whole_number(value, "k")
+        if rank < 1:
+            raise ValueError(f"k is {rank}: ranks start at 1")
+        ranks.append(min(rank, LARGEST))
+    return np.array(ranks, dtype=np.int64), shape
+
+
+cdef object parameters(object values, str name, str domain, double low, double high):
+    """(numbers as float64, their shape), each checked to lie strictly between low and high."""
+    numbers, shape = each(values)
+    for value in numbers:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
+        if not low < value < high:
+            raise ValueError(f"{name} is {value}: must be {domain}")
+    return np.array(numbers, dtype=np.float64), shape
+
+
+cdef int no_threshold(str name, int ties) except -1:
+    if ties == TIES_THRESHOLD:
+        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
+                         "take 'expected', 'best' or 'worst'")
+    return ties
+
+
+# --------------------------------------------------------------------------------------------------------- the measures
+
+cdef class _Measures:
+    """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
+
+    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+        """The measure for each rank or number; `shape` is theirs, None for a single one."""
+        raise NotImplementedError
+
+    cdef object counted(self):
+        """(num_items, num_relevant): numbers, or arrays of one for each query."""
+        raise NotImplementedError
+
+    cdef int needs_plain(self, str name) except -1:
+        """An error if the items have weights: this measure has no meaning for them."""
+        raise NotImplementedError
+
+    cdef int needs_all(self, str name) except -1:
+        """An error if relevant items were never retrieved: this measure needs the rank of every one."""
+        raise NotImplementedError
+
+    cdef object weighted_read(self, str name, object ties, object interpolation):
+        raise NotImplementedError
+
+    cdef bint has_weights(self):
+        raise NotImplementedError
+
+    cdef object at_cutoff(self, str name, Measure measure, object k, object fraction, object ties, double x):
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        reading.x = x
+        self.needs_plain(name)
+        if measure == MEASURE_SUCCESS:
+            no_threshold(name, reading.ties)
+        ranks, shape = ranks_from(k, fraction, self.counted()[0])
+        return self.read(measure, &reading, ranks, None, shape)
+
+    cdef object plain(self, str name, Measure measure, object ties):
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        self.needs_plain(name)
+        return self.read(measure, &reading, None, None, None)
+
+    def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
+        """Average precision: the mean, over the relevant items, of the precision at each.
+
+        AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x, and x the
+        item's rank; relevant items that were never retrieved add 0.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count.
+        ties : {"expected", "best", "worst", "threshold"}
+            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items, in closed form
+            (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
+            bounds with ``normalize="hits"``). ``"threshold"``: the group enters at once, (1/R) sum r_g H_g / N_g, which
+            is scikit-learn's number and neither a mean nor a bound. Without ties all four agree.
+        interpolation : {None, "11-point", "101-point", "all-point", "trapezoid", "continuous"}
+            None is the sum above. The ``-point`` kinds take the mean, over recall levels, of the greatest precision at
+            that recall or a higher one: 11 levels (PASCAL VOC 2007), 101 (COCO), or one a relevant item (VOC 2010);
+            levels are compared in whole numbers, and under expected ties the curve is the mean hit curve.
+            ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
+            point's precision. ``"continuous"``: the integral of precision over recall with hits spread evenly over a
+            tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same for expected and threshold ties.
+        normalize : {"min", "relevant", "hits"}
+            What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
+            among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit).
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            For an unknown choice, k below 1, or k with an interpolation.
+
+        References
+        ----------
+        Zhu (2004), "Recall, Precision and Average Precision". McSherry & Najork (2008), "Computing Information
+        Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR.
+        """
+        cdef Reading reading
+        if k is None:
+            parse_reading(None, ties, interpolation, normalize, &reading)
+            if self.has_weights():
+                return self.weighted_read("average_precision", ties, interpolation)
+            return self.read(MEASURE_AVERAGE_PRECISION, &reading, None, None, None)
+        ranks, shape = whole_ranks(k)
+        parse_reading(1, ties, interpolation, normalize, &reading)
+        self.needs_plain("average_precision at k")
+        return self.read(MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
+
+    def precision(self, k=None, *, fraction=None, ties="expected"):
+        """Precision among the first k items, h(k) / k.
+
+        Places beyond the last item count as not relevant.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The cutoff rank, from 1.
+        fraction : float or array of float, in place of k
+            A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7).
+        ties : {"expected", "best", "worst", "threshold"}
+            Inside a tie group h is linear (expected, threshold) or at its extreme (best, worst).
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN only for a fraction of no items.
+        """
+        return self.at_cutoff("precision", MEASURE_PRECISION, k, fraction, ties, 0.0)
+
+    def recall(self, k=None, *, fraction=None, ties="expected"):
+        """Recall among the first k items, h(k) / R.
+
+        Parameters
+        ----------
+        k, fraction, ties
+            As in ``precision``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN when there is no relevant item.
+        """
+        return self.at_cutoff("recall", MEASURE_RECALL, k, fraction, ties, 0.0)
+
+    def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
+        """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R).
+
+        Parameters
+        ----------
+        k, fraction, ties
+            As in ``precision``.
+        beta : float
+            Weight of recall against precision (van Rijsbergen 1979), not negative.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; 0 when there is no relevant item.
+        """
+        if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
+            raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
+        if not (isfinite(<double>beta) and beta >= 0):
+            raise ValueError(f"beta is {beta}: must be finite and not negative")
+        return self.at_cutoff("f_score", MEASURE_F_SCORE, k, fraction, ties, beta)
+
+    def hits_at(self, k=None, *, fraction=None, ties="expected"):
+        """Relevant items among the first k, h(k): the hit curve itself.
+
+        Parameters
+        ----------
+        k, fraction, ties
+            As in ``precision``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold).
+        """
+        return self.at_cutoff("hits_at", MEASURE_HITS, k, fraction, ties, 0.0)
+
+    def success(self, k=None, *, fraction=None, ties="expected"):
+        """1 if a relevant item is among the first k, else 0; under expected ties the probability of it.
+
+        P = 1 - C(n - r, m) / C(n, m) when the first group with relevant items (n items, r relevant) has m places
+        above the cutoff.
+
+        Parameters
+        ----------
+        k, fraction
+            As in ``precision``.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        return self.at_cutoff("success", MEASURE_SUCCESS, k, fraction, ties, 0.0)
+
+    def r_precision(self, *, ties="expected"):
+        """Precision, and recall, among the first R items: h(R) / R.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``precision``.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        return self.plain("r_precision", MEASURE_R_PRECISION, ties)
+
+    def reciprocal_rank(self, k=None, *, ties="expected"):
+        """1 / rank of the first relevant item, 0 if none is retrieved (or among the first k).
+
+        Under expected ties the mean over the orders of the first group that holds one: sum p_j / (c + j) over its
+        places j, p_1 = r/n, p_{j+1} = p_j (n - j - r + 1) / (n - j).
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        no_threshold("reciprocal_rank", reading.ties)
+        self.needs_plain("reciprocal_rank")
+        if k is None:
+            return self.read(MEASURE_RECIPROCAL_RANK, &reading, None, None, None)
+        ranks, shape = whole_ranks(k)
+        return self.read(MEASURE_RECIPROCAL_RANK, &reading, ranks, None, shape)
+
+    def roc_auc(self, *, ties="expected"):
+        """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            A tied pair counts a half (expected and threshold: the straight segment), one (best) or nothing (worst).
+
+        Returns
+        -------
+        float or ndarray
+            NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            When relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed.
+        """
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        if self.has_weights():
+            return self.weighted_read("roc_auc", ties, None)
+        self.needs_all("roc_auc")
+        return self.read(MEASURE_ROC_AUC, &reading, None, None, None)
+
+    def roc_enrichment(self, fpr, *, ties="expected"):
+        """ROC enrichment: the true-positive rate where the false-positive rate reaches `fpr`, over `fpr`.
+
+        TPR is read off the ROC polygon, after any rise at exactly that rate (Nicholls 2008; Jain & Nicholls 2008).
+
+        Parameters
+        ----------
+        fpr : float or array of float
+            In (0, 1], taken as the decimal that was written.
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1 / fpr]; NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
+        """
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        self.needs_plain("roc_enrichment")
+        self.needs_all("roc_enrichment")
+        items, relevant = self.counted()
+        numbers, shape = quotients(fpr, "fpr", items - relevant, False)
+        return self.read(MEASURE_ROC_ENRICHMENT, &reading, None, numbers, shape)
+
+    def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
+        """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
+
+        Parameters
+        ----------
+        fraction, k, ties
+            As in ``precision``; the fraction comes first here, as in "EF at 1 %".
+
+        Returns
+        -------
+        float or ndarray
+            In [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
+        """
+        self.needs_all("enrichment_factor")
+        return self.at_cutoff("enrichment_factor", MEASURE_ENRICHMENT_FACTOR, k, fraction, ties, 0.0)
+
+    def max_enrichment_factor(self, fraction=None, *, k=None):
+        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R.
+
+        Parameters
+        ----------
+        fraction, k
+            As in ``enrichment_factor``.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        self.needs_all("max_enrichment_factor")
+        return self.at_cutoff("max_enrichment_factor", MEASURE_MAX_ENRICHMENT_FACTOR, k, fraction, "expected", 0.0)
+
+    def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
+        """The enrichment factor over its maximum, h(k) / min(R, k).
+
+        Parameters
+        ----------
+        fraction, k, ties
+            As in ``enrichment_factor``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN when there is no relevant item.
+        """
+        self.needs_all("normalized_enrichment_factor")
+        return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
+                              0.0)
+
+    cdef object with_number(self, str name, Measure measure, object values, str argument, str domain, double low,
+                            double high, object ties):
+        cdef Reading reading
+        parse_reading(None, ties, None, "min", &reading)
+        self.needs_plain(name)
+        self.needs_all(name)
+        if measure == MEASURE_RIE or measure == MEASURE_BEDROC:
+            no_threshold(name, reading.ties)
+        numbers, shape = parameters(values, argument, domain, low, high)
+        return self.read(measure, &reading, None, numbers, shape)
+
+    def rie(self, alpha=20.0, *, ties="expected"):
+        """Robust initial enhancement: the weight exp(-alpha * rank / N) of the relevant items over that of random ones.
+
+        RIE = (1/R) sum exp(-alpha x_i / N) / ((1/N) (1 - exp(-alpha)) / (exp(alpha/N) - 1))  (Sheridan et al. 2001).
+        Under expected ties a group adds (r/n) q^(c+1) (1 - q^n) / (1 - q), q = exp(-alpha/N).
+
+        Parameters
+        ----------
+        alpha : float or array of float
+            Weight of the top of the list, above 0; 1/alpha is the share of the list that matters.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
+
+        Returns
+        -------
+        float or ndarray
+            1 for a random order. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``, and for alpha not above 0.
+        """
+        return self.with_number("rie", MEASURE_RIE, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
+
+    def bedroc(self, alpha=20.0, *, ties="expected"):
+        """Boltzmann-enhanced discrimination of ROC: RIE between its least and its greatest value, in [0, 1].
+
+        BEDROC = (S - S_min) / (S_max - S_min), S = sum exp(-alpha x_i / N) (Truchon & Bayly 2007), evaluated without
+        cancellation: it tends to ROC AUC as alpha tends to 0 and holds for large alpha.
+
+        Parameters
+        ----------
+        alpha, ties
+            As in ``rie``; 20, 80.5, 160.9 and 321.9 are customary.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``rie``.
+        """
+        return self.with_number("bedroc", MEASURE_BEDROC, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
+
+    def log_auc(self, min_fpr=0.001, *, adjusted=False, ties="expected"):
+        """Area under the ROC curve over log10 of the false-positive rate, from min_fpr to 1, scaled to 1 for perfect.
+
+        Integrates the straight ROC segments exactly, dy/ln 10 + b dlog10 x with b = y2 - x2 dy/dx (Mysinger & Shoichet
+        2010, as their programs compute it); trapezoids over log x would inflate with ties.
+
+        Parameters
+        ----------
+        min_fpr : float or array of float
+            The smallest false-positive rate, in (0, 1).
+        adjusted : bool
+            Subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001.
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``, and for min_fpr outside (0, 1).
+        """
+        if not isinstance(adjusted, (bool, np.bool_)):
+            raise TypeError(f"adjusted must be True or False, got {adjusted!r}")
+        return self.with_number("log_auc", MEASURE_ADJUSTED_LOG_AUC if adjusted else MEASURE_LOG_AUC, min_fpr, "min_fpr",
+                                "in (0, 1)", 0.0, 1.0, ties)
+
+    def chance(self):
+        """Expected average precision of a random order of the same items.
+
+        (R-1)/(N-1) + (N-R)/(N-1) H_N / N with H_N the harmonic number (Bestgen 2015): the expected AP of one tie group
+        of all items. About R/N for large N. With relevant items that were never retrieved, times their share found.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        return self.plain("chance", MEASURE_CHANCE, "expected")
+
+    def minimum(self):
+        """The least average precision that any order of the same items has: all relevant items last.
+
+        (1/R) sum i / (N - R + i), i = 1..R (Boyd et al. 2012).
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+        """
+        return self.plain("minimum", MEASURE_MINIMUM, "expected")
+
+    def normalized_average_precision(self, *, ties="expected"):
+        """Average precision on a scale where a random order is 0 and a perfect one 1: (AP - chance) / (1 - chance).
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``average_precision``.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item, or nothing else.
+        """
+        return self.plain("normalized_average_precision", MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
+
+
+# ------------------------------------------------------------------------------------------------------------ one curve
+
+cdef object read_only(const void* data, Py_ssize_t n, int type_number, object owner):
+    """An array on memory that the owner keeps."""
+    cdef cnp.npy_intp shape = n
+    cdef cnp.ndarray array = cnp.PyArray_SimpleNewFromData(1, &shape, type_number, <void*>data)
+    cnp.set_array_base(array, owner)
+    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
+
+
+cdef object frozen(object array):
+    array.flags.writeable = False
+    return array
+
+
+cdef object same_scores(object a, object b):
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+
+
+@cython.final
+cdef class HitCurve(_Measures):
+    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure read off them.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+    y_score : array_like of shape (n,)
+        Scores; the highest rank first. float32 and float64 are compared in their own type, integers exactly.
+    num_relevant : int, optional
+        Relevant items in all, if some were never retrieved; at least those in `y_true`.
+    relevance_level : number, optional
+        Graded labels are relevant from this level up.
+    tiebreak : "order" or array_like of shape (n,), optional
+        Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
+        items equal in both stay tied). None leaves ties to be read by ``ties=``.
+    lower_is_better : bool
+        The lowest score ranks first (docking energies, distances).
+    nan_policy : {"raise", "worst", "omit"}
+        A NaN score is an error, ranks below all others (as one tie group), or its item is left out.
+    sample_weight : array_like of shape (n,), optional
+        Weights of the items: every count becomes a sum of weights, and only ``ties="threshold"`` has a meaning. Items of
+        weight 0 count as absent.
+    workers : int
+        Threads that count; -1 for all cores. Results are the same for any number.
+
+    Attributes
+    ----------
+    num_items, num_relevant, num_hits : int
+        Items, relevant items, and those of them that were ranked (sums of weights with `sample_weight`).
+    prevalence : float
+        num_relevant / num_items.
+    score, above, tied, hits : ndarray
+        The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
+        in it, relevant items in it.
+    lower_is_better, weighted : bool
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curve = hc.HitCurve([0, 1, 1, 0], [0.3, 0.9, 0.3, 0.1])
+    >>> curve.average_precision()
+    0.9166666666666666
+    >>> curve.average_precision(ties="worst"), curve.average_precision(ties="best")
+    (0.8333333333333333, 1.0)
+    """
+    cdef Table table
+    cdef void* block            # memory of the table, or NULL if an owner keeps it
+    cdef object owner
+    cdef const void* raw_score  # in the type of comparison, until it is asked for
+    cdef ScoreType raw_type
+    cdef object origin          # from which the scores' own type is restored; None without scores
+    cdef object own_score
+    cdef int64_t hits_in_table
+    cdef bint lower
+    cdef object weights         # (above, tied, hits, items, relevant, hits in all) in weights, or None
+
+    def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
+                 lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
+        cdef OwnTable table
+        if self.table.num_items != -1:
+            raise TypeError("a HitCurve is immutable: make a new one")
+        if tiebreak is not None or sample_weight is not None:
+            self.rank_sorted(y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
+                             sample_weight)
+            return
+        self.origin = rank_table(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
+                                 &table)
+        self.take(&table)
+        self.raw_type = compared_as(self.origin)
+        self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
+        self.lower = lower_is_better
+        self.table.num_items = table.num_items
+
+    def __cinit__(self):
+        self.table.num_items = -1  # until the curve is made
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.block)
+
+    cdef void take(self, const OwnTable* table) noexcept:
+        """Takes over the memory of a table."""
+        self.block = table.block
+        self.table.above = table.above
+        self.table.tied = table.tied
+        self.table.hits = table.hits
+        self.table.rows = table.rows
+        self.raw_score = table.score
+        self.hits_in_table = table.num_hits
+
+    cdef int rank_sorted(self, y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
+                         sample_weight) except -1:
+        """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
+        from hitcurve.resolve import resolved_tables, weighted_table
+        lower = parse_lower(lower_is_better)
+        relevant = one_dimension(as_flags(y_true, relevance_level), "y_true")
+        score = one_dimension(as_real(y_score, "y_score"), "y_score")
+        n = relevant.shape[0]
+        if score.shape[0] != n:
+            raise ValueError(f"y_true has {n} items, y_score has {score.shape[0]}")
+        if tiebreak is not None and sample_weight is not None:
+            raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
+                             "which leaves nothing to resolve")
+        key = as_key(tiebreak, n) if tiebreak is not None else None
+        weight = as_weight(sample_weight, n) if sample_weight is not None else None
+        kept = apply_nan_policy(nan_policy, score, None)
+        if weight is not None:
+            kept = weight > 0 if kept is None else kept & (weight > 0)
+        if kept is not None:
+            relevant, score = relevant[kept], score[kept]
+            key = key[kept] if key is not None else None
+            weight = weight[kept] if weight is not None else None
+        if weight is not None:
+            score, above, tied, hits, total = weighted_table(relevant, score, weight, lower)
+            self.set_weighted(score, above, tied, hits, total, num_relevant)
+        else:
+            _, score, above, tied, hits = resolved_tables(relevant, score, np.zeros(score.shape[0], np.int64), 1, lower,
+                                                          key)
+            self.set_table(score, above, tied, hits, relevant.shape[0], num_relevant)
+        self.lower = lower
+        return 0
+
+    cdef int set_table(self, score, above, tied, hits, num_items, num_relevant) except -1:
+        """Copies a table that has been checked."""
+        cdef OwnTable table
+        cdef Py_ssize_t rows = above.shape[0]
+        allocate_table(rows, &table)
+        for to, column in ((<size_t>table.above, above), (<size_t>table.tied, tied), (<size_t>table.hits, hits)):
+            column = np.ascontiguousarray(column, np.int64)
+            memcpy(<void*><size_t>to, cnp.PyArray_DATA(<cnp.ndarray>column), 8 * rows)
+        table.num_hits = int(np.sum(hits, dtype=np.int64))
+        self.take(&table)
+        self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
+        self.raw_score = NULL
+        self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
+        self.table.num_items = num_items
+        return 0
+
+    cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
+        cdef double found = float(np.sum(hits)) if hits.shape[0] else 0.0
+        if num_relevant is None:
+            num_relevant = found
+        elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
+            raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
+        elif not found <= num_relevant < float("inf"):
+            raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
+        self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
+        self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
+                        frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found)
+        self.table.rows = above.shape[0]
+        self.table.num_items = 0
+        return 0
+
+    # Other ways in.
+
+    @classmethod
+    def from_ranked(cls, hits, *, num_items=None, num_relevant=None):
+        """A curve from hit flags in rank order, best first: nothing is tied, there are no scores.
+
+        Parameters
+        ----------
+        hits : array_like of shape (n,)
+            1 or True where the item at that rank is relevant (a neighbour found, a detection that is true), else 0.
+        num_items : int, optional
+            Items in all, if the list stops before the last; those missing are not relevant.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
+
+        Returns
+        -------
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For flags other than 0 and 1, num_items below the length, num_relevant below the hits.
+        """
+        flags = as_real(hits, "hits")
+        if flags.ndim != 1:
+            raise ValueError(f"hits must be one-dimensional, got shape {flags.shape}")
+        bad = np.flatnonzero((flags != 0) & (flags != 1))
+        if bad.shape[0] > 0:
+            raise ValueError(f"hits[{bad[0]}] is {flags[bad[0]]}: flags must be 0 or 1, False or True")
+        count = flags.shape[0] if num_items is None else whole_number(num_items, "num_items")
+        if count < flags.shape[0]:
+            raise ValueError(f"num_items is {count}, but hits has {flags.shape[0]} entries")
+        return cls.from_ranks(np.flatnonzero(flags) + 1, num_items=count, num_relevant=num_relevant)
+
+    @classmethod
+    def from_ranks(cls, ranks, *, num_items, num_relevant=None):
+        """A curve from the ranks of the relevant items: nothing is tied, there are no scores.
+
+        Parameters
+        ----------
+        ranks : array_like of int, shape (r,)
+            Ranks from 1, each once, in any order.
+        num_items : int
+            Items in all.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
+
+        Returns
+        -------
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For a rank below 1, above num_items, or given twice; num_relevant below the hits.
+        """
+        places = as_real(ranks, "ranks")
+        if places.ndim != 1:
+            raise ValueError(f"ranks must be one-dimensional, got shape {places.shape}")
+        if places.dtype.kind not in "iu" and places.size:
+            raise TypeError(f"ranks has dtype {places.dtype}: must be whole numbers")
+        count = checked_items(num_items)
+        bad = np.flatnonzero(places < 1)
+        if bad.shape[0] > 0:
+            raise ValueError(f"ranks[{bad[0]}] is {places[bad[0]]}: ranks start at 1")
+        bad = np.flatnonzero(places > count)
+        if bad.shape[0] > 0:
+            raise ValueError(f"ranks[{bad[0]}] is {places[bad[0]]}, but num_items is {count}")
+        order = np.argsort(places, kind="stable")
+        above = places[order].astype(np.int64) - 1
+        again = np.flatnonzero(above[1:] == above[:-1])
+        if again.shape[0] > 0:
+            first, second = sorted((int(order[again[0]]), int(order[again[0] + 1])))
+            raise ValueError(f"ranks[{second}] is {places[second]}, as is ranks[{first}]: each rank is given once")
+        ones = np.ones(above.shape[0], np.int64)
+        curve = cls.__new__(cls)
+        (<HitCurve>curve).set_table(None, above, ones, ones, count, num_relevant)
+        return curve
+
+    @classmethod
+    def from_table(cls, score, above, tied, hits, *, num_items, num_relevant=None, lower_is_better=False):
+        """A curve from its table, as another program or another block of the data made it.
+
+        Parameters
+        ----------
+        score : array_like of shape (rows,) or None
+            The score of each group, best first.
+        above, tied, hits : array_like of int, shape (rows,)
+            Items ranked above the group, items in it, relevant items in it (at least one). Weights, if floats.
+        num_items : int
+            Items in all, up to 2**62.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
+        lower_is_better : bool
+            Whether the scores rise down the table.
+
+        Returns
+        -------
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For a table that no ranking has; the row and the values are named.
+        """
+        lower = parse_lower(lower_is_better)
+        columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+        weighted = any(column.dtype.kind == "f" and column.size > 0 for column in columns)
+        if score is not None:
+            columns.append(as_real(score, "score"))
+        for column, name in zip(columns, ("above", "tied", "hits", "score")):
+            if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
+                raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: must be one number a row")
+        if not weighted:
+            num_items = checked_items(num_items)
+        check_rows(columns[0], columns[1], columns[2], num_items, weighted)
+        if score is not None:
+            score = columns[3]
+            check_scores(score, lower)
+        curve = cls.__new__(cls)
+        if weighted:
+            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant)
+        else:
+            (<HitCurve>curve).set_table(score, columns[0], columns[1], columns[2], num_items, num_relevant)
+        (<HitCurve>curve).lower = lower
+        return curve
+
+    # The table.
+
+    @property
+    def num_items(self):
+        return self.table.num_items if self.weights is None else self.weights[3]
+
+    @property
+    def num_relevant(self):
+        return self.table.num_relevant if self.weights is None else self.weights[4]
+
+    @property
+    def num_hits(self):
+        return self.hits_in_table if self.weights is None else self.weights[5]
+
+    @property
+    def prevalence(self):
+        items = self.num_items
+        return self.num_relevant / items if items else NAN
+
+    @property
+    def lower_is_better(self):
+        return bool(self.lower)
+
+    @property
+    def weighted(self):
+        return self.weights is not None
+
+    @property
+    def score(self):
+        if self.own_score is None and self.raw_score is not NULL:
+            self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
+        return self.own_score
+
+    @property
+    def above(self):
+        return read_only(self.table.above, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[0]
+
+    @property
+    def tied(self):
+        return read_only(self.table.tied, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[1]
+
+    @property
+    def hits(self):
+        return read_only(self.table.hits, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[2]
+
+    def __len__(self):
+        return self.table.rows
+
+    def __repr__(self):
+        report = self.tied
+        tied = report[report > 1].sum() if self.weights is None else None
+        if self.weights is not None:
+            return (f"HitCurve(num_items={self.num_items:g}, num_relevant={self.num_relevant:g}, num_hits={self.num_hits:g}, "
+                    "weighted)")
+        return (f"HitCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}, "
+                f"num_tied={tied})")
+
+    def __eq__(self, other):
+        if not isinstance(other, HitCurve):
+            return NotImplemented
+        return (self.num_items == other.num_items and self.num_relevant == other.num_relevant
+                and self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
+                and np.array_equal(self.above, other.above) and np.array_equal(self.tied, other.tied)
+                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score))
+
+    def __hash__(self):
+        return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
+
+    def __reduce__(self):
+        return _curve_from, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
+                             self.num_relevant, self.lower_is_better)
+
+    # How the measures look at the table.
+
+    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+        cdef Py_ssize_t i, n
+        cdef double[::1] out
+        cdef const int64_t[::1] k
+        cdef const double[::1] x
+        if ranks is None and numbers is None:
+            return read_measure(measure, &self.table, reading)
+        n = ranks.shape[0] if ranks is not None else numbers.shape[0]
+        values = np.empty(n)
+        out = values
+        if ranks is not None:
+            k = ranks
+        else:
+            x = numbers
+        for i in range(n):
+            if ranks is not None:
+                reading.k = k[i]
+            else:
+                reading.x = x[i]
+            out[i] = read_measure(measure, &self.table, reading)
+        return float(values[0]) if shape is None else values.reshape(shape)
+
+    cdef object counted(self):
+        return self.num_items, self.num_relevant
+
+    cdef bint has_weights(self):
+        return self.weights is not None
+
+    cdef int needs_plain(self, str name) except -1:
+        if self.weights is not None:
+            raise ValueError(f"{name} has no meaning for items with sample_weight")
+        return 0
+
+    cdef int needs_all(self, str name) except -1:
+        if self.weights is None and self.table.num_relevant > self.hits_in_table:
+            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.table.num_relevant}, "
+                             f"but the ranking holds {self.hits_in_table} (nan_policy='worst' ranks items without a score)")
+        return 0
+
+    cdef object weighted_read(self, str name, object ties, object interpolation):
+        if parse_ties(ties) != TIES_THRESHOLD:
+            raise ValueError(f"ties={ties!r} with sample_weight: {name} of weighted items needs ties='threshold'")
+        above, tied, hits, items, relevant, _ = self.weights
+        if name == "roc_auc":
+            negatives = items - relevant
+            if relevant == 0 or not negatives > 0:
+                return NAN
+            seen = np.cumsum(hits) - hits
+            others = tied - hits
+            below = negatives - (above - seen) - others
+            return float(np.sum(hits * (below + 0.5 * others)) / (relevant * negatives))
+        if relevant == 0:
+            return NAN
+        seen = np.cumsum(hits)
+        at = seen / (above + tied)
+        if interpolation is None:
+            return float(np.sum(hits * at) / relevant)
+        before = np.divide(seen - hits, above, out=at.copy(), where=above > 0)
+        if interpolation == "trapezoid":
+            return float(np.sum(hits * (0.5 * (before + at))) / relevant)
+        if interpolation == "continuous":
+            share = hits / tied
+            rises = np.divide(tied, above, out=np.zeros_like(tied), where=above > 0)
+            area = np.where(above > 0, share * (hits + (seen - hits - share * above) * np.log1p(rises)), hits * share)
+            return float(np.sum(area) / relevant)
+        raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
+
+    def tie_report(self, k=None):
+        """What ties do to average precision: its bounds over all orders, and how much is tied.
+
+        Parameters
+        ----------
+        k : int, optional
+            Report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside.
+
+        Returns
+        -------
+        TieReport
+            worst, expected, best, threshold, num_tied, tied_share, largest_group, cutoff_group.
+        """
+        self.needs_plain("tie_report")
+        tied = self.tied
+        cut = 0
+        if k is not None:
+            rank = int(whole_ranks(k)[0][0])
+            inside = (self.above < rank) & (rank < self.above + tied)
+            cut = int(tied[inside][0]) if inside.any() else 0
+        num_tied = int(tied[tied > 1].sum())
+        return TieReport(
+            *(self.average_precision(k, ties=ties) for ties in ("worst", "expected", "best", "threshold")),
+            num_tied, num_tied / self.num_items if self.num_items else NAN, int(tied.max()) if len(self) else 0, cut)
+
+    cdef object corners(self, object ties):
+        """Corner points of the hit curve after (0, 0): items, hits, row, and whether the row's group is passed."""
+        cdef int reading = parse_ties(ties)
+        above, tied, hits = self.above, self.tied, self.hits
+        if self.weights is not None and reading != TIES_THRESHOLD:
+            raise ValueError(f"ties={ties!r} with sample_weight: the curves of weighted items need ties='threshold'")
+        rows = above.shape[0]
+        seen = np.cumsum(hits) - hits
+        ends = above + tied
+        start = np.concatenate([np.zeros(1, ends.dtype), ends[:-1]])[:rows]
+        # Three candidates a row: where its group begins, a corner inside it, where it ends.
+        inside = above + hits if reading == TIES_BEST else ends - hits
+        inside_hits = seen + hits if reading == TIES_BEST else seen
+        split = (tied > hits) & (reading == TIES_BEST or reading == TIES_WORST)
+        x = np.stack([above, inside, ends], axis=1).reshape(-1)
+        h = np.stack([seen, inside_hits, seen + hits], axis=1).reshape(-1)
+        keep = np.stack([above > start, split, np.ones(rows, bool)], axis=1).reshape(-1)
+        row = np.repeat(np.arange(rows), 3)
+        passed = np.tile([False, True, True], rows)
+        x, h, row, passed = x[keep], h[keep], row[keep], passed[keep]
+        items = self.num_items
+        if items > (ends[-1] if rows else 0):
+            x = np.append(x, np.asarray(items, x.dtype))
+            h = np.append(h, self.num_hits)
+            row = np.append(row, rows)
+            passed = np.append(passed, False)
+        return x, h, row, passed
+
+    cdef object thresholds(self, object row, object passed):
+        """For each corner point, a threshold at which just its items are selected."""
+        if self.score is None:
+            return None
+        score = self.score
+        worst = float("inf") if self.lower else -float("inf")
+        if score.dtype.kind != "f":
+            score = score.astype(np.float64)
+        values = np.append(score, score.dtype.type(worst))[row]
+        just_above = np.nextafter(values, values.dtype.type(-worst))
+        return np.where(passed | (row == len(self)), values, just_above)
+
+    def precision_recall_curve(self, *, ties="expected"):
+        """Corner points of precision over recall.
+
+        The points are those of scikit-learn's ``precision_recall_curve`` with ``drop_intermediate=True`` (which may
+        repeat the point (0, 0) at its top): by increasing threshold, the last (precision 1, recall 0) without one.
+
+        Parameters
+        ----------
+        ties : {"expected", "threshold", "best", "worst"}
+            Best and worst add the corner inside each tie group.
+
+        Returns
+        -------
+        PrecisionRecallCurve
+            precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
+            the point; it is infinite where every item is selected, and None for a curve without scores.
+        """
+        x, h, row, passed = self.corners(ties)
+        thresholds = self.thresholds(row, passed)
+        relevant = self.num_relevant
+        precision = h / x
+        recall = h / relevant if relevant else np.full(h.shape, NAN)
+        return PrecisionRecallCurve(np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0),
+                                    None if thresholds is None else thresholds[::-1])
+
+    def roc_curve(self, *, ties="expected"):
+        """Corner points of the ROC curve, from (0, 0) to (1, 1).
+
+        Parameters
+        ----------
+        ties : {"expected", "threshold", "best", "worst"}
+            Expected and threshold: straight over a tie group; best and worst add the corner inside it.
+
+        Returns
+        -------
+        RocCurve
+            fpr, tpr and threshold (as in ``precision_recall_curve``); NaN rates when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            When relevant items were never retrieved.
+        """
+        self.needs_all("roc_curve")
+        x, h, row, passed = self.corners(ties)
+        thresholds = self.thresholds(row, passed)
+        if thresholds is not None:
+            thresholds = np.append(thresholds.dtype.type(-np.inf if self.lower else np.inf), thresholds)
+        relevant = self.num_relevant
+        negatives = self.num_items - relevant
+        x, h = np.append(0, x), np.append(0, h)
+        return RocCurve((x - h) / negatives if negatives else np.full(x.shape, NAN),
+                        h / relevant if relevant else np.full(x.shape, NAN), thresholds)
+
+    def hit_curve(self, *, ties="expected"):
+        """Corner points of the hit curve: relevant items among the first x items, from (0, 0) to (N, hits).
+
+        Parameters
+        ----------
+        ties : {"expected", "threshold", "best", "worst"}
+            Expected and threshold: straight over a tie group; best and worst add the corner inside it.
+
+        Returns
+        -------
+        HitCurvePoints
+            items and hits.
+        """
+        x, h, _, _ = self.corners(ties)
+        return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
+
+
+cdef object checked_items(object num_items):
+    number = whole_number(num_items, "num_items")
+    if not 0 <= number <= LARGEST:
+        raise ValueError(f"num_items is {number}: must lie between 0 and 2**62")
+    return number
+
+
+cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted) except -1:
+    """An error that names the first row that no ranking has."""
+    if not weighted:
+        for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
+            if column.dtype.kind not in "iu" and column.size:
+                raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
+    end = 0
+    least = 0 if weighted else 1
+    # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
+    for i, (c, n, r) in enumerate(zip(above.tolist(), tied.tolist(), hits.tolist())) if suspicious(
+            above, tied, hits, num_items, weighted) else ():
+        if not r >= least or r == 0:
+            raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
+        if not n >= r:
+            raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
+        if not c >= end * (1 - 1e-12 if weighted else 1):
+            raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
+        end = c + n
+        if not end <= num_items * (1 + 1e-12 if weighted else 1):
+            raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {num_items}")
+    return 0
+
+
+cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted) except -1:
+    """Whether a vectorised look finds anything wrong (or cannot tell)."""
+    if above.shape[0] == 0:
+        return False
+    if weighted or any(column.dtype == np.uint64 for column in (above, tied, hits)):
+        return True
+    if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
+        return True
+    ends = above.astype(np.int64) + tied
+    return bool((hits < 1).any() or (tied < hits).any() or above[0] < 0 or (above[1:] < ends[:-1]).any()
+                or ends[-1] > num_items)
+
+
+cdef int check_scores(object score, bint lower) except -1:
+    """An error if the scores do not fall (or rise) down the table; NaN may come last, once."""
+    rows = score.shape[0]
+    if rows and score.dtype.kind == "f" and np.isnan(score[:-1]).any():
+        i = int(np.argmax(np.isnan(score[:-1])))
+        raise ValueError(f"score[{i}] is nan: only the last row can be that of the NaN")
+    out_of_order = np.flatnonzero(score[1:] < score[:-1] if lower else score[1:] > score[:-1])
+    if out_of_order.shape[0] > 0:
+        i = int(out_of_order[0]) + 1
+        raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
+                         + ("" if lower else " (or lower_is_better=True)"))
+    return 0
+
+
+def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better):
+    """What a pickled HitCurve is made by."""
+    return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
+                               lower_is_better=lower_is_better)
+
+
+# ---------------------------------------------------------------------------------------------------------- many curves
+
+@cython.final
+cdef class HitCurves(_Measures):
+    """The hit curves of many rankings: the measures of HitCurve, one value for each query.
+
+    Parameters
+    ----------
+    y_true, y_score : array_like
+        Labels and scores as for HitCurve. In two dimensions a row is a query; one-dimensional labels with
+        two-dimensional scores (n, models) rank the same items by each column.
+    qid : array_like of shape (n,), optional
+        The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
+    offsets : array_like of int, shape (Q + 1,), optional
+        Query q holds the items offsets[q] to offsets[q + 1].
+    num_relevant : int or array_like of int, shape (Q,), optional
+        Relevant items in all of each query, if some were never retrieved.
+    relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
+        As for HitCurve; keys and weights are one for each item, in the shape of y_score.
+
+    Attributes
+    ----------
+    num_items, num_relevant, num_hits : ndarray of shape (Q,)
+    prevalence : ndarray of shape (Q,)
+    qid : ndarray of shape (Q,) or None
+        The distinct query ids, ascending.
+    row_offsets : ndarray of shape (Q + 1,)
+        Query q has the rows row_offsets[q] to row_offsets[q + 1] of the table.
+    score, above, tied, hits : ndarray
+        The tables of all queries, one after the other.
+    lower_is_better, weighted : bool
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curves = hc.HitCurves([1, 0, 0, 1], [0.9, 0.1, 0.8, 0.3], qid=["b", "b", "a", "a"])
+    >>> curves.qid.tolist(), curves.average_precision().tolist()
+    (['a', 'b'], [0.5, 1.0])
+    """
+    cdef readonly object qid
+    cdef readonly object row_offsets
+    cdef readonly object score
+    cdef readonly object above
+    cdef readonly object tied
+    cdef readonly object hits
+    cdef readonly object num_items
+    cdef readonly object num_relevant
+    cdef readonly object num_hits
+    cdef readonly bint weighted
+    cdef readonly bint lower_is_better
+
+    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None,
+                 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1,
+                 _strategy=None):
+        cdef Queries queries
+        if self.row_offsets is not None:
+            raise TypeError("a HitCurves is immutable: make a new one")
+        lower = parse_lower(lower_is_better)
+        queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy)
+        if tiebreak is None and sample_weight is None:
+            table = queries_tables(queries, lower, workers, _strategy, num_relevant)
+        else:
+            table = self.sorted_tables(queries, lower, num_relevant, tiebreak, nan_policy, sample_weight)
+        self.set_tables(queries.qid, lower, sample_weight is not None, table)
+
+    cdef int set_tables(self, qid, bint lower, bint weighted, tuple table) except -1:
+        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table
+        self.qid = None if qid is None else frozen(qid)
+        self.row_offsets = frozen(row_offsets)
+        self.score = frozen(score)
+        self.above = frozen(np.ascontiguousarray(above))
+        self.tied = frozen(np.ascontiguousarray(tied))
+        self.hits = frozen(np.ascontiguousarray(hits))
+        self.num_items = frozen(num_items)
+        self.num_hits = frozen(num_hits)
+        self.num_relevant = frozen(num_relevant)
+        self.weighted = weighted
+        self.lower_is_better = lower
+        return 0
+
+    cdef tuple sorted_tables(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
+        """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
+        from hitcurve.resolve import resolved_tables, weighted_table
+        if tiebreak is not None and sample_weight is not None:
+            raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
+                             "which leaves nothing to resolve")
+        relevant = as_flags(queries.labels, None)
+        score = queries.real_scores()
+        query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
+        columns = [relevant, score, query]
+        if sample_weight is not None:
+            columns.append(as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0]))
+        elif not isinstance(tiebreak, str):
+            columns.append(as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0]))
+        else:
+            as_key(tiebreak, score.shape[0])
+            columns.append(queries.first_to_last())
+        kept = apply_nan_policy(nan_policy, score, queries)
+        if sample_weight is not None:
+            kept = columns[3] > 0 if kept is None else kept & (columns[3] > 0)
+        if kept is not None:
+            columns = [column[kept] for column in columns]
+        relevant, score, query, last = columns
+        wanted = queries.per_query(num_relevant)
+        if sample_weight is None:
+            num_items = np.bincount(query, minlength=queries.num_queries)
+            row_query, row_score, above, tied, hits = resolved_tables(relevant, score, query, queries.num_queries, lower,
+                                                                      last)
+            num_hits = np.zeros(queries.num_queries, np.int64)
+            np.add.at(num_hits, row_query, hits)
+            rows = np.bincount(row_query, minlength=queries.num_queries)
+        else:
+            if wanted is not None:
+                raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "
+                                 "are what counts")
+            starts = np.searchsorted(query, np.arange(queries.num_queries + 1))
+            tables = [weighted_table(relevant[a:b], score[a:b], last[a:b], lower) for a, b in zip(starts[:-1], starts[1:])]
+            empty = [(score[:0], *[np.empty(0)] * 3)]
+            row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
+            num_items = np.array([t[4] for t in tables], dtype=np.float64)
+            num_hits = np.array([t[3].sum() for t in tables], dtype=np.float64)
+            rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
+        row_offsets = np.zeros(queries.num_queries + 1, np.int64)
+        np.cumsum(rows, out=row_offsets[1:])
+        return (row_offsets, row_score + 0 if row_score.dtype.kind == "f" else row_score, above, tied, hits, num_items,
+                num_hits, queries.checked_relevant(wanted, num_hits))
+
+    def __len__(self):
+        return self.num_items.shape[0]
+
+    def __getitem__(self, index):
+        cdef HitCurve curve
+        cdef Py_ssize_t q, rows
+        number = whole_number(index, "index")
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"index {number} is out of range for {len(self)} queries")
+        q = number % len(self)
+        start, stop = self.row_offsets[q], self.row_offsets[q + 1]
+        curve = HitCurve.__new__(HitCurve)
+        if self.weighted:
+            curve.set_weighted(self.score[start:stop], self.above[start:stop], self.tied[start:stop],
+                               self.hits[start:stop], self.num_items[q], self.num_relevant[q])
+        else:
+            curve.owner = self
+            self.table_of(q, &curve.table)
+            curve.hits_in_table = self.num_hits[q]
+            curve.own_score = self.score[start:stop]
+        curve.lower = self.lower_is_better
+        return curve
+
+    def __iter__(self):
+        return (self[q] for q in range(len(self)))
+
+    def __repr__(self):
+        tied = "weighted" if self.weighted else f"num_tied={self.tied[self.tied > 1].sum()}"
+        return (f"HitCurves({len(self)} queries, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+                f"num_hits={self.num_hits.sum()}, {tied})")
+
+    def __eq__(self, other):
+        if not isinstance(other, HitCurves):
+            return NotImplemented
+        if (self.qid is None) != (other.qid is None) or (self.qid is not None and not np.array_equal(self.qid, other.qid)):
+            return False
+        return (self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
+                and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in
+                        ("num_items", "num_relevant", "row_offsets", "above", "tied", "hits"))
+                and same_scores(self.score, other.score))
+
+    def __hash__(self):
+        return hash((self.num_items.tobytes(), self.num_relevant.tobytes(), self.above.tobytes(), self.tied.tobytes(),
+                     self.hits.tobytes()))
+
+    def __reduce__(self):
+        return _curves_from, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
+                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant)
+
+    @property
+    def prevalence(self):
+        return np.divide(self.num_relevant, self.num_items, out=np.full(len(self), NAN), where=self.num_items > 0)
+
+    cdef void table_of(self, Py_ssize_t q, Table* table):
+        cdef const int64_t* row_offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_offsets)
+        table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.above) + row_offsets[q]
+        table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.tied) + row_offsets[q]
+        table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.hits) + row_offsets[q]
+        table.rows = <Py_ssize_t>(row_offsets[q + 1] - row_offsets[q])
+        table.num_items = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items))[q]
+        table.num_relevant = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant))[q]
+
+    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+        cdef Py_ssize_t q, i, num_queries = len(self), n = 1
+        cdef Table table
+        cdef Table first
+        cdef double[:, ::1] out
+        cdef const int64_t[:, ::1] k
+        cdef const double[:, ::1] x
+        cdef const int64_t[::1] row_offsets = self.row_offsets
+        cdef const int64_t[::1] num_items = self.num_items
+        cdef const int64_t[::1] num_relevant = self.num_relevant
+        cdef bint has_ranks = ranks is not None, has_numbers = numbers is not None, own = False
+        if has_ranks:
+            own = ranks.ndim == 2
+            k = ranks if own else ranks[np.newaxis]
+            n = k.shape[1]
+        elif has_numbers:
+            own = numbers.ndim == 2
+            x = numbers if own else numbers[np.newaxis]
+            n = x.shape[1]
+        values = np.empty((num_queries, n))
+        if num_queries > 0:
+            out = values
+            self.table_of(0, &first)
+            with nogil:
+                for q in range(num_queries):
+                    table.above = first.above + row_offsets[q]
+                    table.tied = first.tied + row_offsets[q]
+                    table.hits = first.hits + row_offsets[q]
+                    table.rows = <Py_ssize_t>(row_offsets[q + 1] - row_offsets[q])
+                    table.num_items = num_items[q]
+                    table.num_relevant = num_relevant[q]
+                    for i in range(n):
+                        if has_ranks:
+                            reading.k = k[q if own else 0, i]
+                        elif has_numbers:
+                            reading.x = x[q if own else 0, i]
+                        out[q, i] = read_measure(measure, &table, reading)
+        return values.reshape((num_queries,) + (() if shape is None else shape))
+
+    cdef object counted(self):
+        return self.num_items, self.num_relevant
+
+    cdef bint has_weights(self):
+        return self.weighted
+
+    cdef int needs_plain(self, str name) except -1:
+        if self.weighted:
+            raise ValueError(f"{name} has no meaning for items with sample_weight")
+        return 0
+
+    cdef int needs_all(self, str name) except -1:
+        if self.weighted:
+            return 0
+        missing = np.flatnonzero(self.num_relevant > self.num_hits)
+        if missing.shape[0] > 0:
+            q = missing[0]
+            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant[{q}] is {self.num_relevant[q]}, "
+                             f"but that ranking holds {self.num_hits[q]} (nan_policy='worst' ranks items without a score)")
+        return 0
+
+    cdef object weighted_read(self, str name, object ties, object interpolation):
+        parse_ties(ties)
+        if len(self) == 0:
+            return np.empty(0)
+        return np.array([(<HitCurve>curve).weighted_read(name, ties, interpolation) for curve in self])
+
+    def mean_average_precision(self, k=None, *, empty="skip", ties="expected", interpolation=None, normalize="min"):
+        """Mean average precision: the plain mean, over queries, of their average precision.
+
+        Parameters
+        ----------
+        k : int, optional
+            Only the first k items of each query count.
+        empty : {"skip", "zero", "one", "raise"}
+            What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
+        ties, interpolation, normalize
+            As in ``average_precision``.
+
+        Returns
+        -------
+        float
+            NaN when there is no query to take the mean over.
+        """
+        if k is not None:
+            k = whole_number(k, "k")
+        return mean_over(self.average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize), empty,
+                         self.qid)
+
+    def tie_report(self, k=None):
+        """What ties do to average precision, for each query.
+
+        Parameters
+        ----------
+        k : int, optional
+            As in ``HitCurve.tie_report``.
+
+        Returns
+        -------
+        TieReport
+            Of arrays, one entry for each query.
+        """
+        self.needs_plain("tie_report")
+        reports = [curve.tie_report(k) for curve in self]
+        types = [np.float64] * 4 + [np.int64, np.float64, np.int64, np.int64]
+        return TieReport(*(np.array([report[i] for report in reports], dtype=types[i]) for i in range(8)))
+
+
+def _curves_from(qid, lower, weighted, *table):
+    """What a pickled HitCurves is made by."""
+    cdef HitCurves curves = HitCurves.__new__(HitCurves)
+    curves.set_tables(qid, lower, weighted, table)
+    return curves
+
+
+# ----------------------------------------------------------------------------------------------------------- in one line
+
+cdef int parse_empty(object empty) except -1:
+    if empty not in ("skip", "zero", "one", "raise"):
+        raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
+    return 0
+
+
+cdef object mean_over(object values, object empty, object qid):
+    """Mean of per-query values, NaN meaning a query without relevant items."""
+    parse_empty(empty)
+    without = np.isnan(values)
+    if without.any():
+        if empty == "raise":
+            q = int(np.argmax(without))
+            name = f"query {q}" if qid is None else f"query {qid[q]!r}"
+            raise ValueError(f"{name} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
+        values = values[~without] if empty == "skip" else np.where(without, 0.0 if empty == "zero" else 1.0, values)
+    return exact_mean(values)
+
+
+cdef object exact_mean(object values):
+    """The mean, summed without rounding error, so that it does not depend on the order of the queries."""
+    import math
+    return math.fsum(values) / values.shape[0] if values.shape[0] else NAN
+
+
+def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation=None, normalize="min",
+                      num_relevant=None, relevance_level=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
+                      sample_weight=None, workers=1, _strategy=None):
+    """Average precision of one ranking.
+
+    AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x items by score and x
+    the relevant item's rank; R relevant items in all.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+    y_score : array_like of shape (n,)
+        Scores; the highest rank first.
+    k, ties, interpolation, normalize
+        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number.
+    num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
+        How the ranking is made: see ``HitCurve``.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when there is no relevant item, or no item.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    Zhu (2004), "Recall, Precision and Average Precision". McSherry & Najork (2008), "Computing Information Retrieval
+    Performance Measures Efficiently in the Presence of Tied Scores", ECIR.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.8333333333333333
+    """
+    cdef Reading reading
+    if tiebreak is not None or sample_weight is not None or interpolation is not None:
+        # These are read off a whole table.
+        return HitCurve(
+            y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak,
+            lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, workers=workers,
+            _strategy=_strategy,
+        ).average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize)
+    parse_reading(k, ties, interpolation, normalize, &reading)
+    return rank_average_precision(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
+                                  num_relevant, &reading)
+
+
+def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="skip", k=None, ties="expected",
+                           interpolation=None, normalize="min", num_relevant=None, relevance_level=None, tiebreak=None,
+                           lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
+    """Mean average precision over many rankings: the plain mean of their average precision.
+
+    Parameters
+    ----------
+    y_true, y_score : array_like
+        In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
+    qid, offsets
+        See ``HitCurves``.
+    empty : {"skip", "zero", "one", "raise"}
+        What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
+    k, ties, interpolation, normalize
+        How the curves are read: see ``HitCurve.average_precision``.
+    num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
+        How the rankings are made: see ``HitCurves``.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when there is no query to take the mean over.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.mean_average_precision([1, 0, 0, 1], [0.9, 0.1, 0.8, 0.3], qid=["b", "b", "a", "a"])
+    0.75
+    """
+    cdef Reading reading
+    cdef Queries queries
+    parse_empty(empty)
+    if tiebreak is not None or sample_weight is not None or interpolation is not None:
+        return HitCurves(
+            y_true, y_score, qid=qid, offsets=offsets, num_relevant=num_relevant, relevance_level=relevance_level,
+            tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight,
+            workers=workers, _strategy=_strategy,
+        ).mean_average_precision(k, empty=empty, ties=ties, interpolation=interpolation, normalize=normalize)
+    parse_reading(k, ties, interpolation, normalize, &reading)
+    queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy)
+    return mean_over(queries_average_precision(queries, lower_is_better, workers, _strategy, num_relevant, &reading), empty,
+                     queries.qid)
+
+
+def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False,
+                 nan_policy="raise"):
+    """Counts and shares when every item scored at a threshold or better is selected.
+
+    precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp).
+
+    Parameters
+    ----------
+    y_true, y_score, relevance_level, lower_is_better
+        As for ``HitCurve``.
+    threshold : float or array of float
+        Selected are the scores at or above it, at or below it with `lower_is_better`. A tie is in or out as one.
+    beta : float
+        Weight of recall in F, not negative.
+    nan_policy : {"raise", "worst", "omit"}
+        Items with a NaN score are an error, never selected, or left out.
+
+    Returns
+    -------
+    ThresholdCounts
+        tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
+        nothing is selected, recall when there is no relevant item, F when both.
+    """
+    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
+        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
+    if not (isfinite(<double>beta) and beta >= 0):
+        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    lower = parse_lower(lower_is_better)
+    relevant = one_dimension(as_flags(y_true, relevance_level), "y_true")
+    score = one_dimension(as_real(y_score, "y_score"), "y_score")
+    if score.shape[0] != relevant.shape[0]:
+        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    cut = as_real(threshold, "threshold")
+    if cut.dtype.kind == "f" and np.isnan(cut).any():
+        raise ValueError("threshold is nan")
+    kept = apply_nan_policy(nan_policy, score, None)
+    if kept is not None:
+        relevant, score = relevant[kept], score[kept]
+    tp, fp = (selected_at(score[relevant == flag], cut, lower) for flag in (True, False))
+    fn = np.count_nonzero(relevant) - tp
+    tn = relevant.shape[0] - np.count_nonzero(relevant) - fp
+    square = min(float(beta) ** 2 if beta < 1e100 else 1e200, 1e200)
+    with np.errstate(invalid="ignore"):
+        values = (tp, fp, fn, tn, np.divide(tp, tp + fp), np.divide(tp, tp + fn),
+                  np.divide((1 + square) * tp, (1 + square) * tp + square * fn + fp))
+    if cut.ndim == 0:
+        return ThresholdCounts(*(int(value) for value in values[:4]), *(float(value) for value in values[4:]))
+    return ThresholdCounts(*values)
+
+
+cdef object selected_at(object score, object cut, bint lower):
+    """How many scores lie at each cut or better; NaN never does."""
+    if score.dtype.kind == "f":
+        score = score[~np.isnan(score)]
+    if cut.size <= 8:
+        return np.array([np.count_nonzero(score <= c if lower else score >= c) for c in cut.reshape(-1)],
+                        dtype=np.int64).reshape(cut.shape)
+    ordered = np.sort(score)
+    if lower:
+        return np.searchsorted(ordered, cut, side="right")
+    return ordered.shape[0] - np.searchsorted(ordered, cut, side="left")

@@ -1,0 +1,64 @@
+# The boundary: Python objects are checked here, and tables come out.
+from libc.stdint cimport int64_t
+
+from hitcurve._count cimport Items, ScoreType, Tally
+from hitcurve._read cimport Reading
+from hitcurve._table cimport Status
+
+# The table of one ranking in one block of memory, which belongs to whoever asked for it (PyMem_RawFree).
+cdef struct OwnTable:
+    void* block
+    int64_t* above
+    int64_t* tied
+    int64_t* hits
+    void* score
+    Py_ssize_t rows
+    int64_t num_items
+    int64_t num_hits
+
+cdef int parse_ties(object ties) except -1
+cdef object whole_number(object value, str name)
+cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1
+cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
+cdef bint parse_lower(object lower_is_better) except -1
+cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1
+cdef object rank_table(object y_true, object y_score, object relevance_level, object lower_is_better,
+                       object nan_policy, object workers, object strategy, OwnTable* table)
+cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin)
+cdef ScoreType compared_as(object origin) except *
+cdef double rank_average_precision(object y_true, object y_score, object relevance_level, object lower_is_better,
+                                   object nan_policy, object workers, object strategy, object num_relevant,
+                                   const Reading* reading) except? -1
+
+# The items of many rankings, query by query.
+cdef class Queries:
+    cdef Items items
+    cdef readonly object labels
+    cdef readonly object scores
+    cdef readonly object offsets   # int64, one more than there are queries
+    cdef readonly object qid       # distinct ids, ascending, or None
+    cdef readonly object order     # where each of the caller's items lies now, or None if they lie as they came
+    cdef readonly Py_ssize_t num_queries
+    cdef Py_ssize_t width          # items of a row, for two-dimensional input
+    cdef Py_ssize_t columns        # rankings, where each is a column
+    cdef object where(self, Py_ssize_t place)
+    cdef int raise_status(self, Status status, const Tally* tally) except -1
+    cdef object origin(self)
+    cdef object laid_out(self, object values, str name)
+    cdef object first_to_last(self)
+    cdef object real_scores(self)
+    cdef object per_query(self, object num_relevant)
+    cdef object checked_relevant(self, object num_relevant, object num_hits)
+    cdef object shares(self, Py_ssize_t workers)
+
+cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
+                                      object num_relevant, const Reading* reading)
+cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
+                           object num_relevant)
+
+cdef object as_flags(object y_true, object relevance_level)
+cdef object as_real(object values, str name)
+cdef object as_key(object tiebreak, Py_ssize_t n)
+cdef object as_weight(object sample_weight, Py_ssize_t n)
+cdef object apply_nan_policy(object nan_policy, object score, Queries queries)
+cdef object one_dimension(object array, str name)

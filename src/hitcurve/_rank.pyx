@@ -1,0 +1,1198 @@
+# cython: wraparound=True
+"""The boundary: Python objects are checked here, tables and numbers come out.
+
+Everything public is a ``def`` that looks at an ndarray through numpy's C API and coerces only when that look fails: a
+Python function or a memoryview in front of the kernel costs more than ranking a hundred items. The GIL is given up
+where there is enough to do to pay for it.
+"""
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+cimport numpy as cnp
+
+import operator
+import os
+
+import numpy as np
+
+from hitcurve._count cimport (
+    BLOCK,
+    KIND_F16,
+    KIND_F32,
+    KIND_F64,
+    KIND_I8,
+    KIND_I16,
+    KIND_I32,
+    KIND_I64,
+    KIND_U8,
+    KIND_U16,
+    KIND_U32,
+    KIND_U64,
+    NAN_OMIT,
+    NAN_RAISE,
+    NAN_WORST,
+    SCORE_DOUBLE,
+    SCORE_FLOAT,
+    SCORE_INT64,
+    STRATEGY_AUTO,
+    STRATEGY_COMPARE,
+    STRATEGY_SEARCH,
+    STRATEGY_SORT,
+    Column,
+    Items,
+    Kind,
+    NanPolicy,
+    ScoreType,
+    Strategy,
+    Tally,
+    choose_strategy,
+    count_items,
+    count_labels,
+    gather_relevant,
+    scratch_size,
+    tally_clear,
+)
+from hitcurve._read cimport (
+    INTERPOLATION_11_POINT,
+    INTERPOLATION_101_POINT,
+    INTERPOLATION_ALL_POINT,
+    INTERPOLATION_CONTINUOUS,
+    INTERPOLATION_NONE,
+    INTERPOLATION_TRAPEZOID,
+    NO_CUTOFF,
+    NORMALIZE_HITS,
+    NORMALIZE_MIN,
+    NORMALIZE_RELEVANT,
+    TIES_BEST,
+    TIES_EXPECTED,
+    TIES_THRESHOLD,
+    TIES_WORST,
+    Interpolation,
+    Normalize,
+    Reading,
+    Ties,
+)
+from hitcurve._table cimport (
+    STATUS_BAD_LABEL,
+    STATUS_BAD_SCORE,
+    STATUS_NO_MEMORY,
+    STATUS_OK,
+    Ranking,
+    Status,
+    Tables,
+    Workspace,
+    finish_ranking,
+    num_rows,
+    rank_items,
+    rank_queries,
+    ranking_average_precision,
+    ranking_rows,
+    ranking_scores,
+    sort_relevant,
+    workspace_free,
+    workspace_init,
+    workspace_reserve,
+)
+
+cnp.import_array()
+
+cdef enum:
+    SMALL = 512              # rankings up to here are made on the stack, with the GIL held
+    PIECE = 1 << 22          # items between two looks at Ctrl-C
+
+cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
+cdef int64_t LARGEST = (<int64_t>1) << 62
+
+
+# --------------------------------------------------------------------------------------------------------- the options
+
+cdef object unknown(str name, object value, str known):
+    if not isinstance(value, str):
+        return TypeError(f"{name} must be one of {known}, got {value!r} of type {type(value).__name__}")
+    return ValueError(f"{name}={value!r} is unknown: must be one of {known}")
+
+
+cdef int parse_ties(object ties) except -1:
+    if isinstance(ties, str):
+        if ties == "expected":
+            return TIES_EXPECTED
+        if ties == "threshold":
+            return TIES_THRESHOLD
+        if ties == "best":
+            return TIES_BEST
+        if ties == "worst":
+            return TIES_WORST
+    raise unknown("ties", ties, "'expected', 'best', 'worst', 'threshold'")
+
+
+cdef int parse_normalize(object normalize) except -1:
+    if isinstance(normalize, str):
+        if normalize == "min":
+            return NORMALIZE_MIN
+        if normalize == "relevant":
+            return NORMALIZE_RELEVANT
+        if normalize == "hits":
+            return NORMALIZE_HITS
+    raise unknown("normalize", normalize, "'min', 'relevant', 'hits'")
+
+
+cdef int parse_interpolation(object interpolation) except -1:
+    if interpolation is None:
+        return INTERPOLATION_NONE
+    if isinstance(interpolation, str):
+        if interpolation == "11-point":
+            return INTERPOLATION_11_POINT
+        if interpolation == "101-point":
+            return INTERPOLATION_101_POINT
+        if interpolation == "all-point":
+            return INTERPOLATION_ALL_POINT
+        if interpolation == "trapezoid":
+            return INTERPOLATION_TRAPEZOID
+        if interpolation == "continuous":
+            return INTERPOLATION_CONTINUOUS
+    raise unknown("interpolation", interpolation,
+                  "None, '11-point', '101-point', 'all-point', 'trapezoid', 'continuous'")
+
+
+cdef object whole_number(object value, str name):
+    """A Python int; bool and fractions are no whole numbers."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}") from None
+
+
+cdef int64_t parse_k(object k) except -2:
+    cdef object rank
+    if k is None:
+        return NO_CUTOFF
+    rank = whole_number(k, "k")
+    if rank < 1:
+        raise ValueError(f"k is {rank}: ranks start at 1")
+    return <int64_t>min(rank, LARGEST)
+
+
+cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1:
+    reading.k = parse_k(k)
+    reading.ties = <Ties>parse_ties(ties)
+    reading.normalize = <Normalize>parse_normalize(normalize)
+    reading.interpolation = <Interpolation>parse_interpolation(interpolation)
+    reading.x = 0.0
+    if k is not None and interpolation is not None:
+        raise ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
+    return 0
+
+
+cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
+    cdef object number
+    if num_relevant is None:
+        return num_hits
+    number = whole_number(num_relevant, "num_relevant")
+    if number < num_hits:
+        raise ValueError(f"num_relevant is {number}, but the ranking holds {num_hits} relevant items")
+    if number > LARGEST:
+        raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+    return <int64_t>number
+
+
+cdef bint parse_lower(object lower_is_better) except -1:
+    if isinstance(lower_is_better, (bool, np.bool_)):
+        return bool(lower_is_better)
+    raise TypeError(f"lower_is_better must be True or False, got {lower_is_better!r}")
+
+
+cdef NanPolicy parse_nan_policy(object nan_policy) except *:
+    if isinstance(nan_policy, str):
+        if nan_policy == "raise":
+            return NAN_RAISE
+        if nan_policy == "worst":
+            return NAN_WORST
+        if nan_policy == "omit":
+            return NAN_OMIT
+    raise unknown("nan_policy", nan_policy, "'raise', 'worst', 'omit'")
+
+
+cdef Py_ssize_t parse_workers(object workers) except -1:
+    cdef object number
+    if workers is 1:
+        return 1
+    number = whole_number(workers, "workers")
+    if number == -1:
+        # What this process may use, which can be less than the machine has.
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if number < 1:
+        raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
+    return min(number, 1024)
+
+
+cdef Strategy parse_strategy(object strategy) except *:
+    if strategy is None:
+        return STRATEGY_AUTO
+    if strategy == "compare":
+        return STRATEGY_COMPARE
+    if strategy == "search":
+        return STRATEGY_SEARCH
+    if strategy == "sort":
+        return STRATEGY_SORT
+    raise unknown("strategy", strategy, "None, 'compare', 'search', 'sort'")
+
+
+# ---------------------------------------------------------------------------------------------------------- the arrays
+
+cdef int kind_of(int type_number) noexcept nogil:
+    """The kernels' word for a numpy type; -1 where they have none."""
+    if type_number == cnp.NPY_DOUBLE:
+        return KIND_F64
+    if type_number == cnp.NPY_FLOAT:
+        return KIND_F32
+    if type_number == cnp.NPY_FLOAT16:
+        return KIND_F16
+    if type_number == cnp.NPY_BOOL or type_number == cnp.NPY_UBYTE:
+        return KIND_U8
+    if type_number == cnp.NPY_BYTE:
+        return KIND_I8
+    if type_number == cnp.NPY_SHORT:
+        return KIND_I16
+    if type_number == cnp.NPY_USHORT:
+        return KIND_U16
+    if type_number == cnp.NPY_INT:
+        return KIND_I32
+    if type_number == cnp.NPY_UINT:
+        return KIND_U32
+    if type_number == cnp.NPY_LONG:
+        return KIND_I64 if sizeof(long) == 8 else KIND_I32
+    if type_number == cnp.NPY_ULONG:
+        return KIND_U64 if sizeof(long) == 8 else KIND_U32
+    if type_number == cnp.NPY_LONGLONG:
+        return KIND_I64
+    if type_number == cnp.NPY_ULONGLONG:
+        return KIND_U64
+    return -1
+
+
+cdef inline ScoreType type_of(int kind) noexcept nogil:
+    if kind == KIND_F32:
+        return SCORE_FLOAT
+    if kind == KIND_I64 or kind == KIND_U64:
+        return SCORE_INT64
+    return SCORE_DOUBLE
+
+
+cdef ScoreType compared_as(object origin) except *:
+    """The type in which scores of this origin are compared (see ``as_scores``)."""
+    if isinstance(origin, np.ndarray):
+        return SCORE_INT64
+    return type_of(kind_of((<cnp.dtype>origin).type_num))
+
+
+cdef inline void set_column(Column* column, cnp.ndarray array, int kind) noexcept:
+    column.data = cnp.PyArray_BYTES(array)
+    column.stride = cnp.PyArray_STRIDE(array, 0)
+    column.kind = <Kind>kind
+
+
+cdef inline int plain_kind(object array) noexcept:
+    """The kind of a one-dimensional ndarray that the kernels can read as it lies, else -1."""
+    if not cnp.PyArray_CheckExact(array) or cnp.PyArray_NDIM(<cnp.ndarray>array) != 1:
+        return -1
+    if not cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array):  # aligned, in this machine's byte order
+        return -1
+    return kind_of(cnp.PyArray_TYPE(<cnp.ndarray>array))
+
+
+cdef object not_a_number(object array, str name, str what):
+    """The error for an array of objects; the first that is no real number is named."""
+    for i, value in enumerate(array.ravel().tolist()):
+        if not isinstance(value, (bool, int, float, np.number, np.bool_)):
+            return TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}: {what}")
+    return TypeError(f"{name} has dtype object: {what}")
+
+
+cdef object as_ndarray(object values, str name, str what):
+    """An ndarray of a real type in this machine's byte order, by whatever protocol the object offers."""
+    cdef object array
+    if isinstance(values, np.ndarray):
+        if getattr(values, "mask", None) is not None and np.any(values.mask):
+            raise ValueError(f"{name} is a masked array with {int(np.sum(values.mask))} masked entries: "
+                             "leave them out, or fill them")
+        array = np.asarray(values)
+    elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        array = np.from_dlpack(values)
+    elif values is None or isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is {values!r}: {what}")
+    else:
+        try:
+            array = np.asarray(values)
+        except ValueError as error:
+            raise ValueError(f"{name} cannot be read as an array: {error}") from None
+    if array.dtype.kind == "O":
+        if array.ndim == 0:
+            raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
+        try:
+            array = np.array(array.tolist())
+        except (ValueError, TypeError):
+            pass
+        if array.dtype.kind not in "biuf":
+            raise not_a_number(np.asarray(values, dtype=object), name, what)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}: {what}")
+    if array.size == 0 and array.dtype != bool and not isinstance(values, np.ndarray):
+        array = array.astype(np.float64)
+    if not (array.flags.aligned and array.dtype.isnative):
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+cdef object one_dimension(object array, str name):
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    return array
+
+
+cdef str LABELS = "labels must be 0 or 1, False or True (or graded, with relevance_level=)"
+cdef str SCORES = "scores must be real numbers"
+
+
+cdef object graded(object array, object level):
+    """Graded labels as flags: relevant from this level up."""
+    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.integer, np.floating)):
+        raise TypeError(f"relevance_level must be a number, got {level!r} of type {type(level).__name__}")
+    if level != level:
+        raise ValueError("relevance_level is nan")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        place = int(np.argmax(np.isnan(array)))
+        raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
+    return np.greater_equal(array, level)
+
+
+cdef object as_labels(object y_true, object relevance_level, Items* items):
+    """Sets the label column; the returned object keeps its memory alive."""
+    cdef int kind
+    cdef object array = y_true
+    if relevance_level is None:
+        kind = plain_kind(y_true)
+        if kind >= 0 and kind != KIND_F16:
+            set_column(&items.label, <cnp.ndarray>y_true, kind)
+            items.n = cnp.PyArray_DIM(<cnp.ndarray>y_true, 0)
+            return y_true
+    array = one_dimension(as_ndarray(y_true, "y_true", LABELS), "y_true")
+    if relevance_level is not None:
+        array = graded(array, relevance_level)
+    kind = kind_of(array.dtype.num)
+    if kind < 0 or kind == KIND_F16:
+        array = array.astype(np.float64)
+        kind = KIND_F64
+    set_column(&items.label, <cnp.ndarray>array, kind)
+    items.n = array.shape[0]
+    return array
+
+
+cdef object as_scores(object y_score, object name, Items* items):
+    """Sets the score column; the returned object keeps its memory alive.
+
+    It is an ndarray, or a pair (ranks, values) for a type that no kernel compares: scores as places among the sorted
+    distinct values.
+    """
+    cdef int kind = plain_kind(y_score)
+    cdef Py_ssize_t n
+    cdef object array = y_score, kept
+    if kind < 0:
+        array = one_dimension(as_ndarray(y_score, name, SCORES), name)
+        kind = kind_of(array.dtype.num)
+    kept = array
+    if kind < 0:
+        if np.isnan(array).any():
+            raise ValueError(f"{name}[{int(np.argmax(np.isnan(array)))}] is nan: scores of dtype {array.dtype} "
+                             "take no nan_policy")
+        values, places = np.unique(array, return_inverse=True)
+        array = places.astype(np.int64)
+        kept = (array, values)
+        kind = KIND_I64
+    set_column(&items.score, <cnp.ndarray>array, kind)
+    items.type = type_of(kind)
+    n = cnp.PyArray_DIM(<cnp.ndarray>array, 0)
+    if n != items.n:
+        raise ValueError(f"y_true has {items.n} items, {name} has {n}")
+    return kept
+
+
+cdef object origin_of(object kept):
+    return kept[1] if isinstance(kept, tuple) else kept.dtype
+
+
+cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin):
+    """Scores of the kernels' type as an array of the type they had when they came in."""
+    cdef cnp.npy_intp shape = rows
+    cdef object array
+    if type == SCORE_FLOAT:
+        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_FLOAT, <void*>score)
+    elif type == SCORE_DOUBLE:
+        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_DOUBLE, <void*>score)
+    else:
+        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_INT64, <void*>score)
+    if isinstance(origin, np.ndarray):
+        return origin[array]
+    if type == SCORE_INT64 and origin.kind == "u":
+        return array.view(np.uint64) ^ np.uint64(1 << 63)
+    return array.astype(origin)
+
+
+cdef object bad_label(object y_true, object y_score, Py_ssize_t place, object shown):
+    cdef object labels = np.asarray(y_true), scores = np.asarray(y_score)
+    hint = ""
+    if scores.size > 0 and np.isin(scores, (0, 1)).all():
+        hint = "; y_score holds only 0 and 1: were y_true and y_score swapped?"
+    return ValueError(f"y_true[{shown}] is {labels.reshape(-1)[place]}: {LABELS}{hint}")
+
+
+cdef object bad_score(object name, object shown):
+    return ValueError(f"{name}[{shown}] is nan: give nan_policy='worst' to rank it below all other scores, "
+                      "or 'omit' to leave it out")
+
+
+cdef int raise_status(Status status, const Tally* tally, object y_true, object y_score) except -1:
+    if status == STATUS_BAD_LABEL:
+        raise bad_label(y_true, y_score, tally.bad_label, tally.bad_label)
+    if status == STATUS_NO_MEMORY:
+        raise MemoryError("not enough memory to rank the items")
+    raise bad_score("y_score", tally.bad_score)
+
+
+# --------------------------------------------------------------------------------------------------------- one ranking
+
+# Memory for a small ranking, on the stack.
+cdef struct SmallSpace:
+    double relevant[SMALL + 1]
+    double scratch[BLOCK]
+    int64_t hits[SMALL]
+    uint32_t counts[2 * SMALL + 1]
+
+
+cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
+    work.relevant = space.relevant
+    work.scratch = space.scratch
+    work.counts = space.counts
+    work.hits = space.hits
+    work.capacity = SMALL
+    work.scratch_capacity = BLOCK
+
+
+@cython.final
+cdef class Counting:
+    """A long count, in pieces: between them Ctrl-C is noticed, and workers take their share of the items."""
+    cdef Items items
+    cdef Strategy strategy
+    cdef const void* thresholds
+    cdef Py_ssize_t num_thresholds
+    cdef uint32_t* narrow
+    cdef int64_t* wide
+    cdef Tally tally
+    cdef bint cancelled
+    cdef object lock
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.narrow)
+        PyMem_RawFree(self.wide)
+
+    def count(self, Py_ssize_t start, Py_ssize_t stop):
+        """Counts the items from start to stop, and adds what it counted to the total."""
+        cdef Py_ssize_t size = 2 * self.num_thresholds + 1, piece = PIECE, end, since = 0
+        cdef uint32_t* counts
+        cdef void* scratch
+        cdef Tally tally
+        cdef bint fine = True
+        tally_clear(&tally)
+        if self.strategy == STRATEGY_SORT:
+            piece = max(piece, 2 * self.num_thresholds)  # or the merges would be mostly thresholds
+        counts = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
+        scratch = PyMem_RawMalloc(8 * scratch_size(self.strategy, self.num_thresholds, min(piece, stop - start)))
+        try:
+            if counts is NULL or scratch is NULL:
+                raise MemoryError("not enough memory to count the items")
+            while start < stop and fine and not self.cancelled:
+                end = min(stop, start + piece)
+                with nogil:
+                    fine = count_items(&self.items, start, end, self.thresholds, self.num_thresholds, self.strategy,
+                                       scratch, counts, &tally)
+                PyErr_CheckSignals()
+                since += end - start
+                start = end
+                if since > NARROW - piece:
+                    self.add(counts, &tally)
+                    memset(counts, 0, size * sizeof(uint32_t))
+                    since = 0
+            self.add(counts, &tally)
+        finally:
+            PyMem_RawFree(counts)
+            PyMem_RawFree(scratch)
+
+    cdef int add(self, const uint32_t* counts, Tally* tally) except -1:
+        cdef Py_ssize_t i
+        with self.lock:
+            for i in range(2 * self.num_thresholds + 1):
+                if self.wide is not NULL:
+                    self.wide[i] += counts[i]
+                else:
+                    self.narrow[i] += counts[i]
+            self.tally.nan_items += tally.nan_items
+            tally.nan_items = 0
+            if tally.bad_score >= 0 and (self.tally.bad_score < 0 or tally.bad_score < self.tally.bad_score):
+                self.tally.bad_score = tally.bad_score
+        return 0
+
+    cdef int run(self, Py_ssize_t workers) except -1:
+        cdef Py_ssize_t size = 2 * self.num_thresholds + 1, share, w, n = self.items.n
+        import threading
+        self.lock = threading.Lock()
+        tally_clear(&self.tally)
+        if n >= NARROW:
+            self.wide = <int64_t*>PyMem_RawCalloc(size, sizeof(int64_t))
+        else:
+            self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
+        if self.wide is NULL and self.narrow is NULL:
+            raise MemoryError("not enough memory to count the items")
+        share = -(-n // workers)
+        in_threads(self.count, [(min(n, w * share), min(n, (w + 1) * share)) for w in range(workers)], self.cancel)
+        return 0
+
+    def cancel(self):
+        self.cancelled = True
+
+
+def in_threads(function, list calls, cancel):
+    """Calls of a function side by side, the first in this thread; an error or Ctrl-C in one ends them all."""
+    if len(calls) == 1:
+        function(*calls[0])
+        return
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(len(calls) - 1) as pool:
+        try:
+            futures = [pool.submit(function, *call) for call in calls[1:]]
+            function(*calls[0])
+            for future in futures:
+                future.result()
+        except BaseException:
+            cancel()
+            raise
+
+
+cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Workspace* work,
+                      Ranking* ranking, Tally* tally, Counting counting) except *:
+    """As rank_items, in pieces between which Ctrl-C is noticed, by several workers if so wanted.
+
+    The counts stay with ``counting``, which the caller keeps until the ranking has been walked down.
+    """
+    cdef Py_ssize_t start = 0, stop, found = 0, m
+    tally_clear(tally)
+    while start < items.n:
+        stop = min(items.n, start + 4 * PIECE)
+        with nogil:
+            found = gather_relevant(items, start, stop, work.relevant, found, work.capacity, tally)
+        if tally.bad_label >= 0:
+            return STATUS_BAD_LABEL
+        if tally.bad_score >= 0:
+            return STATUS_BAD_SCORE
+        PyErr_CheckSignals()
+        start = stop
+    with nogil:
+        sort_relevant(items, found, work, ranking)
+    m = ranking.counts.num_thresholds
+    if strategy == STRATEGY_AUTO:
+        strategy = choose_strategy(items.type, m, items.n)
+    counting.items = items[0]
+    counting.strategy = strategy
+    counting.thresholds = work.relevant
+    counting.num_thresholds = m
+    counting.run(max(1, min(workers, items.n // SMALL)))
+    tally.nan_items = counting.tally.nan_items
+    tally.bad_score = counting.tally.bad_score
+    if tally.bad_score >= 0:
+        return STATUS_BAD_SCORE
+    ranking.counts.narrow = counting.narrow
+    ranking.counts.wide = counting.wide
+    finish_ranking(items, items.n, found, lower, strategy, tally, ranking)
+    return STATUS_OK
+
+
+cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Workspace* work,
+                       Ranking* ranking, object y_true, object y_score):
+    """Ranks in memory from the heap, without the GIL; what is returned keeps the counts alive."""
+    cdef Tally tally
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t relevant
+    cdef Counting counting = None
+    workspace_init(work)
+    with nogil:
+        tally_clear(&tally)
+        relevant = count_labels(&items.label, 0, items.n, &tally)
+        if relevant < 0:
+            status = STATUS_BAD_LABEL
+        elif not workspace_reserve(work, relevant, BLOCK):
+            status = STATUS_NO_MEMORY
+        elif items.n <= PIECE and workers == 1:
+            status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, &tally)
+    if status == STATUS_OK and (items.n > PIECE or workers > 1):
+        counting = Counting.__new__(Counting)
+        status = rank_long(items, lower, strategy, workers, work, ranking, &tally, counting)
+    if status != STATUS_OK:
+        raise_status(status, &tally, y_true, y_score)
+    return counting
+
+
+cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
+    table.block = PyMem_RawMalloc(32 * rows + 1)
+    if table.block is NULL:
+        raise MemoryError(f"not enough memory for a table of {rows} rows")
+    table.above = <int64_t*>table.block
+    table.tied = table.above + rows
+    table.hits = table.tied + rows
+    table.score = table.hits + rows
+    table.rows = rows
+    return 0
+
+
+cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking, OwnTable* table) except -1:
+    allocate_table(num_rows(ranking), table)
+    ranking_rows(ranking, table.rows, table.above, table.tied, table.hits)
+    ranking_scores(items, work, ranking, table.score)
+    table.num_items = ranking.num_items
+    table.num_hits = ranking.num_hits
+    return 0
+
+
+cdef object rank_table(object y_true, object y_score, object relevance_level, object lower_is_better,
+                       object nan_policy, object workers, object strategy, OwnTable* table):
+    """The table of one ranking; returns the scores' origin, from which ``scores_as`` restores their type."""
+    cdef Items items
+    cdef SmallSpace space
+    cdef Workspace work
+    cdef Ranking ranking
+    cdef Tally tally
+    cdef Status status
+    cdef bint lower = parse_lower(lower_is_better)
+    cdef Strategy way = parse_strategy(strategy)
+    cdef Py_ssize_t threads = parse_workers(workers)
+    cdef object labels, scores, kept
+    items.nan_policy = parse_nan_policy(nan_policy)
+    labels = as_labels(y_true, relevance_level, &items)
+    scores = as_scores(y_score, "y_score", &items)
+    if items.n <= SMALL and way != STRATEGY_SORT:
+        small_workspace(&space, &work)
+        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
+        if status != STATUS_OK:
+            raise_status(status, &tally, y_true, y_score)
+        write_table(&items, &work, &ranking, table)
+    else:
+        try:
+            kept = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+            write_table(&items, &work, &ranking, table)
+        finally:
+            workspace_free(&work)
+    return origin_of(scores)
+
+
+cdef double rank_average_precision(object y_true, object y_score, object relevance_level, object lower_is_better,
+                                   object nan_policy, object workers, object strategy, object num_relevant,
+                                   const Reading* reading) except? -1:
+    """Average precision of one ranking, without a table in memory."""
+    cdef Items items
+    cdef SmallSpace space
+    cdef Workspace work
+    cdef Ranking ranking
+    cdef Tally tally
+    cdef Status status
+    cdef bint lower = parse_lower(lower_is_better)
+    cdef Strategy way = parse_strategy(strategy)
+    cdef Py_ssize_t threads = parse_workers(workers)
+    cdef object labels, scores, kept
+    items.nan_policy = parse_nan_policy(nan_policy)
+    labels = as_labels(y_true, relevance_level, &items)
+    scores = as_scores(y_score, "y_score", &items)
+    if items.n <= SMALL and way != STRATEGY_SORT:
+        small_workspace(&space, &work)
+        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
+        if status != STATUS_OK:
+            raise_status(status, &tally, y_true, y_score)
+        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+    try:
+        kept = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+    finally:
+        workspace_free(&work)
+
+
+# -------------------------------------------------------------------------------------------------------- many rankings
+
+cdef object group_by_id(object qid, Py_ssize_t n):
+    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
+    cdef object ids, codes, low, high
+    ids = np.asarray(qid)
+    if ids.ndim != 1 or ids.shape[0] != n:
+        raise ValueError(f"y_true has {n} items, qid has shape {ids.shape}")
+    if ids.dtype.kind == "O":
+        for i, value in enumerate(ids.tolist()):
+            if value is None or value != value:
+                raise ValueError(f"qid[{i}] is {value!r}: every item needs a query id")
+    elif ids.dtype.kind in "fc" and np.isnan(ids).any():
+        raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
+    if n > 0 and ids.dtype.kind in "iu":
+        low, high = int(ids.min()), int(ids.max())
+        if high - low < 4 * n + 1024:
+            codes = (ids - ids.dtype.type(low)).astype(np.int64, copy=False)
+            counts = np.bincount(codes, minlength=high - low + 1)
+            present = np.flatnonzero(counts)
+            if present.shape[0] < counts.shape[0]:
+                dense = np.cumsum(counts > 0) - 1
+                codes = dense[codes]
+                counts = counts[present]
+            return (present + low).astype(ids.dtype), codes, counts
+    try:
+        ids, codes, counts = np.unique(ids, return_inverse=True, return_counts=True)
+    except TypeError:
+        raise TypeError("qid holds ids that cannot be ordered, such as numbers and strings together") from None
+    return ids, codes.astype(np.int64, copy=False), counts
+
+
+cdef object as_offsets(object offsets, Py_ssize_t n):
+    cdef object array = np.asarray(offsets)
+    if array.ndim != 1 or array.shape[0] == 0:
+        raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"offsets has dtype {array.dtype}: must be whole numbers")
+    if array[0] != 0:
+        raise ValueError(f"offsets[0] is {array[0]}: must be 0")
+    falls = np.flatnonzero(array[1:] < array[:-1])
+    if falls.shape[0] > 0:
+        i = int(falls[0]) + 1
+        raise ValueError(f"offsets[{i}] is {array[i]}, less than offsets[{i - 1}] = {array[i - 1]}: offsets must not fall")
+    if array[-1] != n:
+        raise ValueError(f"offsets[{array.shape[0] - 1}] is {array[-1]}, but y_true has {n} items")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+cdef object scatter(object array, object places):
+    """The array with item i moved to places[i]."""
+    cdef object out = np.empty(array.shape[0], array.dtype)
+    out[places] = array
+    return out
+
+
+@cython.final
+cdef class Queries:
+    """The items of many rankings, query by query."""
+
+    def __init__(self, y_true, y_score, qid, offsets, relevance_level, nan_policy):
+        labels = as_ndarray(y_true, "y_true", LABELS)
+        scores = as_ndarray(y_score, "y_score", SCORES)
+        self.width = 0
+        self.columns = 0
+        self.order = None
+        self.qid = None
+        if labels.ndim == 2 or scores.ndim == 2:
+            if qid is not None or offsets is not None:
+                raise ValueError(f"{'qid' if offsets is None else 'offsets'} goes with one-dimensional y_true and y_score; "
+                                 f"in two dimensions a row is a query, got shapes {labels.shape} and {scores.shape}")
+            if labels.ndim == 1 and scores.shape[0] == labels.shape[0]:
+                # One ranking of the same items for each column.
+                self.columns = scores.shape[1]
+                scores = scores.T
+                labels = np.broadcast_to(labels, scores.shape)
+            if labels.shape != scores.shape:
+                raise ValueError(f"y_true has shape {labels.shape}, y_score has shape {scores.shape}")
+            self.width = max(1, scores.shape[1])
+            self.offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
+            labels = labels.reshape(-1)
+            scores = scores.reshape(-1)
+        else:
+            one_dimension(labels, "y_true")
+            one_dimension(scores, "y_score")
+            if labels.shape[0] != scores.shape[0]:
+                raise ValueError(f"y_true has {labels.shape[0]} items, y_score has {scores.shape[0]}")
+            if qid is not None and offsets is not None:
+                raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
+            if qid is not None:
+                self.qid, codes, counts = group_by_id(qid, labels.shape[0])
+                self.offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+                if (codes[1:] < codes[:-1]).any():
+                    places = np.empty(codes.shape[0], np.int64)
+                    stable_places(codes, self.offsets, places)
+                    labels = scatter(labels, places)
+                    scores = scatter(scores, places)
+                    self.order = places
+            elif offsets is not None:
+                self.offsets = as_offsets(offsets, labels.shape[0])
+            else:
+                raise ValueError("one-dimensional y_true and y_score need qid or offsets to say which query an item belongs to")
+        self.items.nan_policy = parse_nan_policy(nan_policy)
+        self.labels = as_labels(labels, relevance_level, &self.items)
+        self.scores = as_scores(scores, "y_score", &self.items)
+        self.num_queries = self.offsets.shape[0] - 1
+
+    cdef object where(self, Py_ssize_t place):
+        """The caller's index for an item."""
+        if self.columns > 0:
+            return f"{place % self.width}, {place // self.width}"
+        if self.width > 0:
+            return f"{place // self.width}, {place % self.width}"
+        if self.order is not None:
+            return int(np.flatnonzero(self.order == place)[0])
+        return place
+
+    cdef int raise_status(self, Status status, const Tally* tally) except -1:
+        if status == STATUS_BAD_LABEL:
+            shown = self.where(tally.bad_label)
+            if self.columns > 0:
+                shown = tally.bad_label % self.width
+            raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
+                            tally.bad_label, shown)
+        if status == STATUS_NO_MEMORY:
+            raise MemoryError("not enough memory to rank the items")
+        raise bad_score("y_score", self.where(tally.bad_score))
+
+    cdef object origin(self):
+        return origin_of(self.scores)
+
+    cdef object laid_out(self, object values, str name):
+        """Another value for each item, in the order of the items here."""
+        array = np.asarray(values)
+        if self.columns > 0:
+            if array.ndim == 1:
+                array = np.broadcast_to(array, (self.columns, array.shape[0]))
+            else:
+                array = array.T
+        if array.size != self.items.n or (self.width == 0 and array.ndim != 1):
+            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.items.n} items")
+        array = array.reshape(-1)
+        return array if self.order is None else scatter(array, self.order)
+
+    cdef object first_to_last(self):
+        """The order in which the caller gave the items, as a key."""
+        return np.arange(self.items.n)  # laying them out query by query keeps it
+
+    cdef object real_scores(self):
+        if isinstance(self.scores, tuple):
+            return self.scores[1][self.scores[0]]
+        return self.scores
+
+    cdef object per_query(self, object num_relevant):
+        """num_relevant as one number for each query, or None."""
+        if num_relevant is None:
+            return None
+        if np.ndim(num_relevant) == 0:
+            return np.full(self.num_queries, whole_number(num_relevant, "num_relevant"), dtype=np.int64)
+        array = np.asarray(num_relevant)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"num_relevant has dtype {array.dtype}: must be whole numbers")
+        if array.shape != (self.num_queries,):
+            raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
+        return array.astype(np.int64)
+
+    cdef object checked_relevant(self, object num_relevant, object num_hits):
+        """num_relevant for each query, not below the relevant items found."""
+        if num_relevant is None:
+            return num_hits
+        low = np.flatnonzero(num_relevant < num_hits)
+        if low.shape[0] > 0:
+            q = int(low[0])
+            name = f"query {q}" if self.qid is None else f"query {self.qid[q]!r}"
+            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {num_hits[q]} relevant items")
+        return num_relevant
+
+    cdef object shares(self, Py_ssize_t workers):
+        """Ranges of queries: few enough items for Ctrl-C to be noticed between them, and enough ranges for all."""
+        piece = PIECE
+        if workers > 1:
+            piece = max(1, min(piece, -(-self.items.n // (4 * workers))))
+        cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(self.items.n, 1), piece)))
+        cuts = np.unique(np.concatenate([[0], cuts, [self.num_queries]]))
+        return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+def stable_places(const int64_t[::1] codes, const int64_t[::1] offsets, int64_t[::1] places):
+    """Where each item goes when the items are laid out code by code, their order kept."""
+    cdef int64_t[::1] free = np.array(offsets, dtype=np.int64)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(codes.shape[0]):
+            places[i] = free[codes[i]]
+            free[codes[i]] += 1
+
+
+@cython.final
+cdef class QueryRanking:
+    """One pass over many rankings, some queries at a time."""
+    cdef Queries queries
+    cdef bint lower
+    cdef Strategy strategy
+    cdef const Reading* reading
+    cdef Tables tables
+    cdef bint whole_tables
+    cdef object num_relevant
+    cdef object average_precision
+    cdef object num_items
+    cdef object num_hits
+    cdef bint cancelled
+
+    def rank(self, list ranges):
+        cdef Py_ssize_t first, last, bad
+        cdef Tally tally
+        cdef Status status
+        cdef const int64_t* offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.queries.offsets)
+        cdef int64_t* num_items = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items)
+        cdef int64_t* num_hits = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_hits)
+        cdef const int64_t* num_relevant = NULL
+        cdef double* average_precision = NULL
+        if self.num_relevant is not None:
+            num_relevant = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant)
+        if self.average_precision is not None:
+            average_precision = <double*>cnp.PyArray_DATA(<cnp.ndarray>self.average_precision)
+        for first, last in ranges:
+            if self.cancelled:
+                return
+            with nogil:
+                status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy, self.reading,
+                                      num_relevant, average_precision, num_items, num_hits,
+                                      &self.tables if self.whole_tables else NULL, &tally, &bad)
+            if status != STATUS_OK:
+                self.queries.raise_status(status, &tally)
+            PyErr_CheckSignals()
+
+    def cancel(self):
+        self.cancelled = True
+
+    cdef int run(self, Py_ssize_t workers) except -1:
+        cdef object ranges = self.queries.shares(workers)
+        self.num_items = np.zeros(self.queries.num_queries, np.int64)
+        self.num_hits = np.zeros(self.queries.num_queries, np.int64)
+        if self.queries.num_queries == 0:
+            return 0
+        in_threads(self.rank, [(ranges[w::workers],) for w in range(min(workers, len(ranges)))], self.cancel)
+        return 0
+
+
+cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
+                                      object num_relevant, const Reading* reading):
+    """Average precision of each query, without tables in memory."""
+    cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
+    ranking.queries = queries
+    ranking.lower = parse_lower(lower_is_better)
+    ranking.strategy = parse_strategy(strategy)
+    ranking.reading = reading
+    ranking.whole_tables = False
+    ranking.num_relevant = queries.per_query(num_relevant)
+    ranking.average_precision = np.empty(queries.num_queries, np.float64)
+    ranking.run(parse_workers(workers))
+    queries.checked_relevant(ranking.num_relevant, ranking.num_hits)
+    return ranking.average_precision
+
+
+cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
+                           object num_relevant):
+    """(row offsets, score, above, tied, hits, items, hits and relevant items of each query)."""
+    cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
+    cdef Py_ssize_t num_queries = queries.num_queries, q, total
+    cdef Tally tally
+    cdef int64_t[::1] place = np.zeros(num_queries + 1, np.int64)
+    cdef int64_t[::1] rows = np.zeros(num_queries + 1, np.int64)
+    cdef const int64_t[::1] offsets = queries.offsets
+    cdef object columns, score
+    cdef bint dense
+    ranking.queries = queries
+    ranking.lower = parse_lower(lower_is_better)
+    ranking.strategy = parse_strategy(strategy)
+    ranking.reading = NULL
+    ranking.whole_tables = True
+    ranking.num_relevant = queries.per_query(num_relevant)
+    # Room for as many rows as relevant items.
+    total = 0
+    tally_clear(&tally)
+    with nogil:
+        for q in range(num_queries):
+            place[q] = total
+            total += count_labels(&queries.items.label, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], &tally)
+            if tally.bad_label >= 0:
+                break
+    if tally.bad_label >= 0:
+        queries.raise_status(STATUS_BAD_LABEL, &tally)
+    place[num_queries] = total
+    columns = np.empty((3, total), np.int64)
+    score = np.empty(total, np.float32 if queries.items.type == SCORE_FLOAT
+                     else np.float64 if queries.items.type == SCORE_DOUBLE else np.int64)
+    ranking.tables.above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
+    ranking.tables.tied = ranking.tables.above + total
+    ranking.tables.hits = ranking.tables.tied + total
+    ranking.tables.score = cnp.PyArray_DATA(<cnp.ndarray>score)
+    ranking.tables.place = &place[0]
+    ranking.tables.rows = &rows[0]
+    ranking.run(parse_workers(workers))
+    starts = np.asarray(place)
+    lengths = np.asarray(rows)[:num_queries]
+    row_offsets = np.zeros(num_queries + 1, np.int64)
+    np.cumsum(lengths, out=row_offsets[1:])
+    if row_offsets[num_queries] < total:
+        # Some relevant items share a row: close the gaps.
+        keep = np.repeat(starts[:num_queries] - row_offsets[:num_queries], lengths) + np.arange(row_offsets[num_queries])
+        columns = columns[:, keep]
+        score = score[keep]
+    return (row_offsets, scores_as(cnp.PyArray_DATA(<cnp.ndarray>score), score.shape[0], queries.items.type, queries.origin()),
+            columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits,
+            queries.checked_relevant(ranking.num_relevant, ranking.num_hits))
+
+
+# ---------------------------------------------------------------------------------------- rankings that must be sorted
+
+cdef object as_flags(object y_true, object relevance_level):
+    """Labels as an array of bool."""
+    array = as_ndarray(y_true, "y_true", LABELS)
+    if relevance_level is not None:
+        return graded(array, relevance_level)
+    flags = array == 1
+    if not (flags | (array == 0)).all():
+        place = int(np.argmin((flags | (array == 0)).reshape(-1)))
+        shown = ", ".join(str(i) for i in np.unravel_index(place, array.shape))
+        raise ValueError(f"y_true[{shown}] is {array.reshape(-1)[place]}: {LABELS}")
+    return flags
+
+
+cdef object as_real(object values, str name):
+    return as_ndarray(values, name, SCORES)
+
+
+cdef object as_key(object tiebreak, Py_ssize_t n):
+    """The secondary key of each item, or None for the order of the items."""
+    if isinstance(tiebreak, str):
+        if tiebreak == "order":
+            return None
+        raise unknown("tiebreak", tiebreak, "None, 'order', an array of keys")
+    key = np.asarray(tiebreak)
+    if key.ndim != 1 or key.shape[0] != n:
+        raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
+    if key.dtype.kind == "f" and np.isnan(key).any():
+        raise ValueError(f"tiebreak[{int(np.argmax(np.isnan(key)))}] is nan: keys must be ordered")
+    if key.dtype.kind not in "biufSU":
+        raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
+    return key
+
+
+cdef object as_weight(object sample_weight, Py_ssize_t n):
+    weight = as_ndarray(sample_weight, "sample_weight", "weights must be real numbers").astype(np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"y_true has {n} items, sample_weight has shape {weight.shape}")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(f"sample_weight[{place}] is {weight[place]}: weights must be finite and not negative")
+    return weight
+
+
+cdef object apply_nan_policy(object nan_policy, object score, Queries queries):
+    """Which items stay, or None for all."""
+    cdef NanPolicy policy = parse_nan_policy(nan_policy)
+    if score.dtype.kind != "f":
+        return None
+    missing = np.isnan(score)
+    if policy == NAN_WORST or not missing.any():
+        return None
+    if policy == NAN_RAISE:
+        place = int(np.argmax(missing))
+        raise bad_score("y_score", place if queries is None else queries.where(place))
+    return ~missing
+
+
+# ------------------------------------------------------------------------------------------------------ counted in blocks
+
+def checked_sorted(values, name, lower_is_better, nan_policy):
+    """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
+    parse_lower(lower_is_better)
+    cdef NanPolicy policy = parse_nan_policy(nan_policy)
+    array = one_dimension(as_real(values, name), name)
+    if array.dtype.kind == "f":
+        missing = np.isnan(array)
+        if missing.any():
+            if policy == NAN_RAISE or name == "edges":
+                raise ValueError(f"{name}[{int(np.argmax(missing))}] is nan")
+            array = array[~missing]
+        array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64) + 0
+    elif array.dtype.kind == "u" and array.dtype.itemsize == 8:
+        array = array.astype(np.uint64)
+    else:
+        array = array.astype(np.int64)
+    if name == "edges":
+        falls = np.flatnonzero(~(array[1:] > array[:-1]))
+        if falls.shape[0] > 0:
+            i = int(falls[0]) + 1
+            raise ValueError(f"edges[{i}] is {array[i]}, after {array[i - 1]}: edges must increase")
+        return array
+    return np.unique(array)
+
+
+def checked_block(y_true, y_score, cuts):
+    """(relevant, score, cuts), the last two in one type that holds both exactly."""
+    relevant = one_dimension(as_flags(y_true, None), "y_true")
+    score = one_dimension(as_real(y_score, "y_score"), "y_score")
+    if score.shape[0] != relevant.shape[0]:
+        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    if score.dtype == cuts.dtype:
+        return relevant, score, cuts
+    wide = np.promote_types(score.dtype, cuts.dtype)
+    for array, name in ((score, "y_score"), (cuts, "thresholds")):
+        as_wide = array.astype(wide)
+        with np.errstate(invalid="ignore"):
+            back = as_wide.astype(array.dtype)
+        if not np.array_equal(back, array, equal_nan=array.dtype.kind == "f"):
+            raise TypeError(f"{name} of dtype {array.dtype} cannot be compared exactly with scores of dtype "
+                            f"{cuts.dtype if name == 'y_score' else score.dtype}")
+    if wide.kind == "f" and cuts.dtype.kind == "f" and score.dtype.itemsize > cuts.dtype.itemsize and score.dtype.kind == "f":
+        raise TypeError(f"y_score has dtype {score.dtype}, but the thresholds have {cuts.dtype}: rounded thresholds would "
+                        "miss the scores they were made from")
+    if wide == np.float16:
+        wide = np.dtype(np.float32)
+    return relevant, score.astype(wide), cuts.astype(wide)
+
+
+def block_counts(cuts, score, nan_policy):
+    """(counts, NaN): items between and at the cuts, 2 * len(cuts) + 1 numbers, and items without a score."""
+    cdef Items items
+    cdef Tally tally
+    cdef Workspace work
+    cdef Py_ssize_t m = cuts.shape[0], size, start, stop
+    cdef Strategy strategy
+    cdef bint fine = True
+    cdef object thresholds, kept
+    cdef const void* against
+    items.nan_policy = parse_nan_policy(nan_policy)
+    items.n = score.shape[0]
+    kept = as_scores(score, "y_score", &items)
+    thresholds = np.ascontiguousarray(cuts)
+    if cuts.dtype == np.uint64:
+        thresholds = (cuts ^ np.uint64(1 << 63)).view(np.int64)
+    against = cnp.PyArray_DATA(<cnp.ndarray>thresholds)
+    total = np.zeros(2 * m + 1, np.int64)
+    strategy = choose_strategy(items.type, m, items.n)
+    if strategy == STRATEGY_SORT:
+        strategy = STRATEGY_SEARCH  # sorting would need the labels
+    tally_clear(&tally)
+    workspace_init(&work)
+    try:
+        if not workspace_reserve(&work, m, scratch_size(strategy, m, items.n)):
+            raise MemoryError("not enough memory to count the items")
+        start = 0
+        while start < items.n and fine:
+            stop = min(items.n, start + 16 * PIECE)
+            memset(work.counts, 0, (2 * m + 1) * sizeof(uint32_t))
+            with nogil:
+                fine = count_items(&items, start, stop, against, m, strategy, work.scratch, work.counts, &tally)
+            for size in range(2 * m + 1):
+                (<int64_t*>cnp.PyArray_DATA(<cnp.ndarray>total))[size] += work.counts[size]
+            PyErr_CheckSignals()
+            start = stop
+    finally:
+        workspace_free(&work)
+    if not fine:
+        raise bad_score("y_score", tally.bad_score)
+    return total, tally.nan_items

@@ -1,0 +1,58 @@
+# Kernels that turn rankings into hit-curve tables. Plain pointers, no Python objects, nothing raised.
+from libc.stdint cimport int64_t, uint32_t
+
+from hitcurve._count cimport Counts, Items, Strategy, Tally, Walk
+from hitcurve._read cimport Reading
+
+cdef enum Status:
+    STATUS_OK
+    STATUS_BAD_LABEL   # tally.bad_label says where
+    STATUS_BAD_SCORE   # tally.bad_score says where
+    STATUS_NO_MEMORY
+
+# Memory for one ranking after another; grows, and belongs to one thread.
+cdef struct Workspace:
+    void* relevant
+    void* scratch
+    uint32_t* counts
+    int64_t* hits
+    Py_ssize_t capacity    # relevant items there is room for
+    Py_ssize_t scratch_capacity
+
+# The counts of one ranking, ready to be walked down.
+cdef struct Ranking:
+    Counts counts
+    Walk walk
+    int64_t num_items
+    int64_t num_hits
+    int64_t nan_items      # a last group below all else, when nan_hits > 0
+    int64_t nan_hits
+
+# Where the tables of many rankings go, one after the other. A ranking may write from row place[q] to place[q + 1];
+# the number of rows it wrote is left in `rows`.
+cdef struct Tables:
+    int64_t* above
+    int64_t* tied
+    int64_t* hits
+    void* score
+    int64_t* place
+    int64_t* rows
+
+cdef void workspace_init(Workspace* work) noexcept nogil
+cdef void workspace_free(Workspace* work) noexcept nogil
+cdef bint workspace_reserve(Workspace* work, Py_ssize_t relevant, Py_ssize_t scratch) noexcept nogil
+
+cdef void sort_relevant(const Items* items, Py_ssize_t found, Workspace* work, Ranking* ranking) noexcept nogil
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, Strategy strategy,
+                         const Tally* tally, Ranking* ranking) noexcept nogil
+cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
+                       Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil
+cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,
+                             int64_t* hits) noexcept nogil
+cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil
+cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil
+cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil
+cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
+                         bint lower_is_better, Strategy strategy, const Reading* reading,
+                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
+                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil

@@ -1,0 +1,221 @@
+"""Kernels that turn rankings into hit-curve tables: the relevant scores sorted, the items counted, the rows written."""
+from libc.stdint cimport int64_t, uint32_t
+from libc.string cimport memset
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+from hitcurve._count cimport (
+    BLOCK,
+    NAN_OMIT,
+    SCORE_FLOAT,
+    STRATEGY_AUTO,
+    STRATEGY_SORT,
+    Items,
+    Strategy,
+    Tally,
+    choose_strategy,
+    count_items,
+    emit_rows,
+    emit_scores,
+    gather_relevant,
+    scratch_size,
+    sort_thresholds,
+    tally_clear,
+)
+from hitcurve._read cimport (
+    AveragePrecision,
+    Reading,
+    average_precision_add,
+    average_precision_begin,
+    average_precision_end,
+)
+
+
+# ----------------------------------------------------------------------------------------------------------- workspace
+
+cdef void workspace_init(Workspace* work) noexcept nogil:
+    memset(work, 0, sizeof(Workspace))
+
+
+cdef void workspace_free(Workspace* work) noexcept nogil:
+    PyMem_RawFree(work.relevant)
+    PyMem_RawFree(work.scratch)
+    PyMem_RawFree(work.counts)
+    PyMem_RawFree(work.hits)
+    workspace_init(work)
+
+
+cdef bint grow(void** memory, size_t count, size_t size) noexcept nogil:
+    PyMem_RawFree(memory[0])
+    memory[0] = NULL
+    if count > (<size_t>1 << 62) // size:
+        return False
+    memory[0] = PyMem_RawMalloc(count * size)
+    return memory[0] is not NULL
+
+
+cdef bint workspace_reserve(Workspace* work, Py_ssize_t relevant, Py_ssize_t scratch) noexcept nogil:
+    """Room for so many relevant items and scores of scratch; what the workspace held is lost."""
+    if relevant > work.capacity:
+        work.capacity = 0
+        if not (grow(&work.relevant, relevant + 1, 8) and grow(<void**>&work.counts, 2 * relevant + 1, 4)
+                and grow(<void**>&work.hits, relevant, 8)):
+            return False
+        work.capacity = relevant
+    if scratch > work.scratch_capacity:
+        work.scratch_capacity = 0
+        if not grow(&work.scratch, scratch, 8):
+            return False
+        work.scratch_capacity = scratch
+    return True
+
+
+# --------------------------------------------------------------------------------------------------------- one ranking
+
+cdef void sort_relevant(const Items* items, Py_ssize_t found, Workspace* work, Ranking* ranking) noexcept nogil:
+    """The relevant scores in the workspace become the thresholds of the ranking."""
+    ranking.counts.num_thresholds = sort_thresholds(work.relevant, found, items.type, work.hits)
+    ranking.counts.hits = work.hits
+
+
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, Strategy strategy,
+                         const Tally* tally, Ranking* ranking) noexcept nogil:
+    """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
+    cdef int64_t nan_items = tally.nan_items
+    ranking.counts.others_only = strategy == STRATEGY_SORT
+    ranking.counts.lower_is_better = lower_is_better
+    if ranking.counts.others_only:
+        nan_items += tally.nan_hits
+    ranking.walk.done = 0
+    ranking.walk.seen = 0
+    ranking.num_items = n
+    ranking.num_hits = num_hits
+    ranking.nan_items = 0
+    ranking.nan_hits = 0
+    if items.nan_policy == NAN_OMIT:
+        ranking.num_items -= nan_items
+    else:
+        ranking.num_hits += tally.nan_hits
+        ranking.nan_items = nan_items
+        ranking.nan_hits = tally.nan_hits
+
+
+cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
+                       Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil:
+    """One ranking, counted from start to end by the calling thread.
+
+    The workspace has room for `capacity` relevant items, and no more are taken, should the labels change meanwhile.
+    What scratch it lacks is added here.
+    """
+    cdef Py_ssize_t n = stop - start, found, m
+    tally_clear(tally)
+    found = gather_relevant(items, start, stop, work.relevant, 0, capacity, tally)
+    if tally.bad_label >= 0:
+        return STATUS_BAD_LABEL
+    if tally.bad_score >= 0:
+        return STATUS_BAD_SCORE
+    sort_relevant(items, found, work, ranking)
+    m = ranking.counts.num_thresholds
+    if strategy == STRATEGY_AUTO:
+        strategy = choose_strategy(items.type, m, n)
+    if not workspace_reserve(work, 0, scratch_size(strategy, m, n)):
+        return STATUS_NO_MEMORY
+    memset(work.counts, 0, (2 * m + 1) * sizeof(uint32_t))
+    if not count_items(items, start, stop, work.relevant, m, strategy, work.scratch, work.counts, tally):
+        return STATUS_BAD_SCORE
+    ranking.counts.narrow = work.counts
+    ranking.counts.wide = NULL
+    finish_ranking(items, n, found, lower_is_better, strategy, tally, ranking)
+    return STATUS_OK
+
+
+cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil:
+    return ranking.counts.num_thresholds + (1 if ranking.nan_hits > 0 else 0)
+
+
+cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,
+                             int64_t* hits) noexcept nogil:
+    """The next rows, at most `limit`; 0 when there are no more."""
+    cdef Py_ssize_t rows = emit_rows(&ranking.counts, &ranking.walk, limit, above, tied, hits)
+    if rows < limit and ranking.walk.done == ranking.counts.num_thresholds and ranking.nan_hits > 0:
+        above[rows] = ranking.num_items - ranking.nan_items
+        tied[rows] = ranking.nan_items
+        hits[rows] = ranking.nan_hits
+        ranking.walk.done += 1
+        rows += 1
+    return rows
+
+
+cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil:
+    """The score of each row."""
+    emit_scores(&ranking.counts, work.relevant, items.type, ranking.nan_hits > 0, score)
+
+
+cdef enum:
+    ROWS_TOGETHER = 256
+
+
+cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil:
+    """Average precision of the rows, a few at a time: the table itself is never in memory."""
+    cdef int64_t above[ROWS_TOGETHER]
+    cdef int64_t tied[ROWS_TOGETHER]
+    cdef int64_t hits[ROWS_TOGETHER]
+    cdef AveragePrecision ap
+    cdef Py_ssize_t rows
+    average_precision_begin(&ap, reading, num_relevant)
+    while True:
+        rows = ranking_rows(ranking, ROWS_TOGETHER, above, tied, hits)
+        average_precision_add(&ap, above, tied, hits, rows)
+        if rows < ROWS_TOGETHER or ap.done:
+            return average_precision_end(&ap)
+
+
+# -------------------------------------------------------------------------------------------------------- many rankings
+
+cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
+                         bint lower_is_better, Strategy strategy, const Reading* reading,
+                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
+                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil:
+    """The rankings `first` to `last`, query q holding the items offsets[q] to offsets[q + 1].
+
+    With ``tables`` their rows are written there; else their average precision is, for ``reading``. ``num_relevant``
+    is one number for each query, or NULL for those found.
+    """
+    cdef Workspace work
+    cdef Ranking ranking
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t q, longest = 0, place, capacity
+    cdef int64_t relevant
+    workspace_init(&work)
+    bad_query[0] = -1
+    for q in range(first, last):
+        longest = max(longest, <Py_ssize_t>(offsets[q + 1] - offsets[q]))
+    if not workspace_reserve(&work, longest, BLOCK):
+        status = STATUS_NO_MEMORY
+    else:
+        for q in range(first, last):
+            capacity = work.capacity
+            if tables is not NULL:
+                capacity = <Py_ssize_t>(tables.place[q + 1] - tables.place[q])
+            status = rank_items(items, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], lower_is_better, strategy,
+                                capacity, &work, &ranking, tally)
+            if status != STATUS_OK:
+                bad_query[0] = q
+                break
+            num_items[q] = ranking.num_items
+            num_hits[q] = ranking.num_hits
+            if tables is NULL:
+                relevant = ranking.num_hits
+                if num_relevant is not NULL:
+                    relevant = num_relevant[q]
+                average_precision[q] = ranking_average_precision(&ranking, reading, relevant)
+                continue
+            place = <Py_ssize_t>tables.place[q]
+            if num_rows(&ranking) > capacity:
+                ranking.nan_hits = 0  # labels that changed while they were counted
+            tables.rows[q] = num_rows(&ranking)
+            ranking_scores(items, &work, &ranking,
+                           <char*>tables.score + place * (4 if items.type == SCORE_FLOAT else 8))
+            ranking_rows(&ranking, num_rows(&ranking), tables.above + place, tables.tied + place, tables.hits + place)
+    workspace_free(&work)
+    return status

@@ -1,0 +1,204 @@
+"""HitCounter: the table of a ranking that never is in memory as a whole, from blocks whose counts add up."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hitcurve._curve import HitCurve
+from hitcurve._rank import block_counts, checked_block, checked_sorted
+
+
+class HitCounter:
+    """Counts items block by block; the blocks may come in any order, and from many machines.
+
+    A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
+    scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
+    alone. Given bin edges it needs one pass and no knowledge: each bin then is a tie group, so ``ties="worst"`` and
+    ``ties="best"`` are guaranteed bounds of the true value.
+
+    Parameters
+    ----------
+    thresholds : array_like, optional
+        The scores of all relevant items, in any order, once or more; NaN may be among them.
+    edges : array_like, optional
+        Increasing bin edges, in place of thresholds. A bin runs from an edge up to below the next; below the first and
+        from the last edge on lie two more.
+    lower_is_better : bool
+        The lowest score ranks first.
+    nan_policy : {"raise", "worst", "omit"}
+        As for HitCurve.
+
+    Attributes
+    ----------
+    thresholds, edges : ndarray or None
+        Distinct and ascending.
+    num_items, num_hits : int
+        Counted so far.
+    lower_is_better, nan_policy
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning; a counter that raised is as it was before.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> counter = hc.HitCounter([0.9, 0.3])
+    >>> counter.update([0, 1], [0.3, 0.9])
+    >>> counter.update([1, 0], [0.3, 0.1])
+    >>> counter.curve() == hc.HitCurve([0, 1, 1, 0], [0.3, 0.9, 0.3, 0.1])
+    True
+    """
+
+    def __init__(self, thresholds: Any = None, *, edges: Any = None, lower_is_better: bool = False,
+                 nan_policy: str = "raise") -> None:
+        if (thresholds is None) == (edges is None):
+            raise ValueError("give either thresholds or edges" if edges is None
+                             else "thresholds and edges both given: a counter is exact, or it bins")
+        if edges is None:
+            self._cuts = checked_sorted(thresholds, "thresholds", lower_is_better, nan_policy)
+        else:
+            self._cuts = checked_sorted(edges, "edges", lower_is_better, nan_policy)
+        self._binned = edges is not None
+        self.lower_is_better = bool(lower_is_better)
+        self.nan_policy = nan_policy
+        self._items = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
+        self._hits = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
+        self._nan_items = 0
+        self._nan_hits = 0
+
+    @property
+    def thresholds(self) -> Any:
+        return None if self._binned else self._cuts
+
+    @property
+    def edges(self) -> Any:
+        return self._cuts if self._binned else None
+
+    @property
+    def num_items(self) -> int:
+        return int(self._items.sum()) + self._nan_items
+
+    @property
+    def num_hits(self) -> int:
+        return int(self._hits.sum()) + self._nan_hits
+
+    def update(self, y_true: Any, y_score: Any) -> None:
+        """Count a block of items.
+
+        Parameters
+        ----------
+        y_true : array_like of shape (n,)
+            1 or True where an item is relevant, else 0.
+        y_score : array_like of shape (n,)
+            Scores, of a type that compares exactly with the thresholds'.
+
+        Raises
+        ------
+        ValueError
+            For a relevant item whose score is not among the thresholds, and as HitCurve does.
+        """
+        relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
+        items, nan_items = block_counts(cuts, score, self.nan_policy)
+        hits, nan_hits = block_counts(cuts, score[relevant], self.nan_policy)
+        if not self._binned and hits[::2].any():
+            strange = relevant & ~np.isin(score, cuts) & (score == score)
+            place = int(np.argmax(strange))
+            raise ValueError(f"y_score[{place}] is {score[place]}, of a relevant item, but that is not among the "
+                             "thresholds: these must be the scores of all relevant items")
+        self._cuts = cuts
+        self._items += items
+        self._hits += hits
+        if self.nan_policy == "worst":
+            self._nan_items += nan_items
+            self._nan_hits += nan_hits
+
+    def merge(self, other: HitCounter) -> HitCounter:
+        """Add the counts of another counter, of other blocks, and return self.
+
+        Parameters
+        ----------
+        other : HitCounter
+            Made with the same thresholds or edges, direction and NaN policy.
+
+        Returns
+        -------
+        HitCounter
+            self.
+
+        Raises
+        ------
+        ValueError
+            For a counter that was made otherwise.
+        """
+        if not isinstance(other, HitCounter):
+            raise TypeError(f"other must be a HitCounter, got {type(other).__name__}")
+        for name in ("lower_is_better", "nan_policy", "_binned"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise ValueError(f"other has {name.strip('_')}={theirs!r}, this counter {mine!r}: only like counters add up")
+        if not np.array_equal(self._cuts, other._cuts):
+            kind = "edges" if self._binned else "thresholds"
+            raise ValueError(f"other has {other._cuts.shape[0]} {kind}, not the {self._cuts.shape[0]} of this counter: only "
+                             "like counters add up")
+        self._items += other._items
+        self._hits += other._hits
+        self._nan_items += other._nan_items
+        self._nan_hits += other._nan_hits
+        return self
+
+    def __iadd__(self, other: HitCounter) -> HitCounter:
+        return self.merge(other)
+
+    def curve(self, num_relevant: int | None = None) -> HitCurve:
+        """The hit curve of the items counted so far.
+
+        Parameters
+        ----------
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
+
+        Returns
+        -------
+        HitCurve
+            With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
+        """
+        if self._binned:
+            # Bin i: what equals edge i - 1 and what lies between it and edge i.
+            tied = np.append(self._items[0], self._items[1::2] + self._items[2::2])
+            hits = np.append(self._hits[0], self._hits[1::2] + self._hits[2::2])
+            score = np.append(-np.inf, self._cuts)
+            before = np.zeros_like(tied)
+        else:
+            tied, hits, score = self._items[1::2], self._hits[1::2], self._cuts
+            before = self._items[:-1:2] if self.lower_is_better else self._items[2::2]
+        if not self.lower_is_better:
+            tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
+        above = np.cumsum(before + tied) - tied
+        rows = hits > 0
+        score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
+        if self._nan_hits > 0:
+            if score.dtype.kind != "f":
+                score = score.astype(np.float64)
+            score = np.append(score, score.dtype.type(np.nan))
+            above = np.append(above, self.num_items - self._nan_items)
+            tied = np.append(tied, self._nan_items)
+            hits = np.append(hits, self._nan_hits)
+        return HitCurve.from_table(score, above, tied, hits, num_items=self.num_items, num_relevant=num_relevant,
+                                   lower_is_better=self.lower_is_better)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HitCounter):
+            return NotImplemented
+        return (self._binned == other._binned and self.lower_is_better == other.lower_is_better
+                and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
+                and np.array_equal(self._items, other._items) and np.array_equal(self._hits, other._hits)
+                and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        kind = "edges" if self._binned else "thresholds"
+        return f"HitCounter({self._cuts.shape[0]} {kind}, num_items={self.num_items}, num_hits={self.num_hits})"

@@ -1,0 +1,69 @@
+"""What the read-outs return when it is more than one number."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class TieReport(NamedTuple):
+    """What ties do to average precision: its bounds over all orders of the tied items, and how much is tied.
+
+    Attributes
+    ----------
+    worst, expected, best
+        Average precision with the relevant items last in each tie group, its mean over all orders, and with the
+        relevant items first.
+    threshold
+        Average precision when a tie group enters at once (scikit-learn's number); it need not lie between the bounds.
+    num_tied
+        Items in tie groups of more than one item that hold a relevant item; no other tie changes a measure.
+    tied_share
+        ``num_tied`` as a share of all items.
+    largest_group
+        Items in the largest tie group that holds a relevant item.
+    cutoff_group
+        Items in the tie group that the cutoff ``k`` falls inside, 0 when it falls between groups.
+    """
+
+    worst: Any
+    expected: Any
+    best: Any
+    threshold: Any
+    num_tied: Any
+    tied_share: Any
+    largest_group: Any
+    cutoff_group: Any
+
+
+class PrecisionRecallCurve(NamedTuple):
+    """Corner points of precision over recall, by increasing threshold; the last point (1, 0) has no threshold."""
+
+    precision: Any
+    recall: Any
+    threshold: Any
+
+
+class RocCurve(NamedTuple):
+    """Corner points of the true-positive over the false-positive rate, from (0, 0) to (1, 1)."""
+
+    fpr: Any
+    tpr: Any
+    threshold: Any
+
+
+class HitCurvePoints(NamedTuple):
+    """Corner points of the hit curve: relevant items among the first so many items."""
+
+    items: Any
+    hits: Any
+
+
+class ThresholdCounts(NamedTuple):
+    """What selecting every item at a threshold or better gives: counts, and the shares read off them."""
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+    precision: Any
+    recall: Any
+    f_score: Any
