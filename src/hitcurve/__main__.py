@@ -1,7 +1,8 @@
-"""``python -m hitcurve`` is the command ``hitcurve``."""
+"""python -m hitcurve"""
 
 import sys
 
 from hitcurve.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -28,9 +28,10 @@ cdef enum NanPolicy:
 
 cdef enum Strategy:
     STRATEGY_AUTO
-    STRATEGY_COMPARE  # each threshold with all items of a block
-    STRATEGY_SEARCH   # each item among the thresholds
-    STRATEGY_SORT     # items sorted in chunks, chunks merged with the thresholds
+    STRATEGY_COMPARE    # each threshold with all items of a block
+    STRATEGY_SEARCH     # each item down a tree of the thresholds
+    STRATEGY_PARTITION  # items thrown into buckets first, then searched for within a bucket
+    STRATEGY_SORT       # items sorted in chunks, chunks merged with the thresholds
 
 cdef struct Column:
     const char* data
@@ -51,12 +52,22 @@ cdef struct Tally:
     int64_t nan_items
     int64_t nan_hits
 
+# The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
+cdef struct Index:
+    Strategy strategy
+    ScoreType type
+    Py_ssize_t m
+    const void* thresholds  # m + 1 of them: the last is the least score, and never reached
+    void* tree              # tree_size(...) bytes
+    int levels
+    int top_levels          # of these, those that choose a bucket
+
 # Counts of items against m sorted thresholds: counts[2i] lie between threshold i-1 and i, counts[2i+1] equal
-# threshold i, counts[2m] lie above the last.
+# threshold i, counts[2m] lie above the last. (The arrays have 2m + 2 entries.)
 cdef struct Counts:
     const uint32_t* narrow
     const int64_t* wide    # in place of narrow, from 2**32 items up
-    const int64_t* hits    # relevant items at each threshold; NULL: one each
+    const int64_t* hits    # relevant items at each threshold
     Py_ssize_t num_thresholds
     bint others_only       # the relevant items have not been counted
     bint lower_is_better
@@ -75,9 +86,13 @@ cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t
                                 Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil
 cdef Py_ssize_t sort_thresholds(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t scratch_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil
-cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const void* thresholds, Py_ssize_t m,
-                      Strategy strategy, void* scratch, uint32_t* counts, Tally* tally) noexcept nogil
+cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,
+                      Index* index) noexcept nogil
+cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t good_piece(const Index* index) noexcept nogil
+cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index, void* scratch,
+                      uint32_t* counts, Tally* tally) noexcept nogil
 cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,
                           int64_t* hits) noexcept nogil
 cdef void emit_scores(const Counts* counts, const void* thresholds, ScoreType type, bint nan_row, void* score) noexcept nogil

@@ -6,9 +6,9 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
-from libc.math cimport NAN
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
@@ -404,99 +404,323 @@ cdef inline void count_compare(const score_t* thresholds, Py_ssize_t m, const sc
 
 
 cdef enum:
-    TOGETHER = 8  # searches that run side by side: each waits for its own loads only
+    TOGETHER = 16        # searches that run side by side: each waits for its own loads only
+    BUCKET_LEVELS = 10   # levels within a bucket: its tree, thresholds and counts stay in the first-level cache
+    MOST_BUCKETS = 2048  # more would be more write streams than the translation buffer holds
 
 
-cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
+cdef inline score_t least_score(const score_t* type) noexcept nogil:
+    if score_t is int64_t:
+        return INT64_MIN
+    else:
+        return -<score_t>INFINITY
+
+
+cdef inline score_t greatest_score(const score_t* type) noexcept nogil:
+    if score_t is int64_t:
+        return INT64_MAX
+    else:
+        return <score_t>INFINITY
+
+
+cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, Py_ssize_t first, Py_ssize_t step, int levels,
+                            score_t* tree) noexcept nogil:
+    """A search tree over thresholds first + step - 1, first + 2 * step - 1, ... in breadth-first order, root at 1.
+
+    Places beyond the last threshold hold the greatest score, which no score exceeds.
+    """
+    cdef Py_ssize_t j, place
+    cdef int level
+    for level in range(levels):
+        for j in range(<Py_ssize_t>1 << level):
+            place = first + ((2 * j + 1) << (levels - 1 - level)) * step - 1
+            tree[(<Py_ssize_t>1 << level) + j] = thresholds[place] if place < m else greatest_score(thresholds)
+
+
+cdef inline void count_search(const score_t* thresholds, const score_t* tree, int levels, const score_t* x, Py_ssize_t n,
                               uint32_t* counts) noexcept nogil:
-    """Each item by binary search among the thresholds, without branches, eight searches interleaved."""
-    cdef Py_ssize_t i = 0, j, length, half
-    cdef Py_ssize_t place[TOGETHER]
+    """Each item down the tree, without branches, several side by side."""
+    cdef Py_ssize_t i = 0
+    cdef int j, _level
+    cdef uint32_t leaves = <uint32_t>1 << levels
+    cdef uint32_t place[TOGETHER]
     while i + TOGETHER <= n:
         for j in range(TOGETHER):
-            place[j] = 0
-        length = m
-        while length > 1:
-            half = length >> 1
+            place[j] = 1
+        for _level in range(levels):
             for j in range(TOGETHER):
-                place[j] += half * (thresholds[place[j] + half - 1] < x[i + j])
-            length -= half
+                place[j] = 2 * place[j] + (tree[place[j]] < x[i + j])
         for j in range(TOGETHER):
-            counts[2 * place[j] + (thresholds[place[j]] <= x[i + j]) + (thresholds[place[j]] < x[i + j])] += 1
+            place[j] -= leaves
+            counts[2 * <size_t>place[j] + (thresholds[place[j]] == x[i + j])] += 1
         i += TOGETHER
     while i < n:
-        place[0] = 0
-        length = m
-        while length > 1:
-            half = length >> 1
-            place[0] += half * (thresholds[place[0] + half - 1] < x[i])
-            length -= half
-        counts[2 * place[0] + (thresholds[place[0]] <= x[i]) + (thresholds[place[0]] < x[i])] += 1
+        place[0] = 1
+        for _level in range(levels):
+            place[0] = 2 * place[0] + (tree[place[0]] < x[i])
+        place[0] -= leaves
+        counts[2 * <size_t>place[0] + (thresholds[place[0]] == x[i])] += 1
         i += 1
 
 
-cdef inline void count_sorted(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
+cdef inline void choose_buckets(const score_t* tree, int levels, const score_t* x, Py_ssize_t n, uint16_t* bucket,
+                                uint32_t* sizes) noexcept nogil:
+    cdef Py_ssize_t i = 0
+    cdef int j, _level
+    cdef uint32_t leaves = <uint32_t>1 << levels
+    cdef uint32_t place[TOGETHER]
+    while i + TOGETHER <= n:
+        for j in range(TOGETHER):
+            place[j] = 1
+        for _level in range(levels):
+            for j in range(TOGETHER):
+                place[j] = 2 * place[j] + (tree[place[j]] < x[i + j])
+        for j in range(TOGETHER):
+            bucket[i + j] = <uint16_t>(place[j] - leaves)
+            sizes[place[j] - leaves] += 1
+        i += TOGETHER
+    while i < n:
+        place[0] = 1
+        for _level in range(levels):
+            place[0] = 2 * place[0] + (tree[place[0]] < x[i])
+        bucket[i] = <uint16_t>(place[0] - leaves)
+        sizes[place[0] - leaves] += 1
+        i += 1
+
+
+cdef struct Buckets:
+    # Items of one chunk as they came, the bucket of each, and the items bucket by bucket.
+    void* items
+    void* sorted
+    uint16_t* bucket
+    Py_ssize_t filled
+    uint32_t sizes[MOST_BUCKETS]
+    uint32_t ends[MOST_BUCKETS]
+
+
+cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* tree, Buckets* buckets,
+                               uint32_t* counts) noexcept nogil:
+    """Counts the chunk that has been thrown into buckets, bucket by bucket, and empties it."""
+    cdef Py_ssize_t i, b, first, n
+    cdef Py_ssize_t num_buckets = <Py_ssize_t>1 << index.top_levels
+    cdef Py_ssize_t size = <Py_ssize_t>1 << (index.levels - index.top_levels)
+    cdef const score_t* x = <const score_t*>buckets.items
+    cdef score_t* to = <score_t*>buckets.sorted
+    cdef uint32_t end = 0
+    for b in range(num_buckets):
+        buckets.ends[b] = end
+        end += buckets.sizes[b]
+    for i in range(buckets.filled):
+        b = buckets.bucket[i]
+        to[buckets.ends[b]] = x[i]
+        buckets.ends[b] += 1
+    first = 0
+    for b in range(num_buckets):
+        n = <Py_ssize_t>buckets.sizes[b]
+        if n > 0:
+            count_search(thresholds + b * size, tree + num_buckets + b * size, index.levels - index.top_levels,
+                         to + first, n, counts + 2 * b * size)
+        first += n
+        buckets.sizes[b] = 0
+    buckets.filled = 0
+
+
+cdef enum:
+    MERGED = 1024  # thresholds of one segment; four segments are merged side by side
+
+
+cdef inline Py_ssize_t first_at_least(const score_t* x, Py_ssize_t low, Py_ssize_t high, score_t bound) noexcept nogil:
+    cdef Py_ssize_t middle
+    while low < high:
+        middle = (low + high) >> 1
+        if x[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline void count_sorted(const score_t* thresholds, Py_ssize_t m, score_t* x, Py_ssize_t n,
                               uint32_t* counts) noexcept nogil:
-    """Sorted items merged with the thresholds."""
-    cdef Py_ssize_t i, j = 0, before
-    for i in range(m):
-        before = j
-        while j < n and x[j] < thresholds[i]:
-            j += 1
-        counts[2 * i] += <uint32_t>(j - before)
-        before = j
-        while j < n and x[j] == thresholds[i]:
-            j += 1
-        counts[2 * i + 1] += <uint32_t>(j - before)
-    counts[2 * m] += <uint32_t>(n - j)
+    """Sorted items merged with the thresholds; x[n] may be written.
+
+    For every threshold the number of items below it. A step moves on by one threshold or by one item, without a branch;
+    it waits for the one before, so four segments of thresholds are merged side by side. A segment takes exactly as many
+    steps as it has thresholds, and items below its last one.
+    """
+    cdef uint32_t below[4 * MERGED]
+    cdef Py_ssize_t t[4]
+    cdef Py_ssize_t j[4]
+    cdef Py_ssize_t steps[4]
+    cdef Py_ssize_t first = 0, last, stop, start = 0, common, i, s, counted = 0, place, _step
+    cdef Py_ssize_t step
+    x[n] = greatest_score(<const score_t*>x)
+    while first < m:
+        last = min(m, first + 4 * MERGED)
+        for s in range(4):
+            t[s] = first + (last - first) * s // 4
+            stop = first + (last - first) * (s + 1) // 4
+            j[s] = start
+            steps[s] = 0
+            if stop > t[s]:
+                start = first_at_least(<const score_t*>x, start, n, thresholds[stop - 1])
+                steps[s] = stop - t[s] + start - j[s]
+        common = min(min(steps[0], steps[1]), min(steps[2], steps[3]))
+        for _step in range(common):
+            for s in range(4):
+                step = x[j[s]] < thresholds[t[s]]
+                below[t[s] - first] = <uint32_t>j[s]
+                j[s] += step
+                t[s] += 1 - step
+        for s in range(4):
+            for _step in range(steps[s] - common):
+                step = x[j[s]] < thresholds[t[s]]
+                below[t[s] - first] = <uint32_t>j[s]
+                j[s] += step
+                t[s] += 1 - step
+        for i in range(first, last):
+            place = below[i - first]
+            counts[2 * i] += <uint32_t>(place - counted)
+            counted = place
+            while counted < n and x[counted] == thresholds[i]:
+                counted += 1
+            counts[2 * i + 1] += <uint32_t>(counted - place)
+        first = last
+    counts[2 * m] += <uint32_t>(n - counted)
 
 
-# --- The cost model. Costs in nanoseconds an item, measured on a 2.5 GHz x86-64 without AVX by timing each strategy
-# (the private argument `_strategy`) over R at 10 million items; only their ratios matter.
+# --- The cost model. Measured on 10 million random items with the private argument `_strategy`, by
+# benchmarks/strategies.py (run it again on another machine; only where the lines cross matters): comparing costs so
+# much a threshold, searching so much a level as long as tree, thresholds and counts fit the second-level cache;
+# throwing into buckets costs two passes but keeps every level cheap; sorting costs the same for any number of thresholds.
 
 cdef enum:
     COMPARE_UP_TO_FLOAT = 16
     COMPARE_UP_TO_WIDE = 8
-    SORT_FROM_SHARE = 16  # sort when more than one item in so many is a threshold
+    PARTITION_FROM = 1 << 17   # thresholds
+    SORT_FROM_SHARE = 4        # one item in so many is relevant
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
     if m <= (COMPARE_UP_TO_FLOAT if type == SCORE_FLOAT else COMPARE_UP_TO_WIDE):
         return STRATEGY_COMPARE
-    if m > 4096 and m > n // SORT_FROM_SHARE:
+    if m < PARTITION_FROM:
+        return STRATEGY_SEARCH
+    if m > n // SORT_FROM_SHARE:
         return STRATEGY_SORT
-    return STRATEGY_SEARCH
+    return STRATEGY_PARTITION
 
 
-cdef inline Py_ssize_t sort_chunk(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    """Items sorted together: few enough to need little memory, enough that a merge is not mostly thresholds."""
-    return min(n, max(m, <Py_ssize_t>1 << 18))
+cdef inline int tree_levels(Py_ssize_t m) noexcept nogil:
+    """Levels of a tree that tells m + 1 places apart."""
+    cdef int levels = 1
+    while (<Py_ssize_t>1 << levels) <= m:
+        levels += 1
+    return levels
 
 
-cdef Py_ssize_t scratch_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    """Scores of scratch that count_items needs for n items."""
-    return (sort_chunk(m, n) if strategy == STRATEGY_SORT else 0) + BLOCK
+cdef inline size_t score_size(ScoreType type) noexcept nogil:
+    return 4 if type == SCORE_FLOAT else 8
 
 
-cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const score_t* thresholds, Py_ssize_t m,
-                      Strategy strategy, score_t* scratch, uint32_t* counts, Tally* tally) noexcept nogil:
+cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil:
+    """Bytes of tree that build_index needs."""
+    if strategy == STRATEGY_SEARCH:
+        return score_size(type) << tree_levels(m)
+    if strategy == STRATEGY_PARTITION:
+        return (score_size(type) << tree_levels(m)) + score_size(type) * MOST_BUCKETS
+    return 0
+
+
+cdef inline void build_typed(Index* index, score_t* thresholds, score_t* tree) noexcept nogil:
+    cdef Py_ssize_t b, buckets, size
+    thresholds[index.m] = least_score(<const score_t*>thresholds)
+    if index.strategy == STRATEGY_SEARCH:
+        build_tree(<const score_t*>thresholds, index.m, 0, 1, index.levels, tree)
+    elif index.strategy == STRATEGY_PARTITION:
+        # The tree over the buckets, then that of each bucket.
+        buckets = <Py_ssize_t>1 << index.top_levels
+        size = <Py_ssize_t>1 << (index.levels - index.top_levels)
+        build_tree(<const score_t*>thresholds, index.m, 0, size, index.top_levels, tree)
+        for b in range(buckets):
+            build_tree(<const score_t*>thresholds, index.m, b * size, 1, index.levels - index.top_levels,
+                       tree + buckets + b * size)
+
+
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,
+                      Index* index) noexcept nogil:
+    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more."""
+    index.strategy = strategy
+    index.type = type
+    index.m = m
+    index.thresholds = thresholds
+    index.tree = tree
+    index.levels = tree_levels(m)
+    index.top_levels = 0
+    if strategy == STRATEGY_PARTITION:
+        index.top_levels = max(1, index.levels - BUCKET_LEVELS)
+        while (1 << index.top_levels) > MOST_BUCKETS:
+            index.top_levels -= 1
+        if index.levels < 2:
+            index.levels = 2
+    if type == SCORE_FLOAT:
+        build_typed(index, <float*>thresholds, <float*>tree)
+    elif type == SCORE_DOUBLE:
+        build_typed(index, <double*>thresholds, <double*>tree)
+    else:
+        build_typed(index, <int64_t*>thresholds, <int64_t*>tree)
+
+
+cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
+    """Items sorted, or thrown into buckets, together: enough that a pass over all thresholds is worth it."""
+    return min(n, max(index.m, <Py_ssize_t>1 << 18))
+
+
+cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
+    """Bytes of scratch that count_items needs for n items."""
+    cdef size_t chunk = <size_t>chunk_size(index, n) + BLOCK + 1
+    if index.strategy == STRATEGY_SORT:
+        return chunk * score_size(index.type)
+    if index.strategy == STRATEGY_PARTITION:
+        return sizeof(Buckets) + chunk * (2 * score_size(index.type) + 2)
+    return BLOCK * score_size(index.type)
+
+
+cdef Py_ssize_t good_piece(const Index* index) noexcept nogil:
+    """Items that should be counted in one call: below that, passes over the thresholds are what costs."""
+    return 2 * index.m if index.strategy >= STRATEGY_PARTITION else 0
+
+
+cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index,
+                      const score_t* thresholds, char* scratch, uint32_t* counts, Tally* tally) noexcept nogil:
     cdef uint8_t flags[BLOCK]
     cdef const uint8_t* label = NULL
     cdef const score_t* x
-    cdef score_t* to = scratch
-    cdef Py_ssize_t i, kept, n, filled = 0, chunk = sort_chunk(m, stop - start)
+    cdef score_t* chunk = <score_t*>scratch
+    cdef score_t* to
+    cdef Buckets* buckets = NULL
+    cdef Py_ssize_t i, kept, n, m = index.m, filled = 0, full = chunk_size(index, stop - start)
+    cdef Strategy strategy = index.strategy
     cdef bint whole
+    if strategy == STRATEGY_PARTITION:
+        buckets = <Buckets*>scratch
+        memset(buckets, 0, sizeof(Buckets))
+        buckets.items = scratch + sizeof(Buckets)
+        buckets.sorted = <score_t*>buckets.items + full + BLOCK
+        buckets.bucket = <uint16_t*>(<score_t*>buckets.sorted + full + BLOCK)
+        chunk = <score_t*>buckets.items
     while start < stop:
         n = min(stop - start, BLOCK)
+        to = chunk + filled
         if strategy == STRATEGY_SORT:
-            to = scratch + filled
             label = load_labels(&items.label, start, n, flags)
         x = load_scores(&items.score, start, n, to)
         whole = not has_nan(x, n)
+        start += n
         if not whole and items.nan_policy == NAN_RAISE:
             for i in range(n):
                 if is_nan(x[i]):
-                    tally.bad_score = start + i
+                    tally.bad_score = start - n + i
                     break
             return False
         if strategy == STRATEGY_SORT:
@@ -508,43 +732,50 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
                 elif label[i] == 0:
                     tally.nan_items += 1
             filled += kept
-            if filled >= chunk or start + n == stop:
-                sort_typed(scratch, filled)
-                count_sorted(thresholds, m, <const score_t*>scratch, filled, counts)
+            if filled >= full or start == stop:
+                sort_typed(chunk, filled)
+                count_sorted(thresholds, m, chunk, filled, counts)
                 filled = 0
+            continue
+        if not whole:
+            kept = 0
+            for i in range(n):
+                to[kept] = x[i]
+                kept += not is_nan(x[i])
+            tally.nan_items += n - kept
+            n = kept
+            x = to
+        if m == 0:
+            counts[0] += <uint32_t>n
+        elif strategy == STRATEGY_COMPARE:
+            count_compare(thresholds, m, x, n, counts)
+        elif strategy == STRATEGY_SEARCH:
+            count_search(thresholds, <const score_t*>index.tree, index.levels, x, n, counts)
         else:
-            if not whole:
-                kept = 0
-                for i in range(n):
-                    to[kept] = x[i]
-                    kept += not is_nan(x[i])
-                tally.nan_items += n - kept
-                x = to
-                n = kept
-            if m == 0:
-                counts[0] += <uint32_t>n
-            elif strategy == STRATEGY_COMPARE:
-                count_compare(thresholds, m, x, n, counts)
-            else:
-                count_search(thresholds, m, x, n, counts)
-            if not whole:
-                n = min(stop - start, BLOCK)
-        start += n
+            if x != to:
+                memcpy(to, x, n * sizeof(score_t))
+            choose_buckets(<const score_t*>index.tree, index.top_levels, <const score_t*>to, n,
+                           buckets.bucket + filled, buckets.sizes)
+            filled += n
+            buckets.filled = filled
+            if filled >= full or start == stop:
+                count_buckets(index, thresholds, <const score_t*>index.tree, buckets, counts)
+                filled = 0
     return True
 
 
-cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const void* thresholds, Py_ssize_t m,
-                      Strategy strategy, void* scratch, uint32_t* counts, Tally* tally) noexcept nogil:
+cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index, void* scratch,
+                      uint32_t* counts, Tally* tally) noexcept nogil:
     """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
 
     With STRATEGY_SORT only the items that are not relevant are counted. The scratch holds
-    ``scratch_size(strategy, m, stop - start)`` scores, the counts are 2 * m + 1 and must not pass 2**32.
+    ``scratch_size(index, stop - start)`` bytes, the counts are 2 * m + 2 and must not pass 2**32.
     """
     if items.type == SCORE_FLOAT:
-        return count_typed(items, start, stop, <const float*>thresholds, m, strategy, <float*>scratch, counts, tally)
+        return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)
     if items.type == SCORE_DOUBLE:
-        return count_typed(items, start, stop, <const double*>thresholds, m, strategy, <double*>scratch, counts, tally)
-    return count_typed(items, start, stop, <const int64_t*>thresholds, m, strategy, <int64_t*>scratch, counts, tally)
+        return count_typed(items, start, stop, index, <const double*>index.thresholds, <char*>scratch, counts, tally)
+    return count_typed(items, start, stop, index, <const int64_t*>index.thresholds, <char*>scratch, counts, tally)
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
@@ -565,7 +796,7 @@ cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, in
         else:
             t = counts.num_thresholds - 1 - walk.done - i
             seen += count_at(counts, 2 * t + 2)
-        relevant = counts.hits[t] if counts.hits is not NULL else 1
+        relevant = counts.hits[t]
         items = count_at(counts, 2 * t + 1)
         if counts.others_only:
             items += relevant

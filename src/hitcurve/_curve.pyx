@@ -34,9 +34,6 @@ from hitcurve._rank cimport (
     whole_number,
 )
 from hitcurve._read cimport (
-    INTERPOLATION_CONTINUOUS,
-    INTERPOLATION_NONE,
-    INTERPOLATION_TRAPEZOID,
     MEASURE_ADJUSTED_LOG_AUC,
     MEASURE_AVERAGE_PRECISION,
     MEASURE_BEDROC,
@@ -57,15 +54,12 @@ from hitcurve._read cimport (
     MEASURE_ROC_AUC,
     MEASURE_ROC_ENRICHMENT,
     MEASURE_SUCCESS,
-    NO_CUTOFF,
     TIES_BEST,
-    TIES_EXPECTED,
     TIES_THRESHOLD,
     TIES_WORST,
     Measure,
     Reading,
     Table,
-    Ties,
     read_measure,
 )
 
@@ -99,6 +93,11 @@ cdef object ratio(object value, str name):
     return exact.numerator, exact.denominator
 
 
+cdef str place_of(str name, Py_ssize_t i, object shape):
+    """The name of one of the values, with its index if there are several."""
+    return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
+
+
 cdef object each(object values):
     """(flat list of the values, their shape; None for a single one)."""
     if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
@@ -116,11 +115,11 @@ cdef object quotients(object values, str name, object whole, bint up):
     """
     numbers, shape = each(values)
     out = []
-    for value in numbers:
-        top, bottom = ratio(value, name)
+    for i, value in enumerate(numbers):
+        top, bottom = ratio(value, place_of(name, i, shape))
         if isinstance(whole, np.ndarray):
             counts = whole
-            if counts.shape[0] > 0 and top * int(counts.max()) >= 1 << 53:
+            if counts.shape[0] > 0 and max(top * int(counts.max()), bottom) >= 1 << 53:
                 counts = counts.astype(object)
             scaled = -(-top * counts // bottom) if up else top * counts / bottom
             out.append(scaled.astype(np.int64 if up else np.float64))
@@ -135,7 +134,8 @@ cdef object quotients(object values, str name, object whole, bint up):
 cdef object ranks_from(object k, object fraction, object num_items):
     """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
     if (k is None) == (fraction is None):
-        raise ValueError("give either k or fraction" if k is None else f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+        raise ValueError("give either k or fraction" if k is None else
+                         f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
     if fraction is not None:
         return quotients(fraction, "fraction", num_items, True)
     return whole_ranks(k)
@@ -144,10 +144,10 @@ cdef object ranks_from(object k, object fraction, object num_items):
 cdef object whole_ranks(object k):
     numbers, shape = each(k)
     ranks = []
-    for value in numbers:
-        rank = whole_number(value, "k")
+    for i, value in enumerate(numbers):
+        rank = whole_number(value, place_of("k", i, shape))
         if rank < 1:
-            raise ValueError(f"k is {rank}: ranks start at 1")
+            raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
         ranks.append(min(rank, LARGEST))
     return np.array(ranks, dtype=np.int64), shape
 
@@ -155,11 +155,12 @@ cdef object whole_ranks(object k):
 cdef object parameters(object values, str name, str domain, double low, double high):
     """(numbers as float64, their shape), each checked to lie strictly between low and high."""
     numbers, shape = each(values)
-    for value in numbers:
+    for i, value in enumerate(numbers):
+        where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
+            raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
         if not low < value < high:
-            raise ValueError(f"{name} is {value}: must be {domain}")
+            raise ValueError(f"{where} is {value}: must be {domain}")
     return np.array(numbers, dtype=np.float64), shape
 
 
@@ -172,6 +173,7 @@ cdef int no_threshold(str name, int ties) except -1:
 
 # --------------------------------------------------------------------------------------------------------- the measures
 
+@cython.auto_pickle(False)
 cdef class _Measures:
     """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
 
@@ -761,7 +763,7 @@ cdef class HitCurve(_Measures):
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
         from hitcurve.resolve import resolved_tables, weighted_table
         lower = parse_lower(lower_is_better)
-        relevant = one_dimension(as_flags(y_true, relevance_level), "y_true")
+        relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
         n = relevant.shape[0]
         if score.shape[0] != n:
@@ -805,7 +807,7 @@ cdef class HitCurve(_Measures):
         return 0
 
     cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
-        cdef double found = float(np.sum(hits)) if hits.shape[0] else 0.0
+        cdef double found = float(np.cumsum(hits)[-1]) if hits.shape[0] else 0.0
         if num_relevant is None:
             num_relevant = found
         elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
@@ -927,12 +929,16 @@ cdef class HitCurve(_Measures):
         """
         lower = parse_lower(lower_is_better)
         columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
-        weighted = any(column.dtype.kind == "f" and column.size > 0 for column in columns)
+        if columns[0].size > 0:
+            weighted = any(column.dtype.kind == "f" for column in columns)
+        else:
+            weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
         if score is not None:
             columns.append(as_real(score, "score"))
         for column, name in zip(columns, ("above", "tied", "hits", "score")):
             if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
-                raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: must be one number a row")
+                raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
+                                 "must be one number a row")
         if not weighted:
             num_items = checked_items(num_items)
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
@@ -1120,23 +1126,26 @@ cdef class HitCurve(_Measures):
         if self.weights is not None and reading != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r} with sample_weight: the curves of weighted items need ties='threshold'")
         rows = above.shape[0]
-        seen = np.cumsum(hits) - hits
+        passed_hits = np.concatenate([np.zeros(1, hits.dtype), np.cumsum(hits)])
+        seen, seen_after = passed_hits[:-1], passed_hits[1:]
         ends = above + tied
         start = np.concatenate([np.zeros(1, ends.dtype), ends[:-1]])[:rows]
+        if self.weights is not None:
+            start = start + 1e-12 * self.num_items  # sums of weights: less is rounding, not items in between
         # Three candidates a row: where its group begins, a corner inside it, where it ends.
         inside = above + hits if reading == TIES_BEST else ends - hits
         inside_hits = seen + hits if reading == TIES_BEST else seen
         split = (tied > hits) & (reading == TIES_BEST or reading == TIES_WORST)
         x = np.stack([above, inside, ends], axis=1).reshape(-1)
-        h = np.stack([seen, inside_hits, seen + hits], axis=1).reshape(-1)
+        h = np.stack([seen, inside_hits, seen_after], axis=1).reshape(-1)
         keep = np.stack([above > start, split, np.ones(rows, bool)], axis=1).reshape(-1)
         row = np.repeat(np.arange(rows), 3)
         passed = np.tile([False, True, True], rows)
         x, h, row, passed = x[keep], h[keep], row[keep], passed[keep]
         items = self.num_items
-        if items > (ends[-1] if rows else 0):
+        if items > (ends[-1] if rows else 0) * (1 + 1e-12 if self.weights is not None else 1):
             x = np.append(x, np.asarray(items, x.dtype))
-            h = np.append(h, self.num_hits)
+            h = np.append(h, passed_hits[-1])
             row = np.append(row, rows)
             passed = np.append(passed, False)
         return x, h, row, passed
@@ -1146,12 +1155,15 @@ cdef class HitCurve(_Measures):
         if self.score is None:
             return None
         score = self.score
-        worst = float("inf") if self.lower else -float("inf")
-        if score.dtype.kind != "f":
-            score = score.astype(np.float64)
+        if score.dtype.kind == "f":
+            worst = score.dtype.type(np.inf if self.lower else -np.inf)
+            just_above = np.nextafter(score, -worst)
+        else:
+            # A point between groups exists only where a better score does, so this never leaves the type.
+            worst = np.iinfo(score.dtype).max if self.lower else np.iinfo(score.dtype).min
+            just_above = score + score.dtype.type(1) if not self.lower else score - score.dtype.type(1)
         values = np.append(score, score.dtype.type(worst))[row]
-        just_above = np.nextafter(values, values.dtype.type(-worst))
-        return np.where(passed | (row == len(self)), values, just_above)
+        return np.where(passed | (row == len(self)), values, np.append(just_above, score.dtype.type(worst))[row])
 
     def precision_recall_curve(self, *, ties="expected"):
         """Corner points of precision over recall.
@@ -1168,7 +1180,8 @@ cdef class HitCurve(_Measures):
         -------
         PrecisionRecallCurve
             precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
-            the point; it is infinite where every item is selected, and None for a curve without scores.
+            the point; where every item is selected it is the type's least value (greatest, with lower_is_better), and it
+            is None for a curve without scores.
         """
         x, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
@@ -1200,7 +1213,8 @@ cdef class HitCurve(_Measures):
         x, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         if thresholds is not None:
-            thresholds = np.append(thresholds.dtype.type(-np.inf if self.lower else np.inf), thresholds)
+            # Nothing is selected at the first point: no type of whole numbers has such a threshold.
+            thresholds = np.append(-np.inf if self.lower else np.inf, thresholds)
         relevant = self.num_relevant
         negatives = self.num_items - relevant
         x, h = np.append(0, x), np.append(0, h)
@@ -1263,16 +1277,18 @@ cdef bint suspicious(object above, object tied, object hits, object num_items, b
     if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
         return True
     ends = above.astype(np.int64) + tied
-    return bool((hits < 1).any() or (tied < hits).any() or above[0] < 0 or (above[1:] < ends[:-1]).any()
-                or ends[-1] > num_items)
+    return bool((hits < 1).any() or (tied < hits).any() or above[0] < 0 or (above > num_items).any()
+                or (tied > num_items - above).any() or (above[1:] < ends[:-1]).any())
 
 
 cdef int check_scores(object score, bint lower) except -1:
-    """An error if the scores do not fall (or rise) down the table; NaN may come last, once."""
-    rows = score.shape[0]
-    if rows and score.dtype.kind == "f" and np.isnan(score[:-1]).any():
-        i = int(np.argmax(np.isnan(score[:-1])))
-        raise ValueError(f"score[{i}] is nan: only the last row can be that of the NaN")
+    """An error if the scores do not fall (or rise) down the table; NaN may come last."""
+    if score.dtype.kind == "f":
+        missing = np.isnan(score)
+        back = np.flatnonzero(missing[:-1] & ~missing[1:])
+        if back.shape[0] > 0:
+            i = int(back[0])
+            raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
     out_of_order = np.flatnonzero(score[1:] < score[:-1] if lower else score[1:] > score[:-1])
     if out_of_order.shape[0] > 0:
         i = int(out_of_order[0]) + 1
@@ -1378,7 +1394,7 @@ cdef class HitCurves(_Measures):
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
-        relevant = as_flags(queries.labels, None)
+        relevant = as_flags(queries.labels, queries.real_scores(), None)
         score = queries.real_scores()
         query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
         columns = [relevant, score, query]
@@ -1424,7 +1440,7 @@ cdef class HitCurves(_Measures):
 
     def __getitem__(self, index):
         cdef HitCurve curve
-        cdef Py_ssize_t q, rows
+        cdef Py_ssize_t q
         number = whole_number(index, "index")
         if not -len(self) <= number < len(self):
             raise IndexError(f"index {number} is out of range for {len(self)} queries")
@@ -1752,7 +1768,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     if not (isfinite(<double>beta) and beta >= 0):
         raise ValueError(f"beta is {beta}: must be finite and not negative")
     lower = parse_lower(lower_is_better)
-    relevant = one_dimension(as_flags(y_true, relevance_level), "y_true")
+    relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
     score = one_dimension(as_real(y_score, "y_score"), "y_score")
     if score.shape[0] != relevant.shape[0]:
         raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")

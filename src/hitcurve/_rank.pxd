@@ -56,7 +56,7 @@ cdef object queries_average_precision(Queries queries, object lower_is_better, o
 cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
                            object num_relevant)
 
-cdef object as_flags(object y_true, object relevance_level)
+cdef object as_flags(object y_true, object y_score, object relevance_level)
 cdef object as_real(object values, str name)
 cdef object as_key(object tiebreak, Py_ssize_t n)
 cdef object as_weight(object sample_weight, Py_ssize_t n)

@@ -39,21 +39,26 @@ from hitcurve._count cimport (
     SCORE_INT64,
     STRATEGY_AUTO,
     STRATEGY_COMPARE,
+    STRATEGY_PARTITION,
     STRATEGY_SEARCH,
     STRATEGY_SORT,
     Column,
+    Index,
     Items,
     Kind,
     NanPolicy,
     ScoreType,
     Strategy,
     Tally,
+    build_index,
     choose_strategy,
     count_items,
     count_labels,
     gather_relevant,
+    good_piece,
     scratch_size,
     tally_clear,
+    tree_size,
 )
 from hitcurve._read cimport (
     INTERPOLATION_11_POINT,
@@ -85,16 +90,16 @@ from hitcurve._table cimport (
     Tables,
     Workspace,
     finish_ranking,
+    index_relevant,
     num_rows,
     rank_items,
     rank_queries,
     ranking_average_precision,
     ranking_rows,
     ranking_scores,
-    sort_relevant,
+    reserve_relevant,
     workspace_free,
     workspace_init,
-    workspace_reserve,
 )
 
 cnp.import_array()
@@ -237,9 +242,11 @@ cdef Strategy parse_strategy(object strategy) except *:
         return STRATEGY_COMPARE
     if strategy == "search":
         return STRATEGY_SEARCH
+    if strategy == "partition":
+        return STRATEGY_PARTITION
     if strategy == "sort":
         return STRATEGY_SORT
-    raise unknown("strategy", strategy, "None, 'compare', 'search', 'sort'")
+    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'partition', 'sort'")
 
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
@@ -445,7 +452,7 @@ cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object
 cdef object bad_label(object y_true, object y_score, Py_ssize_t place, object shown):
     cdef object labels = np.asarray(y_true), scores = np.asarray(y_score)
     hint = ""
-    if scores.size > 0 and np.isin(scores, (0, 1)).all():
+    if scores.size > 0 and scores.dtype.kind in "biuf" and np.isin(scores, (0, 1)).all():
         hint = "; y_score holds only 0 and 1: were y_true and y_score swapped?"
     return ValueError(f"y_true[{shown}] is {labels.reshape(-1)[place]}: {LABELS}{hint}")
 
@@ -468,27 +475,32 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 # Memory for a small ranking, on the stack.
 cdef struct SmallSpace:
     double relevant[SMALL + 1]
+    double tree[2 * SMALL]
     double scratch[BLOCK]
     int64_t hits[SMALL]
-    uint32_t counts[2 * SMALL + 1]
+    uint32_t counts[2 * SMALL + 2]
 
 
 cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
     work.relevant = space.relevant
-    work.scratch = space.scratch
     work.counts = space.counts
     work.hits = space.hits
     work.capacity = SMALL
-    work.scratch_capacity = BLOCK
+    work.tree = space.tree
+    work.tree_bytes = sizeof(space.tree)
+    work.scratch = space.scratch
+    work.scratch_bytes = sizeof(space.scratch)
+
+
+cdef inline bint fits_small(const Items* items, Strategy strategy) noexcept nogil:
+    return items.n < SMALL and strategy <= STRATEGY_SEARCH
 
 
 @cython.final
 cdef class Counting:
     """A long count, in pieces: between them Ctrl-C is noticed, and workers take their share of the items."""
     cdef Items items
-    cdef Strategy strategy
-    cdef const void* thresholds
-    cdef Py_ssize_t num_thresholds
+    cdef Index index
     cdef uint32_t* narrow
     cdef int64_t* wide
     cdef Tally tally
@@ -501,24 +513,21 @@ cdef class Counting:
 
     def count(self, Py_ssize_t start, Py_ssize_t stop):
         """Counts the items from start to stop, and adds what it counted to the total."""
-        cdef Py_ssize_t size = 2 * self.num_thresholds + 1, piece = PIECE, end, since = 0
+        cdef Py_ssize_t size = 2 * self.index.m + 2, piece = max(PIECE, good_piece(&self.index)), end, since = 0
         cdef uint32_t* counts
         cdef void* scratch
         cdef Tally tally
         cdef bint fine = True
         tally_clear(&tally)
-        if self.strategy == STRATEGY_SORT:
-            piece = max(piece, 2 * self.num_thresholds)  # or the merges would be mostly thresholds
         counts = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
-        scratch = PyMem_RawMalloc(8 * scratch_size(self.strategy, self.num_thresholds, min(piece, stop - start)))
+        scratch = PyMem_RawMalloc(scratch_size(&self.index, min(piece, stop - start)))
         try:
             if counts is NULL or scratch is NULL:
                 raise MemoryError("not enough memory to count the items")
             while start < stop and fine and not self.cancelled:
                 end = min(stop, start + piece)
                 with nogil:
-                    fine = count_items(&self.items, start, end, self.thresholds, self.num_thresholds, self.strategy,
-                                       scratch, counts, &tally)
+                    fine = count_items(&self.items, start, end, &self.index, scratch, counts, &tally)
                 PyErr_CheckSignals()
                 since += end - start
                 start = end
@@ -534,7 +543,7 @@ cdef class Counting:
     cdef int add(self, const uint32_t* counts, Tally* tally) except -1:
         cdef Py_ssize_t i
         with self.lock:
-            for i in range(2 * self.num_thresholds + 1):
+            for i in range(2 * self.index.m + 2):
                 if self.wide is not NULL:
                     self.wide[i] += counts[i]
                 else:
@@ -546,7 +555,7 @@ cdef class Counting:
         return 0
 
     cdef int run(self, Py_ssize_t workers) except -1:
-        cdef Py_ssize_t size = 2 * self.num_thresholds + 1, share, w, n = self.items.n
+        cdef Py_ssize_t size = 2 * self.index.m + 2, share, w, n = self.items.n
         import threading
         self.lock = threading.Lock()
         tally_clear(&self.tally)
@@ -556,7 +565,7 @@ cdef class Counting:
             self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
         if self.wide is NULL and self.narrow is NULL:
             raise MemoryError("not enough memory to count the items")
-        share = -(-n // workers)
+        share = (n + workers - 1) // workers
         in_threads(self.count, [(min(n, w * share), min(n, (w + 1) * share)) for w in range(workers)], self.cancel)
         return 0
 
@@ -587,7 +596,8 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
 
     The counts stay with ``counting``, which the caller keeps until the ranking has been walked down.
     """
-    cdef Py_ssize_t start = 0, stop, found = 0, m
+    cdef Py_ssize_t start = 0, stop, found = 0
+    cdef bint fine
     tally_clear(tally)
     while start < items.n:
         stop = min(items.n, start + 4 * PIECE)
@@ -600,14 +610,10 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
         PyErr_CheckSignals()
         start = stop
     with nogil:
-        sort_relevant(items, found, work, ranking)
-    m = ranking.counts.num_thresholds
-    if strategy == STRATEGY_AUTO:
-        strategy = choose_strategy(items.type, m, items.n)
+        fine = index_relevant(items, items.n, found, strategy, work, &counting.index)
+    if not fine:
+        return STATUS_NO_MEMORY
     counting.items = items[0]
-    counting.strategy = strategy
-    counting.thresholds = work.relevant
-    counting.num_thresholds = m
     counting.run(max(1, min(workers, items.n // SMALL)))
     tally.nan_items = counting.tally.nan_items
     tally.bad_score = counting.tally.bad_score
@@ -615,7 +621,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
         return STATUS_BAD_SCORE
     ranking.counts.narrow = counting.narrow
     ranking.counts.wide = counting.wide
-    finish_ranking(items, items.n, found, lower, strategy, tally, ranking)
+    finish_ranking(items, items.n, found, lower, &counting.index, work, tally, ranking)
     return STATUS_OK
 
 
@@ -632,7 +638,7 @@ cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssi
         relevant = count_labels(&items.label, 0, items.n, &tally)
         if relevant < 0:
             status = STATUS_BAD_LABEL
-        elif not workspace_reserve(work, relevant, BLOCK):
+        elif not reserve_relevant(work, relevant):
             status = STATUS_NO_MEMORY
         elif items.n <= PIECE and workers == 1:
             status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, &tally)
@@ -677,11 +683,10 @@ cdef object rank_table(object y_true, object y_score, object relevance_level, ob
     cdef bint lower = parse_lower(lower_is_better)
     cdef Strategy way = parse_strategy(strategy)
     cdef Py_ssize_t threads = parse_workers(workers)
-    cdef object labels, scores, kept
     items.nan_policy = parse_nan_policy(nan_policy)
-    labels = as_labels(y_true, relevance_level, &items)
+    _labels = as_labels(y_true, relevance_level, &items)
     scores = as_scores(y_score, "y_score", &items)
-    if items.n <= SMALL and way != STRATEGY_SORT:
+    if fits_small(&items, way):
         small_workspace(&space, &work)
         status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
         if status != STATUS_OK:
@@ -689,7 +694,7 @@ cdef object rank_table(object y_true, object y_score, object relevance_level, ob
         write_table(&items, &work, &ranking, table)
     else:
         try:
-            kept = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+            _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
             write_table(&items, &work, &ranking, table)
         finally:
             workspace_free(&work)
@@ -709,18 +714,18 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
     cdef bint lower = parse_lower(lower_is_better)
     cdef Strategy way = parse_strategy(strategy)
     cdef Py_ssize_t threads = parse_workers(workers)
-    cdef object labels, scores, kept
     items.nan_policy = parse_nan_policy(nan_policy)
-    labels = as_labels(y_true, relevance_level, &items)
-    scores = as_scores(y_score, "y_score", &items)
-    if items.n <= SMALL and way != STRATEGY_SORT:
+    # Names with an underscore only keep memory alive.
+    _labels = as_labels(y_true, relevance_level, &items)
+    _scores = as_scores(y_score, "y_score", &items)
+    if fits_small(&items, way):
         small_workspace(&space, &work)
         status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     try:
-        kept = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+        _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     finally:
         workspace_free(&work)
@@ -907,7 +912,7 @@ cdef class Queries:
         """Ranges of queries: few enough items for Ctrl-C to be noticed between them, and enough ranges for all."""
         piece = PIECE
         if workers > 1:
-            piece = max(1, min(piece, -(-self.items.n // (4 * workers))))
+            piece = max(1, min(piece, self.items.n // (4 * workers)))
         cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(self.items.n, 1), piece)))
         cuts = np.unique(np.concatenate([[0], cuts, [self.num_queries]]))
         return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
@@ -1001,7 +1006,6 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
     cdef int64_t[::1] rows = np.zeros(num_queries + 1, np.int64)
     cdef const int64_t[::1] offsets = queries.offsets
     cdef object columns, score
-    cdef bint dense
     ranking.queries = queries
     ranking.lower = parse_lower(lower_is_better)
     ranking.strategy = parse_strategy(strategy)
@@ -1046,16 +1050,16 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
 
 # ---------------------------------------------------------------------------------------- rankings that must be sorted
 
-cdef object as_flags(object y_true, object relevance_level):
-    """Labels as an array of bool."""
+cdef object as_flags(object y_true, object y_score, object relevance_level):
+    """Labels as an array of bool; the scores are looked at only for the error."""
     array = as_ndarray(y_true, "y_true", LABELS)
     if relevance_level is not None:
         return graded(array, relevance_level)
     flags = array == 1
-    if not (flags | (array == 0)).all():
-        place = int(np.argmin((flags | (array == 0)).reshape(-1)))
-        shown = ", ".join(str(i) for i in np.unravel_index(place, array.shape))
-        raise ValueError(f"y_true[{shown}] is {array.reshape(-1)[place]}: {LABELS}")
+    fine = flags | (array == 0)
+    if not fine.all():
+        place = int(np.argmin(fine.reshape(-1)))
+        raise bad_label(array, y_score, place, ", ".join(str(i) for i in np.unravel_index(place, array.shape)))
     return flags
 
 
@@ -1117,6 +1121,7 @@ def checked_sorted(values, name, lower_is_better, nan_policy):
             if policy == NAN_RAISE or name == "edges":
                 raise ValueError(f"{name}[{int(np.argmax(missing))}] is nan")
             array = array[~missing]
+        array = as_double(array, name)
         array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64) + 0
     elif array.dtype.kind == "u" and array.dtype.itemsize == 8:
         array = array.astype(np.uint64)
@@ -1131,10 +1136,20 @@ def checked_sorted(values, name, lower_is_better, nan_policy):
     return np.unique(array)
 
 
+cdef object as_double(object array, str name):
+    """A type wider than float64 as float64, where that changes no value."""
+    if array.dtype.itemsize <= 8:
+        return array
+    narrow = array.astype(np.float64)
+    if not np.array_equal(narrow, array, equal_nan=True):
+        raise TypeError(f"{name} of dtype {array.dtype} holds values that no float64 has: blocks are compared in float64")
+    return narrow
+
+
 def checked_block(y_true, y_score, cuts):
     """(relevant, score, cuts), the last two in one type that holds both exactly."""
-    relevant = one_dimension(as_flags(y_true, None), "y_true")
-    score = one_dimension(as_real(y_score, "y_score"), "y_score")
+    relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
+    score = as_double(one_dimension(as_real(y_score, "y_score"), "y_score"), "y_score")
     if score.shape[0] != relevant.shape[0]:
         raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
     if score.dtype == cuts.dtype:
@@ -1158,41 +1173,36 @@ def checked_block(y_true, y_score, cuts):
 def block_counts(cuts, score, nan_policy):
     """(counts, NaN): items between and at the cuts, 2 * len(cuts) + 1 numbers, and items without a score."""
     cdef Items items
+    cdef Index index
     cdef Tally tally
-    cdef Workspace work
-    cdef Py_ssize_t m = cuts.shape[0], size, start, stop
+    cdef Py_ssize_t m = cuts.shape[0], i, start = 0, stop
     cdef Strategy strategy
     cdef bint fine = True
-    cdef object thresholds, kept
-    cdef const void* against
+    cdef int64_t[::1] total = np.zeros(2 * m + 1, np.int64)
+    cdef uint32_t[::1] counts = np.empty(2 * m + 2, np.uint32)
     items.nan_policy = parse_nan_policy(nan_policy)
     items.n = score.shape[0]
-    kept = as_scores(score, "y_score", &items)
-    thresholds = np.ascontiguousarray(cuts)
+    _kept = as_scores(score, "y_score", &items)
+    thresholds = np.append(cuts, cuts.dtype.type(0))  # room for one more
     if cuts.dtype == np.uint64:
-        thresholds = (cuts ^ np.uint64(1 << 63)).view(np.int64)
-    against = cnp.PyArray_DATA(<cnp.ndarray>thresholds)
-    total = np.zeros(2 * m + 1, np.int64)
+        thresholds = (thresholds ^ np.uint64(1 << 63)).view(np.int64)
     strategy = choose_strategy(items.type, m, items.n)
     if strategy == STRATEGY_SORT:
-        strategy = STRATEGY_SEARCH  # sorting would need the labels
+        strategy = STRATEGY_PARTITION  # sorting leaves out the relevant items, and so would need the labels
+    tree = np.empty(tree_size(strategy, items.type, m), np.uint8)
+    build_index(strategy, items.type, cnp.PyArray_DATA(<cnp.ndarray>thresholds), m,
+                cnp.PyArray_DATA(<cnp.ndarray>tree), &index)
+    scratch = np.empty(scratch_size(&index, min(items.n, max(16 * PIECE, good_piece(&index)))), np.uint8)
     tally_clear(&tally)
-    workspace_init(&work)
-    try:
-        if not workspace_reserve(&work, m, scratch_size(strategy, m, items.n)):
-            raise MemoryError("not enough memory to count the items")
-        start = 0
-        while start < items.n and fine:
-            stop = min(items.n, start + 16 * PIECE)
-            memset(work.counts, 0, (2 * m + 1) * sizeof(uint32_t))
-            with nogil:
-                fine = count_items(&items, start, stop, against, m, strategy, work.scratch, work.counts, &tally)
-            for size in range(2 * m + 1):
-                (<int64_t*>cnp.PyArray_DATA(<cnp.ndarray>total))[size] += work.counts[size]
-            PyErr_CheckSignals()
-            start = stop
-    finally:
-        workspace_free(&work)
+    while start < items.n and fine:
+        stop = min(items.n, start + max(16 * PIECE, good_piece(&index)))
+        with nogil:
+            memset(&counts[0], 0, (2 * m + 2) * sizeof(uint32_t))
+            fine = count_items(&items, start, stop, &index, cnp.PyArray_DATA(<cnp.ndarray>scratch), &counts[0], &tally)
+            for i in range(2 * m + 1):
+                total[i] += counts[i]
+        PyErr_CheckSignals()
+        start = stop
     if not fine:
         raise bad_score("y_score", tally.bad_score)
-    return total, tally.nan_items
+    return np.asarray(total), tally.nan_items

@@ -7,7 +7,7 @@ Every sum is over terms of one sign, evaluated without cancellation, and compens
 is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
 input, the number of workers or the instruction set.
 """
-from libc.math cimport NAN, exp, expm1, fabs, floor, fmax, fmin, log, log1p, sqrt
+from libc.math cimport NAN, exp, expm1, fabs, floor, fmax, fmin, log, log1p
 from libc.stdint cimport int64_t
 
 
@@ -75,8 +75,8 @@ cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexce
         a = c + 0.5
         b = c + m + 0.5
         x = m / a
-        # psi(b + 1/2) - psi(a + 1/2) = log(b / a) + series
-        series = m * (a + b) / (a * a * b * b) * (
+        # psi(b + 1/2) - psi(a + 1/2) = log(b / a) + series, psi(z + 1/2) = log z + 1/24 z^-2 - 7/960 z^-4 + ...
+        series = -m * (a + b) / (a * a * b * b) * (
             1.0 / 24 - 7.0 / 960 * (1.0 / (a * a) + 1.0 / (b * b))
             + 31.0 / 8064 * (1.0 / (a * a * a * a) + 1.0 / (a * a * b * b) + 1.0 / (b * b * b * b)))
         tail = log1p(x) + series
@@ -93,6 +93,8 @@ cdef inline double precisions_of_run(double c, double above_hits, double m) noex
     cdef double delta, slope
     if m == 1:
         return (above_hits + 1) / (c + 1)
+    if above_hits == c:
+        return m
     harmonic_sums(c, m, &delta, &slope)
     return above_hits * delta + slope
 
@@ -102,6 +104,8 @@ cdef inline double expected_precisions(double c, double above_hits, double n, do
     cdef double delta, slope, rate
     if n == 1:
         return r * m * (above_hits + 1) / (c + 1)
+    if r == n:
+        return precisions_of_run(c, above_hits, m)
     rate = (r - 1) / (n - 1)
     harmonic_sums(c, m, &delta, &slope)
     return r / n * ((above_hits + 1 - rate) * delta + rate * slope)
@@ -152,14 +156,16 @@ cdef inline double first_hit_density(double c, double n, double r, double x) noe
 
 cdef double first_hit_slope(double c, double n, double r, double x) noexcept nogil:
     """Derivative of first_hit_density in x."""
-    cdef double falls = 0.0
+    cdef double falls = 0.0, density = first_hit_density(c, n, r, x)
     cdef int64_t i
+    if density == 0.0:
+        return 0.0
     if r <= DIRECT_PRODUCT:
         for i in range(<int64_t>r - 1):
             falls += 1.0 / (n - x - i)
     else:
         falls = log((n - x + 0.5) / (n - x - r + 1.5))
-    return -first_hit_density(c, n, r, x) * (falls + 1.0 / (c + x))
+    return -density * (falls + 1.0 / (c + x))
 
 
 cdef double expected_reciprocal_rank(double c, double n, double r, double m) noexcept nogil:
@@ -599,27 +605,29 @@ cdef double roc_enrichment(const Table* table, double false_positives, Ties ties
     return tp / <double>table.num_relevant * (<double>negatives / false_positives)
 
 
-cdef double log_area_term(double start, double end, double floor_fpr, double log_end) noexcept nogil:
-    """Integral over ln x, from the floor to 1, of a ramp from 0 at x = start to 1 at x = end (then 1)."""
+cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
+    """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
     cdef double x
-    if end <= floor_fpr:
-        return -log(floor_fpr)
-    if start >= end:
+    if after <= least:
         return log_end
-    if start > floor_fpr:
-        x = (end - start) / start
+    if others == 0:
+        return log_end
+    if before > least:
+        x = others / before
         return log_end + log1p_defect(x) / x
-    x = (end - floor_fpr) / floor_fpr
-    return log_end + (start * log1p_defect(x) + (end - floor_fpr) * ((floor_fpr - start) / floor_fpr)) / (end - start)
+    x = (after - least) / least
+    return log_end + (before * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
 cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
     """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, start, end, log_end, whole = <double>(table.num_items - table.num_relevant)
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least
     cdef int64_t seen = 0, others, before, after, negatives = table.num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
         return NAN
+    whole = <double>negatives
+    least = min_fpr * whole
     for i in range(table.rows):
         others = table.tied[i] - table.hits[i]
         before = table.above[i] - seen
@@ -628,18 +636,17 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
             after = before
         elif ties == TIES_WORST:
             before = after
-        start = <double>before / whole
-        end = <double>after / whole
-        log_end = 0.0
-        if after > 0:
-            # -log(end), from whichever side of it is the exact small number.
-            if 2 * after > negatives:
-                log_end = -log1p(-(<double>(negatives - after) / whole))
-            else:
-                log_end = -log(end)
-        add(&total, &carry, <double>table.hits[i] * log_area_term(start, end, min_fpr, log_end))
+        # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
+        if <double>after <= least:
+            log_end = -log(min_fpr)
+        elif 2 * after > negatives:
+            log_end = -log1p(-(<double>(negatives - after) / whole))
+        else:
+            log_end = -log(<double>after / whole)
+        add(&total, &carry, <double>table.hits[i] * log_area_term(<double>before, <double>(after - before),
+                                                                  <double>after, least, log_end))
         seen += table.hits[i]
-    return (total + carry) / <double>table.num_relevant / -log(min_fpr)
+    return fmin(1.0, (total + carry) / <double>table.num_relevant / -log(min_fpr))
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
@@ -730,7 +737,7 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
         else:
             add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, n)) - last * exp(-beta * <double>below))
     r = <double>table.num_relevant
-    return (total + carry) / (r * mean_weight(beta, r) * -expm1(-beta * <double>negatives))
+    return fmin(1.0, (total + carry) / (r * mean_weight(beta, r) * -expm1(-beta * <double>negatives)))
 
 
 # -------------------------------------------------------------------------------------------------------------- chance

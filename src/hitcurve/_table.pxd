@@ -1,7 +1,7 @@
 # Kernels that turn rankings into hit-curve tables. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint32_t
 
-from hitcurve._count cimport Counts, Items, Strategy, Tally, Walk
+from hitcurve._count cimport Counts, Index, Items, Strategy, Tally, Walk
 from hitcurve._read cimport Reading
 
 cdef enum Status:
@@ -12,12 +12,14 @@ cdef enum Status:
 
 # Memory for one ranking after another; grows, and belongs to one thread.
 cdef struct Workspace:
-    void* relevant
-    void* scratch
+    void* relevant         # scores of the relevant items, then the thresholds
     uint32_t* counts
     int64_t* hits
     Py_ssize_t capacity    # relevant items there is room for
-    Py_ssize_t scratch_capacity
+    void* tree
+    size_t tree_bytes
+    void* scratch
+    size_t scratch_bytes
 
 # The counts of one ranking, ready to be walked down.
 cdef struct Ranking:
@@ -40,11 +42,13 @@ cdef struct Tables:
 
 cdef void workspace_init(Workspace* work) noexcept nogil
 cdef void workspace_free(Workspace* work) noexcept nogil
-cdef bint workspace_reserve(Workspace* work, Py_ssize_t relevant, Py_ssize_t scratch) noexcept nogil
+cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil
+cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil
 
-cdef void sort_relevant(const Items* items, Py_ssize_t found, Workspace* work, Ranking* ranking) noexcept nogil
-cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, Strategy strategy,
-                         const Tally* tally, Ranking* ranking) noexcept nogil
+cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
+                         Index* index) noexcept nogil
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
+                         const Workspace* work, const Tally* tally, Ranking* ranking) noexcept nogil
 cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
                        Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil
 cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,

@@ -5,14 +5,15 @@ from libc.string cimport memset
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._count cimport (
-    BLOCK,
     NAN_OMIT,
     SCORE_FLOAT,
     STRATEGY_AUTO,
     STRATEGY_SORT,
+    Index,
     Items,
     Strategy,
     Tally,
+    build_index,
     choose_strategy,
     count_items,
     emit_rows,
@@ -21,6 +22,7 @@ from hitcurve._count cimport (
     scratch_size,
     sort_thresholds,
     tally_clear,
+    tree_size,
 )
 from hitcurve._read cimport (
     AveragePrecision,
@@ -39,9 +41,10 @@ cdef void workspace_init(Workspace* work) noexcept nogil:
 
 cdef void workspace_free(Workspace* work) noexcept nogil:
     PyMem_RawFree(work.relevant)
-    PyMem_RawFree(work.scratch)
     PyMem_RawFree(work.counts)
     PyMem_RawFree(work.hits)
+    PyMem_RawFree(work.tree)
+    PyMem_RawFree(work.scratch)
     workspace_init(work)
 
 
@@ -54,35 +57,56 @@ cdef bint grow(void** memory, size_t count, size_t size) noexcept nogil:
     return memory[0] is not NULL
 
 
-cdef bint workspace_reserve(Workspace* work, Py_ssize_t relevant, Py_ssize_t scratch) noexcept nogil:
-    """Room for so many relevant items and scores of scratch; what the workspace held is lost."""
-    if relevant > work.capacity:
+cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil:
+    """Room for so many relevant items; those that the workspace held are lost."""
+    if relevant > work.capacity or work.relevant is NULL:
         work.capacity = 0
-        if not (grow(&work.relevant, relevant + 1, 8) and grow(<void**>&work.counts, 2 * relevant + 1, 4)
+        if not (grow(&work.relevant, relevant + 1, 8) and grow(<void**>&work.counts, 2 * relevant + 2, 4)
                 and grow(<void**>&work.hits, relevant, 8)):
             return False
         work.capacity = relevant
-    if scratch > work.scratch_capacity:
-        work.scratch_capacity = 0
-        if not grow(&work.scratch, scratch, 8):
+    return True
+
+
+cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil:
+    if scratch > work.scratch_bytes:
+        work.scratch_bytes = 0
+        if not grow(&work.scratch, scratch, 1):
             return False
-        work.scratch_capacity = scratch
+        work.scratch_bytes = scratch
+    return True
+
+
+cdef bint reserve_tree(Workspace* work, size_t tree) noexcept nogil:
+    if tree > work.tree_bytes:
+        work.tree_bytes = 0
+        if not grow(&work.tree, tree, 1):
+            return False
+        work.tree_bytes = tree
     return True
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
 
-cdef void sort_relevant(const Items* items, Py_ssize_t found, Workspace* work, Ranking* ranking) noexcept nogil:
-    """The relevant scores in the workspace become the thresholds of the ranking."""
-    ranking.counts.num_thresholds = sort_thresholds(work.relevant, found, items.type, work.hits)
-    ranking.counts.hits = work.hits
+cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
+                         Index* index) noexcept nogil:
+    """The relevant scores in the workspace become the thresholds against which n items will be counted."""
+    cdef Py_ssize_t m = sort_thresholds(work.relevant, found, items.type, work.hits)
+    if strategy == STRATEGY_AUTO:
+        strategy = choose_strategy(items.type, m, n)
+    if not reserve_tree(work, tree_size(strategy, items.type, m)):
+        return False
+    build_index(strategy, items.type, work.relevant, m, work.tree, index)
+    return True
 
 
-cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, Strategy strategy,
-                         const Tally* tally, Ranking* ranking) noexcept nogil:
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
+                         const Workspace* work, const Tally* tally, Ranking* ranking) noexcept nogil:
     """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
     cdef int64_t nan_items = tally.nan_items
-    ranking.counts.others_only = strategy == STRATEGY_SORT
+    ranking.counts.hits = work.hits
+    ranking.counts.num_thresholds = index.m
+    ranking.counts.others_only = index.strategy == STRATEGY_SORT
     ranking.counts.lower_is_better = lower_is_better
     if ranking.counts.others_only:
         nan_items += tally.nan_hits
@@ -105,27 +129,26 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     """One ranking, counted from start to end by the calling thread.
 
     The workspace has room for `capacity` relevant items, and no more are taken, should the labels change meanwhile.
-    What scratch it lacks is added here.
+    What other memory it lacks is added here.
     """
-    cdef Py_ssize_t n = stop - start, found, m
+    cdef Index index
+    cdef Py_ssize_t n = stop - start, found
     tally_clear(tally)
     found = gather_relevant(items, start, stop, work.relevant, 0, capacity, tally)
     if tally.bad_label >= 0:
         return STATUS_BAD_LABEL
     if tally.bad_score >= 0:
         return STATUS_BAD_SCORE
-    sort_relevant(items, found, work, ranking)
-    m = ranking.counts.num_thresholds
-    if strategy == STRATEGY_AUTO:
-        strategy = choose_strategy(items.type, m, n)
-    if not workspace_reserve(work, 0, scratch_size(strategy, m, n)):
+    if not index_relevant(items, n, found, strategy, work, &index):
         return STATUS_NO_MEMORY
-    memset(work.counts, 0, (2 * m + 1) * sizeof(uint32_t))
-    if not count_items(items, start, stop, work.relevant, m, strategy, work.scratch, work.counts, tally):
+    if not reserve_scratch(work, scratch_size(&index, n)):
+        return STATUS_NO_MEMORY
+    memset(work.counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
+    if not count_items(items, start, stop, &index, work.scratch, work.counts, tally):
         return STATUS_BAD_SCORE
     ranking.counts.narrow = work.counts
     ranking.counts.wide = NULL
-    finish_ranking(items, n, found, lower_is_better, strategy, tally, ranking)
+    finish_ranking(items, n, found, lower_is_better, &index, work, tally, ranking)
     return STATUS_OK
 
 
@@ -190,7 +213,7 @@ cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t 
     bad_query[0] = -1
     for q in range(first, last):
         longest = max(longest, <Py_ssize_t>(offsets[q + 1] - offsets[q]))
-    if not workspace_reserve(&work, longest, BLOCK):
+    if not reserve_relevant(&work, longest):
         status = STATUS_NO_MEMORY
     else:
         for q in range(first, last):

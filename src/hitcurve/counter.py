@@ -61,7 +61,7 @@ class HitCounter:
             self._cuts = checked_sorted(thresholds, "thresholds", lower_is_better, nan_policy)
         else:
             self._cuts = checked_sorted(edges, "edges", lower_is_better, nan_policy)
-        self._binned = edges is not None
+        self._kind = "thresholds" if edges is None else "edges"
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
         self._items = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
@@ -71,11 +71,11 @@ class HitCounter:
 
     @property
     def thresholds(self) -> Any:
-        return None if self._binned else self._cuts
+        return self._cuts if self._kind == "thresholds" else None
 
     @property
     def edges(self) -> Any:
-        return self._cuts if self._binned else None
+        return self._cuts if self._kind == "edges" else None
 
     @property
     def num_items(self) -> int:
@@ -103,7 +103,7 @@ class HitCounter:
         relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
         items, nan_items = block_counts(cuts, score, self.nan_policy)
         hits, nan_hits = block_counts(cuts, score[relevant], self.nan_policy)
-        if not self._binned and hits[::2].any():
+        if self._kind == "thresholds" and hits[::2].any():
             strange = relevant & ~np.isin(score, cuts) & (score == score)
             place = int(np.argmax(strange))
             raise ValueError(f"y_score[{place}] is {score[place]}, of a relevant item, but that is not among the "
@@ -135,14 +135,14 @@ class HitCounter:
         """
         if not isinstance(other, HitCounter):
             raise TypeError(f"other must be a HitCounter, got {type(other).__name__}")
-        for name in ("lower_is_better", "nan_policy", "_binned"):
+        for name in ("lower_is_better", "nan_policy", "_kind"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                raise ValueError(f"other has {name.strip('_')}={theirs!r}, this counter {mine!r}: only like counters add up")
+                raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
+                                 "only like counters add up")
         if not np.array_equal(self._cuts, other._cuts):
-            kind = "edges" if self._binned else "thresholds"
-            raise ValueError(f"other has {other._cuts.shape[0]} {kind}, not the {self._cuts.shape[0]} of this counter: only "
-                             "like counters add up")
+            raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
+                             "counter: only like counters add up")
         self._items += other._items
         self._hits += other._hits
         self._nan_items += other._nan_items
@@ -165,7 +165,7 @@ class HitCounter:
         HitCurve
             With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
         """
-        if self._binned:
+        if self._kind == "edges":
             # Bin i: what equals edge i - 1 and what lies between it and edge i.
             tied = np.append(self._items[0], self._items[1::2] + self._items[2::2])
             hits = np.append(self._hits[0], self._hits[1::2] + self._hits[2::2])
@@ -192,7 +192,7 @@ class HitCounter:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
             return NotImplemented
-        return (self._binned == other._binned and self.lower_is_better == other.lower_is_better
+        return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
                 and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
                 and np.array_equal(self._items, other._items) and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
@@ -200,5 +200,4 @@ class HitCounter:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __repr__(self) -> str:
-        kind = "edges" if self._binned else "thresholds"
-        return f"HitCounter({self._cuts.shape[0]} {kind}, num_items={self.num_items}, num_hits={self.num_hits})"
+        return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"

@@ -30,7 +30,8 @@ def group_starts(*sorted_keys: Any) -> Any:
     return np.flatnonzero(first)
 
 
-def resolved_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool, key: Any) -> tuple[Any, ...]:
+def resolved_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool,
+                    key: Any) -> tuple[Any, ...]:
     """Rows of rankings whose ties are resolved by a key, smaller first; None keeps the order of the items.
 
     Returns the query of each row, its score, above, tied and hits. Items equal in score and key stay tied.

@@ -35,7 +35,15 @@ class TieReport(NamedTuple):
 
 
 class PrecisionRecallCurve(NamedTuple):
-    """Corner points of precision over recall, by increasing threshold; the last point (1, 0) has no threshold."""
+    """Corner points of precision over recall, by increasing threshold.
+
+    Attributes
+    ----------
+    precision, recall
+        The points; the last, precision 1 at recall 0, is where nothing is selected.
+    threshold
+        Selecting the scores at it or better gives the point; one entry shorter than the others.
+    """
 
     precision: Any
     recall: Any
@@ -43,7 +51,15 @@ class PrecisionRecallCurve(NamedTuple):
 
 
 class RocCurve(NamedTuple):
-    """Corner points of the true-positive over the false-positive rate, from (0, 0) to (1, 1)."""
+    """Corner points of the ROC curve, from (0, 0) to (1, 1).
+
+    Attributes
+    ----------
+    fpr, tpr
+        False-positive and true-positive rate.
+    threshold
+        Selecting the scores at it or better gives the point.
+    """
 
     fpr: Any
     tpr: Any
@@ -51,14 +67,30 @@ class RocCurve(NamedTuple):
 
 
 class HitCurvePoints(NamedTuple):
-    """Corner points of the hit curve: relevant items among the first so many items."""
+    """Corner points of the hit curve, from (0, 0).
+
+    Attributes
+    ----------
+    items
+        Items from the top of the ranking.
+    hits
+        Relevant items among them.
+    """
 
     items: Any
     hits: Any
 
 
 class ThresholdCounts(NamedTuple):
-    """What selecting every item at a threshold or better gives: counts, and the shares read off them."""
+    """What selecting every item at a threshold or better gives.
+
+    Attributes
+    ----------
+    tp, fp, fn, tn
+        Relevant and other items selected, relevant and other items left.
+    precision, recall, f_score
+        The shares read off these counts.
+    """
 
     tp: Any
     fp: Any

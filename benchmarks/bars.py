@@ -1,0 +1,315 @@
+"""The speed targets, each a ratio taken in one process.
+
+    python benchmarks/bars.py [--quick] [--only TEXT] [--rounds N]
+
+Contestants of a row take turns, so that a slow minute hurts both; each counts with the minimum of its rounds. What
+hitcurve returns is compared with an independent count. Not met is printed, not hidden: the exit code is the number of
+rows that miss their target (or of wrong answers). `--quick` shrinks the inputs: it shows that the rows run, nothing
+about the targets.
+"""
+
+import argparse
+import gc
+import os
+import subprocess
+import sys
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from statistics import median
+from time import perf_counter
+
+import data
+import numpy as np
+import peers
+
+import hitcurve as hc
+
+
+class Row:
+    """One line of the table: what was measured, against what, the target, and what came out."""
+
+    def __init__(self, work, against, target, at_least=False):
+        self.work, self.against, self.target, self.at_least = work, against, target, at_least
+        self.measured = self.note = None
+
+    @property
+    def met(self):
+        if self.measured is None:
+            return None
+        return self.measured >= self.target if self.at_least else self.measured <= self.target
+
+    def __str__(self):
+        sign = "≥" if self.at_least else "≤"
+        measured = f"{self.measured:.3g}" if self.measured is not None else "-"
+        verdict = {True: "met", False: "NOT MET", None: self.note or "not measured"}[self.met]
+        if self.met is not None and self.note:
+            verdict += f" ({self.note})"
+        return f"{self.work:<74} {self.against:<34} {sign} {self.target:<6g} {measured:>8}  {verdict}"
+
+
+def seconds(calls, rounds, least=0.0):
+    """The least time of each call, taking turns. A call shorter than `least` seconds is repeated within a round."""
+    repeats = []
+    for call in calls:
+        start = perf_counter()
+        call()
+        repeats.append(max(1, int(least / max(perf_counter() - start, 1e-9))))
+    best = [float("inf")] * len(calls)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for i, (call, n) in enumerate(zip(calls, repeats, strict=True)):
+                start = perf_counter()
+                for _ in range(n):
+                    call()
+                best[i] = min(best[i], (perf_counter() - start) / n)
+    finally:
+        gc.enable()
+    return best
+
+
+class WrongAnswerError(Exception):
+    pass
+
+
+def check(value, right):
+    if not abs(value - right) <= 1e-12 * abs(right):
+        raise WrongAnswerError(f"WRONG: {value!r}, but another way of counting says {right!r}")
+
+
+class Options:
+    def __init__(self, quick, rounds, only):
+        self.quick, self.rounds, self.only = quick, rounds, only
+
+    def size(self, n, least=1):
+        return max(least, n // 500) if self.quick else n
+
+
+def against(options, row, ours, theirs, right=None, *, least=0.0, rounds=None, invert=False):
+    """Fill `row` with ours ÷ theirs (theirs ÷ ours with `invert`)."""
+    if right is not None:
+        check(ours(), right())
+    mine, other = seconds([ours, theirs], rounds or options.rounds, least)
+    row.measured = other / mine if invert else mine / other
+    return row
+
+
+# --- the rows -----------------------------------------------------------------------------------------------
+
+
+def one_ranking(options):
+    for dtype, name, targets in (
+        ("f8", "float64", {300: 0.30, 20_000: 0.50, 200_000: 0.85, 1_000_000: 1.05, 5_000_000: 1.25}),
+        ("f4", "float32", {300: 0.45, 20_000: 0.70, 200_000: 1.00, 1_000_000: 1.15, 5_000_000: 1.45}),
+    ):
+        for relevant, target in targets.items():
+            row = Row(f"AP, 10 million {name}, R = {relevant:,}", "np.sort(scores)", target)
+            yield row, partial(against_sort, options, row, dtype, relevant)
+
+
+def against_sort(options, row, dtype, relevant):
+    y, s = data.one_ranking("random", options.size(10_000_000), options.size(relevant, 5), dtype)
+    ours = partial(hc.average_precision, y, s)
+    against(options, row, ours, partial(np.sort, s), lambda: data.answer(y, s, "expected"))
+
+
+def adversaries(options):
+    for kind in data.KINDS[1:]:
+        row = Row(f"AP, 10 million float64, R = 20,000: {kind}", "the same, random scores", 2.0)
+        yield row, partial(against_random, options, row, kind)
+
+
+def against_random(options, row, kind):
+    n, relevant = options.size(10_000_000), options.size(20_000, 5)
+    y, s = data.one_ranking(kind, n, relevant)
+    random = partial(hc.average_precision, *data.one_ranking("random", n, relevant))
+    against(options, row, partial(hc.average_precision, y, s), random, lambda: data.answer(y, s, "expected"))
+
+
+def readings(options):
+    for ties in ("expected", "best", "worst"):
+        row = Row(f"AP, 10 million float64, R = 20,000, ties={ties}", "the same, ties=threshold", 1.10)
+        yield row, partial(against_threshold, options, row, ties)
+
+
+def against_threshold(options, row, ties):
+    y, s = data.one_ranking("random", options.size(10_000_000), options.size(20_000, 5))
+    call = partial(hc.average_precision, y, s)
+    against(options, row, partial(call, ties=ties), partial(call, ties="threshold"), lambda: data.answer(y, s, "order"))
+
+
+def many_queries(options):
+    for relevant, target in {1: 1.6, 5: 2.4, 20: 4.5, 100: 10.0}.items():
+        row = Row(f"MAP, 10,000 queries x 1,000 float32, R = {relevant}", "scores.sum()", target)
+        yield row, partial(rows_against_sum, options, row, relevant)
+    row = Row("MAP, 50,000 ragged queries of 1 to 400 items, 3 % relevant, float64", "scores.sum()", 6.0)
+    yield row, partial(ragged_against_sum, options, row)
+    row = Row("MAP, 10 million items, a million unsorted integer qid", 'np.argsort(qid, kind="stable")', 1.0)
+    yield row, partial(unsorted_against_argsort, options, row)
+
+
+def rows_against_sum(options, row, relevant):
+    y, s = data.rows(options.size(10_000), 1_000, relevant)
+    right = partial(data.mean_answer, list(zip(y, s, strict=True)), "order")
+    against(options, row, partial(hc.mean_average_precision, y, s), s.sum, right)
+
+
+def ragged_against_sum(options, row):
+    y, s, offsets = data.ragged(options.size(50_000), 400, 0.03)
+    ours = partial(hc.mean_average_precision, y, s, offsets=offsets)
+    against(options, row, ours, s.sum, lambda: data.mean_answer(data.split(y, s, offsets), "expected"))
+
+
+def unsorted_against_argsort(options, row):
+    y, s, qid = data.unsorted_queries(options.size(10_000_000), options.size(1_000_000), 0.05)
+
+    ours = partial(hc.mean_average_precision, y, s, qid=qid)
+    right = partial(data.mean_answer, data.split_by_id(y, s, qid), "expected")
+    against(options, row, ours, partial(np.argsort, qid, kind="stable"), right)
+
+
+def small_calls(options):
+    y, s = data.one_ranking("random", 100, 5)
+    row = Row("one average_precision of 100 items, 5 relevant", "scores.sum()", 0.40)
+    ours = partial(hc.average_precision, y, s)
+    right = partial(data.answer, y, s, "expected")
+    yield row, partial(against, options, row, ours, s.sum, right, least=0.02, rounds=15)
+    row = Row("one HitCurve of 100 items, 5 relevant", "np.sort(scores)", 1.0)
+    yield row, partial(against, options, row, partial(hc.HitCurve, y, s), partial(np.sort, s), least=0.02, rounds=15)
+
+
+def workers(options):
+    for relevant in (20_000, 1_000_000):
+        row = Row(f"AP, 10 million float64, R = {relevant:,}, workers=2", "workers=1, two idle cores", 0.62)
+        yield row, partial(against_one_worker, options, row, relevant)
+
+
+def against_one_worker(options, row, relevant):
+    if (os.cpu_count() or 1) < 2:
+        row.note = "needs two cores"
+        return
+    y, s = data.one_ranking("random", options.size(10_000_000), options.size(relevant, 5))
+    one, two = (partial(hc.average_precision, y, s, workers=n) for n in (1, 2))
+    if one() != two():
+        raise WrongAnswerError(f"WRONG: {two()!r}, but {one()!r} with one worker")
+    against(options, row, two, one, lambda: data.answer(y, s, "expected"))
+
+
+MEMORY = """
+import sys, numpy as np, hitcurve
+sys.path.insert(0, sys.argv[3])
+import data
+n, relevant = int(sys.argv[1]), int(sys.argv[2])
+y, s = data.one_ranking("random", n, relevant)
+hitcurve.average_precision(y[:1000], s[:1000])
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(name)) * 1024
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak starts again from here
+before = status("VmRSS")
+hitcurve.average_precision(y, s)
+print(max(0, status("VmHWM") - before) / s.nbytes)
+"""
+
+
+def memory(options):
+    for relevant, target in {300: 0.06, 20_000: 0.10, 5_000_000: 1.1}.items():
+        row = Row(f"extra memory, 20 million float64, R = {relevant:,}", "bytes of the scores", target)
+        yield row, partial(extra_memory, options, row, relevant)
+
+
+def extra_memory(options, row, relevant):
+    if not os.path.exists("/proc/self/clear_refs"):
+        row.note = "needs Linux"
+        return
+    n, relevant = options.size(20_000_000), options.size(relevant, 5)
+    command = [sys.executable, "-c", MEMORY, str(n), str(relevant), os.path.dirname(os.path.abspath(__file__))]
+    row.measured = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+IMPORT = "import numpy; from time import perf_counter as t; a = t(); import hitcurve; print(1e3 * (t() - a))"
+
+
+def imports(options):
+    row = Row("import hitcurve, ms, fresh process", "over import numpy", 10.0)
+    yield row, partial(import_time, row)
+
+
+def import_time(row):
+    command = [sys.executable, "-I", "-c", IMPORT]
+    times = [float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(9)]
+    row.measured, row.note = min(times), f"median {median(times):.1f}"
+
+
+def other_libraries(options):
+    for n, relevant, target, least in ((2_000_000, 4_000, 25, 0.0), (100, 5, 1000, 0.02)):
+        row = Row(f"AP of {n:,} random float64, R = {relevant:,}", "scikit-learn's time ÷ ours", target, at_least=True)
+        yield row, partial(against_sklearn, options, row, n, relevant, least)
+    row = Row("MAP, 300 queries x 1,000, R = 20", "pytrec_eval's time ÷ ours", 100, at_least=True)
+    yield row, partial(against_pytrec_eval, options, row)
+
+
+def against_sklearn(options, row, n, relevant, least):
+    if find_spec("sklearn") is None:
+        row.note = "scikit-learn is not installed"
+        return
+    y, s = data.one_ranking("random", options.size(n) if n > 1000 else n, options.size(relevant, 5))
+    ours, theirs = partial(hc.average_precision, y, s), partial(peers.sklearn_one, y, s)
+    right = partial(data.answer, y, s, "expected")
+    against(options, row, ours, theirs, right, least=least, invert=True)
+
+
+def against_pytrec_eval(options, row):
+    if find_spec("pytrec_eval") is None:
+        row.note = "pytrec_eval is not installed"
+        return
+    y, s = data.rows(300, 1_000, 20)
+    theirs = partial(peers.pytrec_eval_many, *peers.trec_dicts(y, s))
+    check(hc.mean_average_precision(y, s), theirs())
+    against(options, row, partial(hc.mean_average_precision, y, s), theirs, invert=True, least=0.01)
+
+
+PARTS = (
+    one_ranking,
+    adversaries,
+    readings,
+    many_queries,
+    small_calls,
+    workers,
+    memory,
+    imports,
+    other_libraries,
+)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Measure the speed targets.")
+    parser.add_argument("--quick", action="store_true", help="small inputs: that it runs, not how fast")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="", help="only rows whose text contains this")
+    given = parser.parse_args(arguments)
+    options = Options(given.quick, given.rounds, given.only)
+    print(f"hitcurve {hc.__version__}, numpy {version('numpy')}, {os.cpu_count()} cores")
+    if options.quick:
+        print("--quick: inputs are 500 times smaller than the rows say")
+    print(f"{'work':<74} {'against':<34} {'target':<8} {'measured':>8}")
+    missed = wrong = 0
+    for part in PARTS:
+        for row, fill in part(options):
+            if options.only not in f"{row.work} {row.against}":
+                continue
+            try:
+                fill()
+            except WrongAnswerError as error:
+                row.note = str(error)
+                wrong += 1
+            print(row, flush=True)
+            missed += row.met is False
+    return wrong if options.quick else wrong + missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""Rewrite the README's speed table from the JSON of a benchmark run.
+
+    pytest benchmarks --benchmark-json=speed.json
+    python benchmarks/report.py speed.json
+
+Several files are joined: libraries whose import disturbs the others are run apart, with -k.
+
+Everything between the two marker comments is replaced. Cells where another library is faster stay in, in bold.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
+README = Path(__file__).resolve().parents[1] / "README.md"
+OURS = "hitcurve"
+
+
+def time(seconds):
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def cell(row, ours):
+    """Another library's time as a multiple of ours, its error beside it: below 1 it is the faster one."""
+    if row is None:
+        return ""
+    multiple = row["stats"]["min"] / ours["stats"]["min"]
+    text = f"{multiple:.3g}" if multiple < 1000 else f"{multiple:,.0f}"
+    return f"**{text}**{error(row)}" if multiple < 1 and not is_scale(row) else text + error(row)
+
+
+def error(row):
+    return "" if is_scale(row) else f" ({row['extra_info']['error']:.0e})"
+
+
+def is_scale(row):
+    return row["extra_info"]["reading"] is None
+
+
+def table(results):
+    """Lines of Markdown: a row a task, a column a library."""
+    tasks, libraries = {}, {}
+    for row in results:
+        tasks.setdefault(row["group"], {})[row["extra_info"]["library"]] = row
+        if row["extra_info"]["library"] != OURS:
+            libraries.setdefault(row["extra_info"]["library"], row)
+    columns = sorted(libraries, key=lambda name: is_scale(libraries[name]))
+    yield "| task | " + " | ".join([OURS, *columns]) + " |"
+    yield "|---|" + "--:|" * (1 + len(columns))
+    for task, rows in tasks.items():
+        if OURS not in rows:
+            raise SystemExit(f"{task}: {OURS} was not run")
+        ours = rows[OURS]
+        cells = [time(ours["stats"]["min"]) + error(ours), *(cell(rows.get(name), ours) for name in columns)]
+        yield f"| {task} | " + " | ".join(cells) + " |"
+
+
+def provenance(machine):
+    yield (
+        "Time of hitcurve; for the others, their time as a multiple of it, in bold where they are faster. In brackets "
+        "the relative error against an independent count under the library's own reading of ties. Sorts and sums are "
+        "there for scale. The minimum of several rounds, one thread."
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    cpu = machine["cpu"]
+    yield f"{cpu.get('brand_raw', machine['machine'])}, {machine['system']}; {versions}."
+    yield f"Command: `{machine['command']}`, then `python benchmarks/report.py`."
+
+
+def section(reports):
+    results = [row for report in reports for row in report["benchmarks"]]
+    machine = reports[0]["machine_info"]
+    for report in reports[1:]:
+        if report["machine_info"]["cpu"] != machine["cpu"]:
+            raise SystemExit("the files come from different machines")
+        machine["versions"] |= report["machine_info"]["versions"]
+    return "\n".join([BEGIN, *table(results), "", *provenance(machine), END])
+
+
+def rewritten(text, new):
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"no {BEGIN} ... {END} to write between")
+    return head + new + tail
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Rewrite the README's speed table from a benchmark run.")
+    parser.add_argument("json", type=Path, nargs="+", help="what --benchmark-json wrote")
+    parser.add_argument("--readme", type=Path, default=README)
+    parser.add_argument("--print", action="store_true", help="print the section, write nothing")
+    options = parser.parse_args(arguments)
+    reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.json]
+    new = section(reports)
+    if options.print:
+        sys.stdout.write(new + "\n")
+        return
+    if any("--quick" in report["machine_info"]["command"] for report in reports):
+        raise SystemExit("a --quick run has small inputs: not for the README")
+    text = options.readme.read_text(encoding="utf-8")
+    options.readme.write_text(rewritten(text, new), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""The demo: real rankings written to files, and the files measured.
+
+usage: demo.py FOLDER                       write the demo's files to FOLDER and measure them
+       demo.py FOLDER FILE --label COL ...  measure your own file: the arguments of `hitcurve table`
+
+The data comes with scikit-learn: handwritten digits and breast-cancer cells.
+"""
+
+import gzip
+import os
+import shlex
+import sys
+import time
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.metrics import average_precision_score
+
+import hitcurve
+from hitcurve.cli import main as command
+from hitcurve.tables import read_columns
+
+DIGITS = "digits.parquet"
+CELLS = "bcancer.csv.gz"
+
+
+def write_digits():
+    """Each of the 1,797 images a query, ranked against all others by squared distance."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    images, digits = load_digits(return_X_y=True)
+    images = images.astype(np.int64)
+    lengths = (images**2).sum(axis=1)
+    distance = lengths[:, None] + lengths - 2 * images @ images.T
+    query, item = np.nonzero(~np.eye(len(images), dtype=bool))
+    table = pa.table(
+        {
+            "query": query.astype(np.int32),
+            "item": item.astype(np.int32),
+            "distance": distance[query, item].astype(np.int32),
+            "same_digit": digits[query] == digits[item],
+        }
+    )
+    parquet.write_table(table, DIGITS, compression="zstd")
+
+
+def write_cells():
+    """569 tumours; a feature as measured, and the same noted to the nearest 5, which ties most of them."""
+    data = load_breast_cancer()
+    names = list(data.feature_names)
+    radius, texture = (data.data[:, names.index(name)] for name in ("mean radius", "mean texture"))
+    coarse = 5 * np.round(radius / 5).astype(int)
+    with gzip.open(CELLS, "wt") as file:
+        file.write("tumour,malignant,mean_radius,radius_to_5,mean_texture\n")
+        for at, row in enumerate(zip(data.target == 0, radius, coarse, texture, strict=True)):
+            malignant, *features = (value.item() for value in row)
+            file.write(f"{at + 1},{int(malignant)},{','.join(map(str, features))}\n")
+
+
+def measure(*arguments):
+    print(f"\n$ hitcurve table {shlex.join(arguments)}")
+    status = command(["table", *arguments])
+    if status:
+        sys.exit(status)
+
+
+def timed(function):
+    """The value and the seconds it takes: the least of five calls where they are short."""
+    seconds = []
+    while len(seconds) < 5 and sum(seconds) < 1:
+        start = time.perf_counter()
+        value = function()
+        seconds.append(time.perf_counter() - start)
+    return value, min(seconds)
+
+
+def compare(what, ours, theirs):
+    """Print both libraries' numbers and times; stop if the numbers differ."""
+    value, seconds = timed(ours)
+    expected, their_seconds = timed(theirs)
+    equal = abs(value - expected) <= 1e-12
+    print(f"\n{what} with ties='threshold', and scikit-learn's average_precision_score:")
+    print(f"  scikit-learn  {expected:.15f}  {1000 * their_seconds:9,.3f} ms")
+    print(f"  hitcurve      {value:.15f}  {1000 * seconds:9,.3f} ms   {'equal' if equal else 'NOT EQUAL'}")
+    if not equal:
+        sys.exit(1)
+
+
+def digits():
+    print("\n== Retrieval: which images show the same digit? ==\n")
+    print("Each of 1,797 handwritten digits is a query; the other 1,796 are ranked by squared distance, nearest first.")
+    print("Relevant: the same digit. Distances are integers, so many images tie.")
+    measure(
+        DIGITS, "--label", "same_digit", "--score", "distance", "--lower-is-better", "--group", "query", "--mean-only"
+    )
+    columns = read_columns(DIGITS, "same_digit", "distance", "query")
+    rankings = [
+        (columns.label[at], -columns.score[at])
+        for at in np.split(np.arange(len(columns.score)), np.flatnonzero(np.diff(columns.group)) + 1)
+    ]
+    compare(
+        "Mean average precision of the 1,797 queries",
+        lambda: hitcurve.mean_average_precision(
+            columns.label, columns.score, qid=columns.group, lower_is_better=True, ties="threshold"
+        ),
+        lambda: np.mean([average_precision_score(label, score) for label, score in rankings]).item(),
+    )
+
+
+def cells():
+    print("\n\n== Detection: which tumours are malignant? ==\n")
+    print("569 tumours ranked by one feature, the mean radius of the cell nuclei. Relevant: malignant.")
+    measure(CELLS, "--label", "malignant", "--score", "mean_radius")
+    columns = read_columns(CELLS, "malignant", "mean_radius")
+    compare(
+        "Average precision",
+        lambda: hitcurve.average_precision(columns.label, columns.score, ties="threshold"),
+        lambda: average_precision_score(columns.label, columns.score),
+    )
+    print("\nThe same with the radius noted to the nearest 5: nearly all tumours tie, and AP depends on their order.")
+    measure(CELLS, "--label", "malignant", "--score", "radius_to_5")
+
+
+def main():
+    folder, *own = sys.argv[1:] or [None]
+    if folder is None:
+        sys.exit(__doc__)
+    if own:
+        return command(["table", *own])
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    write_digits()
+    write_cells()
+    print(f"hitcurve {hitcurve.__version__}. Files written to {folder}:")
+    for name in (DIGITS, CELLS):
+        print(f"  {name:<15} {os.path.getsize(name):>12,} bytes")
+    digits()
+    cells()
+    print("\nYour own file: ci/demo FILE --label COL --score COL [--group COL] [--lower-is-better] [-m MEASURE ...]")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,503 @@
+"""The table of measures, and the names that stand for them in files, reports and on the command line.
+
+A name is written ``NAME(option=value, ...)@cutoff``: the names and definitions of ir_measures where it has the
+measure, trec_eval's own names as synonyms. ``parse("AP(norm=min)@10")`` gives a `Measure`, which is called on a curve.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from hitcurve import HitCurve, HitCurves
+
+__all__ = ["MEASURES", "TIES", "Definition", "Measure", "Option", "parse"]
+
+TIES = ("expected", "best", "worst", "threshold")
+_ORDERS = ("expected", "best", "worst")
+
+
+class Option(NamedTuple):
+    """One option of a measure, as written between its brackets."""
+
+    name: str
+    keyword: str
+    convert: Callable[[str], Any]
+    bare: bool = False
+    """Written without ``name=``: ``BEDROC(20)``, ``logAUC(adjusted)``."""
+
+
+class Definition(NamedTuple):
+    """One measure: how it is written, what it is, where it comes from, which method of a curve gives it."""
+
+    name: str
+    forms: tuple[str, ...]
+    """Ways to write it, as examples."""
+    definition: str
+    source: str
+    method: str
+    """The method or attribute of `HitCurve` and `HitCurves` that holds the value."""
+    synonyms: tuple[str, ...] = ()
+    """trec_eval's names; ``K`` stands for a number."""
+    cutoffs: tuple[str, ...] = ("",)
+    """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share); ``""`` means none needed."""
+    ties: tuple[str, ...] = ()
+    """The readings of ties it has; none where ties make no difference."""
+    options: tuple[Option, ...] = ()
+    defaults: tuple[tuple[str, Any], ...] = ()
+
+
+class Measure(NamedTuple):
+    """A measure with its options and cutoff fixed: what `parse` returns.
+
+    Call it on a curve: ``measure(curve, ties="expected")`` is a number for a `HitCurve` and an array, one value per
+    ranking, for `HitCurves`. Where the name itself says ``ties=``, that reading wins.
+
+    Attributes
+    ----------
+    name : str
+        The canonical text: synonyms resolved, options in a fixed order, defaults left out.
+    record : Definition
+        The row of `MEASURES` it belongs to.
+    keywords : tuple of (str, value)
+        What is passed to the curve's method.
+    ties : str or None
+        The reading of ties said by the name.
+    """
+
+    name: str
+    record: Definition
+    keywords: tuple[tuple[str, Any], ...]
+    ties: str | None = None
+
+    def reading(self, ties: str = "expected") -> str:
+        """The reading of ties that a call with `ties` uses.
+
+        Raises
+        ------
+        ValueError
+            `ties` is unknown, or the measure has no such reading.
+        """
+        ties = self.ties or ties
+        if ties not in TIES:
+            raise ValueError(f"ties is {ties!r}: it must be one of {_listed(TIES)}")
+        if self.record.ties and ties not in self.record.ties:
+            raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(self.record.ties)}")
+        return ties
+
+    def __call__(self, curve: HitCurve | HitCurves, ties: str = "expected") -> Any:
+        """The measure of `curve`: a number, or an array with one value per ranking."""
+        ties = self.reading(ties)
+        value = getattr(curve, self.record.method)
+        if not callable(value):
+            return value
+        keywords = dict(self.keywords)
+        if self.record.ties:
+            keywords["ties"] = ties
+        return value(**keywords)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _listed(words: tuple[str, ...], joint: str = "or") -> str:
+    *head, last = words
+    return f"{', '.join(head)} {joint} {last}" if head else last
+
+
+def _choice(*words: str) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"must be {_listed(words)}")
+        return text
+
+    return convert
+
+
+def _positive(text: str) -> float:
+    # Not float(): it also takes "1_0", "inf" and "nan".
+    if not re.fullmatch(r"\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+", text) or not 0 < float(text) < float("inf"):
+        raise ValueError("must be a number above 0")
+    return float(text)
+
+
+def _share(text: str) -> float:
+    value = _positive(text)
+    if value >= 1:
+        raise ValueError("must be a number between 0 and 1")
+    return value
+
+
+def _flag(text: str) -> bool:
+    if text:
+        raise ValueError("takes no value")
+    return True
+
+
+_ALPHA = (Option("alpha", "alpha", _positive, bare=True),)
+_AT = ("k", "fraction")
+
+MEASURES: tuple[Definition, ...] = (
+    Definition(
+        name="AP",
+        forms=("AP", "AP@10", "AP(norm=min)@10", "AP(norm=hits)@10", "AP(interp=11-point)", "AP(ties=worst)"),
+        definition="average precision: the precision at each relevant item, summed, divided by R (norm=min: min(k, R); "
+        "norm=hits: the relevant items among the first k)",
+        source="Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
+        method="average_precision",
+        synonyms=("map", "map_cut_K"),
+        cutoffs=("", "k"),
+        ties=TIES,
+        options=(
+            Option("norm", "normalize", _choice("min", "relevant", "hits")),
+            Option(
+                "interp",
+                "interpolation",
+                _choice("11-point", "101-point", "all-point", "trapezoid", "continuous"),
+            ),
+        ),
+    ),
+    Definition(
+        name="P",
+        forms=("P@10", "P@1%"),
+        definition="precision: relevant items among the first k, divided by k",
+        source="Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
+        method="precision",
+        synonyms=("P_K",),
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
+        name="R",
+        forms=("R@1000", "R@1%"),
+        definition="recall: relevant items among the first k, divided by R",
+        source="Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
+        method="recall",
+        synonyms=("recall_K",),
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
+        name="F",
+        forms=("F1@10", "F0.5@10", "F2@1%"),
+        definition="F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
+        source="van Rijsbergen 1979, Information Retrieval, ch. 7",
+        method="f_score",
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
+        name="RR",
+        forms=("RR", "RR@10"),
+        definition="reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
+        source="Voorhees 1999, The TREC-8 Question Answering Track Report",
+        method="reciprocal_rank",
+        synonyms=("recip_rank",),
+        cutoffs=("", "k"),
+        ties=_ORDERS,
+    ),
+    Definition(
+        name="Rprec",
+        forms=("Rprec",),
+        definition="R-precision: precision at k = R",
+        source="Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)",
+        method="r_precision",
+        ties=TIES,
+    ),
+    Definition(
+        name="Success",
+        forms=("Success@5",),
+        definition="success: 1 if a relevant item is among the first k, else 0",
+        source="Craswell & Hawking 2004, Overview of the TREC-2004 Web Track",
+        method="success",
+        synonyms=("success_K",),
+        cutoffs=_AT,
+        ties=_ORDERS,
+    ),
+    Definition(
+        name="EF",
+        forms=("EF@1%", "EF@100"),
+        definition="enrichment factor: precision at k divided by that of a random order, (h(k)/k) / (R/N)",
+        source="Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
+        method="enrichment_factor",
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
+        name="NEF",
+        forms=("NEF@1%", "NEF@100"),
+        definition="normalised enrichment factor: EF divided by EFmax, h(k) / min(R, k)",
+        source="Liu et al. 2019, J. Chem. Inf. Model. 59:282",
+        method="normalized_enrichment_factor",
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
+        name="EFmax",
+        forms=("EFmax@1%", "EFmax@100"),
+        definition="the largest enrichment factor any order could have, (min(R, k)/k) / (R/N)",
+        source="Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
+        method="max_enrichment_factor",
+        cutoffs=_AT,
+    ),
+    Definition(
+        name="RIE",
+        forms=("RIE(20)",),
+        definition="robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its "
+        "value in a random order; alpha is 20 unless said",
+        source="Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
+        method="rie",
+        ties=_ORDERS,
+        options=_ALPHA,
+        defaults=(("alpha", 20.0),),
+    ),
+    Definition(
+        name="BEDROC",
+        forms=("BEDROC(20)", "BEDROC(80.5)"),
+        definition="early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 unless said",
+        source="Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
+        method="bedroc",
+        ties=_ORDERS,
+        options=_ALPHA,
+        defaults=(("alpha", 20.0),),
+    ),
+    Definition(
+        name="ROCAUC",
+        forms=("ROCAUC",),
+        definition="area under the ROC curve: the share of relevant/other pairs in the right order, ties a half",
+        source="Hanley & McNeil 1982, Radiology 143:29",
+        method="roc_auc",
+        ties=TIES,
+    ),
+    Definition(
+        name="ROCE",
+        forms=("ROCE@1%",),
+        definition="ROC enrichment: the true positive rate at a false positive rate, divided by the latter",
+        source="Jain & Nicholls 2008, J. Comput.-Aided Mol. Des. 22:133",
+        method="roc_enrichment",
+        cutoffs=("fpr",),
+        ties=TIES,
+    ),
+    Definition(
+        name="logAUC",
+        forms=("logAUC", "logAUC(adjusted)", "logAUC(min_fpr=0.01)"),
+        definition="area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to 1, divided "
+        "by the area's width; adjusted: less that of a random order",
+        source="Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561",
+        method="log_auc",
+        ties=TIES,
+        options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share)),
+    ),
+    Definition(
+        name="Chance",
+        forms=("Chance",),
+        definition="the expected average precision of a random order of the same items",
+        source="Bestgen 2015, Prague Bull. Math. Linguistics 103:131",
+        method="chance",
+    ),
+    Definition(
+        name="NormAP",
+        forms=("NormAP",),
+        definition="average precision on a scale of 0 (chance) .. 1 (perfect): (AP - chance) / (1 - chance)",
+        source="correction for chance: Cohen 1960, Educ. Psychol. Meas. 20:37",
+        method="normalized_average_precision",
+        ties=TIES,
+    ),
+    Definition(
+        name="NumRet",
+        forms=("NumRet",),
+        definition="N: the number of items ranked",
+        source="trec_eval",
+        method="num_items",
+        synonyms=("num_ret",),
+    ),
+    Definition(
+        name="NumRel",
+        forms=("NumRel",),
+        definition="R: the number of relevant items, ranked or not",
+        source="trec_eval",
+        method="num_relevant",
+        synonyms=("num_rel",),
+    ),
+    Definition(
+        name="NumRelRet",
+        forms=("NumRelRet",),
+        definition="the number of relevant items ranked",
+        source="trec_eval",
+        method="num_hits",
+        synonyms=("num_rel_ret",),
+    ),
+)
+
+
+def parse(name: str) -> Measure:
+    """The measure that `name` stands for.
+
+    Parameters
+    ----------
+    name : str
+        ``NAME(option=value, ...)@cutoff``. A cutoff is a rank (``@10``) or a share in percent (``@1%``, which stands
+        for ``ceil(N/100)`` items, exactly; for ROCE a false positive rate). ``AP@10`` divides by R, as ir_measures and
+        trec_eval's ``map_cut_10`` do; ``AP(norm=min)@10`` by min(10, R). Any measure that depends on ties takes
+        ``ties=``. trec_eval's names (``map``, ``P_10``, ``recall_1000`` ...) mean the same definitions, with ties read
+        as asked for.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    ValueError
+        The name is unknown (the text lists near ones), or an option or cutoff does not fit the measure.
+
+    Examples
+    --------
+    >>> parse("map_cut_10").name
+    'AP@10'
+    >>> parse("BEDROC").name
+    'BEDROC(20)'
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name is {name!r}: a measure is named by a string")
+    text = name.strip()
+    match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)
+    if match is None:
+        raise ValueError(f"{name!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
+    for record in MEASURES:
+        for synonym in record.synonyms:
+            cutoff = re.fullmatch(synonym.replace("K", "([0-9]+)"), text)
+            if cutoff:
+                return _measure(text, record, record.name, [], cutoff[1] if cutoff.groups() else None)
+    head, brackets, at = match.groups()
+    head = head.strip()
+    beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
+    found = [record for record in MEASURES if record.name == ("F" if beta else head)]
+    if not found or head == "F":
+        raise ValueError(f"{name!r}: there is no measure {head!r}{_near(text)}")
+    extra: list[tuple[str, Any]] = []
+    if beta:
+        if float(beta[1]) == 0:
+            raise ValueError(f"{name!r}: beta must be above 0")
+        head = f"F{_plain(float(beta[1]))}"
+        extra.append(("beta", float(beta[1])))
+    return _measure(text, found[0], head, extra, at, brackets)
+
+
+def _measure(
+    text: str,
+    record: Definition,
+    head: str,
+    keywords: list[tuple[str, Any]],
+    at: str | None,
+    brackets: str | None = None,
+) -> Measure:
+    keyword, value, written_cutoff = _cutoff(text, record, at)
+    options, ties = _options(text, record, brackets)
+    for option_name, default in record.defaults:
+        options.setdefault(option_name, default)
+    if record.name == "AP":
+        if keyword:
+            if "interp" in options:
+                raise ValueError(f"{text!r}: interp= goes with the whole ranking, not with a cutoff")
+            options.setdefault("norm", "relevant")
+        elif "norm" in options:
+            raise ValueError(f"{text!r}: norm= says what a cutoff divides by; write {text}@10")
+    if keyword:
+        keywords.append((keyword, value))
+    written = []
+    for option in record.options:
+        if option.name in options:
+            keywords.append((option.keyword, options[option.name]))
+            if (option.name, options[option.name]) != ("norm", "relevant"):
+                written.append(_written(option, options[option.name]))
+    if ties:
+        written.append(f"ties={ties}")
+    inside = f"({','.join(written)})" if written else ""
+    return Measure(f"{head}{inside}{written_cutoff}", record, tuple(keywords), ties)
+
+
+def _written(option: Option, value: Any) -> str:
+    if value is True:
+        return option.name
+    shown = _plain(value) if isinstance(value, float) else value
+    return shown if option.bare else f"{option.name}={shown}"
+
+
+def _plain(value: float) -> str:
+    return format(value, ".15g")
+
+
+def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, str]:
+    """The keyword a cutoff goes to, its value, and how it is written; keyword "" for none."""
+    forms = _listed(tuple(form for form in record.forms if "@" in form) or record.forms)
+    if at is None:
+        if "" not in record.cutoffs:
+            raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}")
+        return "", None, ""
+    at = at.strip()
+    takes_rank = "k" in record.cutoffs
+    share = next((keyword for keyword in record.cutoffs if keyword in ("fraction", "fpr")), "")
+    if not takes_rank and not share:
+        raise ValueError(f"{text!r}: {record.name} takes no cutoff")
+    if re.fullmatch(r"\d+", at, re.ASCII):
+        if not takes_rank:
+            raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
+        if not 1 <= int(at) < 2**63:
+            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up")
+        return "k", int(at), f"@{int(at)}"
+    if re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
+        if not share:
+            raise ValueError(f"{text!r}: the cutoff of {record.name} is a rank: {forms}")
+        percent = Decimal(at[:-1]).normalize()
+        if not 0 < percent <= 100:
+            raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")
+        # Up to 15 digits a float prints as the decimal it was read from, and the curve rounds up on that decimal.
+        if len(percent.as_tuple().digits) > 15:
+            raise ValueError(f"{text!r}: a share has at most 15 digits")
+        return share, float(percent / 100), f"@{percent:f}%"
+    raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
+
+
+def _options(text: str, record: Definition, brackets: str | None) -> tuple[dict[str, Any], str | None]:
+    options: dict[str, Any] = {}
+    ties = None
+    for part in (brackets or "").split(",") if brackets is not None else []:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name == "ties" and equals and record.ties and ties is None:
+            if value not in record.ties:
+                raise ValueError(f"{text!r}: ties={value}: {record.name} reads ties as {_listed(record.ties)}")
+            ties = value
+            continue
+        found = [one for one in record.options if one.name == name and bool(equals) != (one.convert is _flag)]
+        if not found and not equals:
+            found = [one for one in record.options if one.bare and one.convert is not _flag]
+            value = name
+        option = found[0] if found else None
+        if option is None or option.name in options:
+            allowed = [one.name for one in record.options] + (["ties"] if record.ties else [])
+            raise ValueError(
+                f"{text!r}: {part.strip()!r} is no option, or said twice; {record.name} takes "
+                + (_listed(tuple(allowed), "and") if allowed else "no options")
+            )
+        try:
+            options[option.name] = option.convert(value)
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {option.name} is {value!r}, it {error}") from None
+    return options, ties
+
+
+def _near(text: str) -> str:
+    from difflib import get_close_matches
+
+    known: dict[str, str] = {}
+    for record in MEASURES:
+        for form in (*record.forms, *(synonym.replace("K", "10") for synonym in record.synonyms)):
+            known.setdefault(form.lower(), form)
+    near = get_close_matches(text.lower(), known, n=3, cutoff=0.5)
+    if not near:
+        return "; the measures are " + ", ".join(record.name for record in MEASURES)
+    return "; near names: " + ", ".join(known[one] for one in near)

@@ -1,0 +1,21 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
+# new examples is a run with HYPOTHESIS_PROFILE=explore.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of real data with expected results that lies beside the checkout; it is not part of it."""
+    named = os.environ.get("HITCURVE_SHARED_DATA")
+    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder}")
+    return folder

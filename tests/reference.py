@@ -1,0 +1,791 @@
+"""The slow twin: every measure from its definition, in exact fractions.
+
+A measure is defined once, for one definite order of the items (a list of 0/1 flags, best first). The
+readings of ties follow from that: "expected" is the mean over all orders of the tied items, which are
+enumerated; "best" and "worst" are two of those orders; "threshold" takes a group at once. Measures that are
+not rational (logarithms, exponentials) are computed with 50 digits.
+
+Enumeration is exponential in the size of the tie groups: up to about ten tied items. The functions at the end,
+named `..._by_position`, take the mean position by position and reach further.
+"""
+
+from collections import Counter, namedtuple
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, groupby, pairwise, product
+from math import ceil, comb, isnan, nan
+
+import mpmath
+
+mp = mpmath.MPContext()
+mp.dps = 50
+
+remembered = lru_cache(maxsize=1 << 16)  # rankings of six items have only 64 orders: the same ones come back
+
+TIES = ("expected", "best", "worst", "threshold")
+INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous")
+NORMALIZE = ("min", "relevant", "hits")
+
+Group = namedtuple("Group", "score items relevant")
+Ranking = namedtuple("Ranking", "groups num_relevant lower_is_better weighted")  # groups: best first
+Row = namedtuple("Row", "score above tied hits")
+ThresholdCounts = namedtuple("ThresholdCounts", "tp fp fn tn precision recall f_score")
+TieReport = namedtuple("TieReport", "worst expected best threshold num_tied tied_share largest_group cutoff_group")
+
+
+# --- from items to tie groups -------------------------------------------------------------------------------
+
+
+def ranking(
+    y_true,
+    y_score,
+    *,
+    num_relevant=None,
+    relevance_level=None,
+    tiebreak=None,
+    lower_is_better=False,
+    nan_policy="raise",
+    sample_weight=None,
+):
+    """The tie groups of a list of labels and a list of scores (Python numbers)."""
+    n = len(y_true)
+    if len(y_score) != n:
+        raise ValueError("y_true and y_score differ in length")
+    if nan_policy not in ("raise", "worst", "omit"):
+        raise ValueError("nan_policy")
+    if sample_weight is not None and any(not 0 <= w < mp.inf for w in sample_weight):
+        raise ValueError("sample_weight")
+    keys = [0] * n if tiebreak is None else range(n) if isinstance(tiebreak, str) else tiebreak
+    items = []
+    for i in range(n):
+        label, score = y_true[i], y_score[i]
+        if relevance_level is not None:
+            label = label >= relevance_level
+        elif label not in (0, 1):
+            raise ValueError("y_true")
+        missing = score != score
+        if missing and nan_policy == "raise":
+            raise ValueError("y_score")
+        if missing and nan_policy == "omit":
+            continue
+        weight = 1 if sample_weight is None else Fraction(sample_weight[i])
+        if weight == 0:
+            continue
+        place = 0 if missing else score if lower_is_better else -score
+        items.append(((missing, place, keys[i]), score, weight, weight if label else 0))
+    items.sort(key=lambda item: item[0])
+    groups = []
+    for _, tied in groupby(items, key=lambda item: item[0]):
+        tied = list(tied)
+        groups.append(Group(tied[0][1], sum(item[2] for item in tied), sum(item[3] for item in tied)))
+    hits = sum(g.relevant for g in groups)
+    if num_relevant is None:
+        num_relevant = hits
+    elif num_relevant < hits:
+        raise ValueError("num_relevant")
+    return Ranking(tuple(groups), num_relevant, lower_is_better, sample_weight is not None)
+
+
+def from_groups(items, relevant, num_relevant=None):
+    """A ranking from the items and the relevant items in each group, best first; scores count down to 1."""
+    scores = range(len(items), 0, -1)
+    groups = tuple(Group(s, n, r) for s, n, r in zip(scores, items, relevant, strict=True))
+    return Ranking(groups, sum(relevant) if num_relevant is None else num_relevant, False, False)
+
+
+def num_items(rank):
+    return sum(g.items for g in rank.groups)
+
+
+def num_hits(rank):
+    return sum(g.relevant for g in rank.groups)
+
+
+def with_above(groups):
+    """(items above, hits above, items, relevant) of every group."""
+    c = H = 0
+    for g in groups:
+        yield c, H, g.items, g.relevant
+        c += g.items
+        H += g.relevant
+
+
+def table(rank):
+    above = 0
+    rows = []
+    for g in rank.groups:
+        if g.relevant:
+            rows.append(Row(g.score, above, g.items, g.relevant))
+        above += g.items
+    return rows
+
+
+# --- from tie groups to orders ------------------------------------------------------------------------------
+
+
+@remembered
+def orders(rank):
+    """Every order of the items as a tuple of flags; each stands for equally many permutations."""
+    patterns = []
+    for g in rank.groups:
+        places = combinations(range(g.items), g.relevant)
+        patterns.append([tuple(int(i in chosen) for i in range(g.items)) for chosen in places])
+    return [sum(choice, ()) for choice in product(*patterns)]
+
+
+def best_order(rank):
+    return tuple(flag for g in rank.groups for flag in [1] * g.relevant + [0] * (g.items - g.relevant))
+
+
+def worst_order(rank):
+    return tuple(flag for g in rank.groups for flag in [0] * (g.items - g.relevant) + [1] * g.relevant)
+
+
+def as_groups(flags):
+    """An order as a ranking without ties."""
+    return tuple(Group(None, 1, flag) for flag in flags)
+
+
+def over_orders(rank, ties, measure, threshold=None):
+    """`measure(flags)` under a reading of the ties; `threshold()` is the group-at-once value, if there is one."""
+    if ties not in TIES:
+        raise ValueError("ties")
+    if rank.weighted and ties != "threshold":
+        raise ValueError("weights need ties='threshold'")
+    if ties == "threshold":
+        if threshold is None:
+            raise ValueError("no such reading")
+        return threshold()
+    if ties == "best":
+        return measure(best_order(rank))
+    if ties == "worst":
+        return measure(worst_order(rank))
+    values = [measure(flags) for flags in orders(rank)]
+    return sum(values) / len(values)
+
+
+def ratio(a, b):
+    if b == 0:
+        return nan
+    return a / b if isinstance(a, mp.mpf) else Fraction(a) / Fraction(b)
+
+
+def no_weights(rank):
+    if rank.weighted:
+        raise ValueError("not defined for weights")
+
+
+def all_retrieved(rank):
+    if rank.num_relevant > num_hits(rank):
+        raise ValueError("needs the rank of every relevant item")
+
+
+# --- average precision --------------------------------------------------------------------------------------
+
+
+def average_precision(rank, k=None, *, ties="expected", interpolation=None, normalize="min"):
+    R = rank.num_relevant
+    if interpolation not in INTERPOLATIONS or normalize not in NORMALIZE:
+        raise ValueError("interpolation or normalize")
+    if interpolation is not None and k is not None:
+        raise ValueError("k with an interpolation")
+    if k is not None and k < 1:
+        raise ValueError("k")
+    if rank.weighted and (k is not None or interpolation not in (None, "trapezoid", "continuous")):
+        raise ValueError("not defined for weights")
+    if ties in TIES and R == 0 and not (rank.weighted and ties != "threshold"):
+        return nan
+
+    if interpolation is None:
+
+        def measure(flags):
+            return divided(precision_sum(flags, k), sum(flags[:k]), R, k, normalize)
+
+        def threshold():
+            return divided(threshold_sum(rank.groups, k), share_of_hits(rank.groups, k), R, k, normalize)
+
+    elif interpolation == "trapezoid":
+
+        def measure(flags):
+            return trapezoid_area(as_groups(flags), R)
+
+        def threshold():
+            return trapezoid_area(rank.groups, R)
+
+    elif interpolation == "continuous":
+
+        def measure(flags):
+            return continuous_area(as_groups(flags), R)
+
+        def threshold():
+            return continuous_area(rank.groups, R)
+
+        if ties == "expected":  # the integral under the mean hit curve
+            ties = "threshold" if not rank.weighted else ties
+
+    else:
+
+        def measure(flags):
+            points = tuple((x, sum(flags[:x])) for x in range(1, len(flags) + 1))
+            return envelope(points, R, interpolation)
+
+        def threshold():
+            points = tuple((c + n, H + r) for c, H, n, r in with_above(rank.groups))
+            return envelope(points, R, interpolation)
+
+        if ties == "expected":
+            return mean_envelope(rank.groups, R, interpolation)
+
+    return over_orders(rank, ties, measure, threshold)
+
+
+@remembered
+def precision_sum(flags, k=None):
+    """The sum of the precisions at the hits among the first k."""
+    return sum(Fraction(sum(flags[:x]), x) for x in range(1, len(flags[:k]) + 1) if flags[x - 1])
+
+
+@remembered
+def threshold_sum(groups, k=None):
+    """The same, group at once: the part of a group above the cut is one block with its share of the hits."""
+    total = Fraction(0)
+    for c, H, n, r in with_above(groups):
+        m = n if k is None else min(max(k - c, 0), n)
+        if m:
+            part = Fraction(r) * Fraction(m) / Fraction(n)
+            total += part * (H + part) / (c + m)
+    return total
+
+
+def divided(total, hits, R, k, normalize):
+    if k is None or normalize == "relevant":
+        return total / Fraction(R)
+    if normalize == "min":
+        return total / Fraction(min(k, R))
+    return total / hits if hits else Fraction(0)
+
+
+@remembered
+def trapezoid_area(groups, R):
+    total = Fraction(0)
+    for c, H, n, r in with_above(groups):
+        if r:
+            at = Fraction(H + r) / Fraction(c + n)
+            before = Fraction(H) / Fraction(c) if c else at
+            total += r * (before + at) / 2
+    return total / Fraction(R)
+
+
+def mpf(x):
+    """A fraction or a float, exactly, as a number with 50 digits."""
+    x = Fraction(x)
+    return mp.mpf(x.numerator) / x.denominator
+
+
+@remembered
+def continuous_area(groups, R):
+    """The integral of h(x)/x dh(x), h linear inside a group."""
+    total = mp.mpf(0)
+    for c, H, n, r in with_above(groups):
+        if r:
+            slope = Fraction(r) / Fraction(n)
+            total += mpf(slope * r)
+            if c:
+                total += mpf(slope * (H - slope * c)) * mp.log(mpf(Fraction(c + n) / Fraction(c)))
+    return total / mpf(R)
+
+
+@remembered
+def envelope(points, R, interpolation):
+    """The mean of the interpolated precision over the recall levels; points are (items, hits), items >= 1."""
+
+    precisions = [(h, Fraction(h) / x) for x, h in points]
+
+    def at_recall(i, levels):
+        return max((p for h, p in precisions if levels * h >= i * R), default=Fraction(0))
+
+    if interpolation == "all-point":
+        return sum(at_recall(i, R) for i in range(1, R + 1)) / R
+    levels = {"11-point": 10, "101-point": 100}[interpolation]
+    return sum(at_recall(i, levels) for i in range(levels + 1)) / (levels + 1)
+
+
+@remembered
+def mean_envelope(groups, R, interpolation):
+    """The same for the mean hit curve, which is straight inside a group: a level may be reached between two items."""
+
+    def at_level(need):
+        values = [Fraction(0)]
+        for c, H, n, r in with_above(groups):
+            if r and H + r >= need:
+                values.append(Fraction(H + r, c + n))
+                if need > H:
+                    values.append(need / (c + (need - H) * n / r))
+        return max(values)
+
+    if interpolation == "all-point":
+        return sum(at_level(Fraction(i)) for i in range(1, R + 1)) / R
+    levels = {"11-point": 10, "101-point": 100}[interpolation]
+    return sum(at_level(Fraction(i * R, levels)) for i in range(levels + 1)) / (levels + 1)
+
+
+def chance(rank):
+    """The expected AP of a random order of the items."""
+    no_weights(rank)
+    one_group = Group(None, num_items(rank), num_hits(rank))
+    return average_precision(rank._replace(groups=(one_group,)))
+
+
+def minimum(rank):
+    no_weights(rank)
+    one_group = Group(None, num_items(rank), num_hits(rank))
+    return average_precision(rank._replace(groups=(one_group,)), ties="worst")
+
+
+def normalized_average_precision(rank, *, ties="expected"):
+    no_weights(rank)
+    base = chance(rank)
+    value = average_precision(rank, ties=ties)
+    return nan if isnan(value) else ratio(value - base, 1 - base)
+
+
+def mean_average_precision(ranks, k=None, *, empty="skip", **options):
+    if empty not in ("skip", "zero", "one", "raise"):
+        raise ValueError("empty")
+    values = []
+    for rank in ranks:
+        value = average_precision(rank, k, **options)
+        if not isnan(value):
+            values.append(value)
+        elif empty == "raise":
+            raise ValueError("a query without relevant items")
+        elif empty != "skip":
+            values.append(Fraction(empty == "one"))
+    return ratio(sum(values), len(values))
+
+
+def tie_report(rank, k=None):
+    no_weights(rank)
+    rows = table(rank)
+    tied = sum(row.tied for row in rows if row.tied > 1)
+    return TieReport(
+        *(average_precision(rank, k, ties=ties) for ties in ("worst", "expected", "best", "threshold")),
+        num_tied=tied,
+        tied_share=ratio(tied, num_items(rank)),
+        largest_group=max((row.tied for row in rows), default=0),
+        cutoff_group=next((row.tied for row in rows if k and row.above < k < row.above + row.tied), 0),
+    )
+
+
+# --- read-outs at a cutoff ----------------------------------------------------------------------------------
+
+
+def cutoff(rank, k, fraction):
+    """k, or the least k that holds the fraction of the items; the fraction is the decimal that was written."""
+    if (k is None) == (fraction is None):
+        raise ValueError("k or fraction")
+    if k is not None:
+        if k < 1:
+            raise ValueError("k")
+        return k
+    if not 0 < fraction <= 1:
+        raise ValueError("fraction")
+    return ceil(decimal(fraction) * num_items(rank))
+
+
+@remembered
+def decimal(x):
+    """A float as the decimal that was written."""
+    return Fraction(str(x))
+
+
+@remembered
+def share_of_hits(groups, k=None):
+    """Hits among the first k items when a group that k cuts gives its share."""
+    total = Fraction(0)
+    for c, _, n, r in with_above(groups):
+        m = n if k is None else min(max(k - c, 0), n)
+        if m:
+            total += Fraction(r) * Fraction(m) / Fraction(n)
+    return total
+
+
+@remembered
+def hits_in_orders(rank, k):
+    """(hits among the first k, orders that have as many)."""
+    return tuple(Counter(sum(flags[:k]) for flags in orders(rank)).items())
+
+
+def of_hits(rank, k, ties, value):
+    """A measure that is a function `value(h)` of the hits among the first k."""
+    no_weights(rank)
+    if ties == "expected":
+        counts = hits_in_orders(rank, k)
+        return sum(times * value(h) for h, times in counts) / sum(times for _, times in counts)
+    return over_orders(rank, ties, lambda flags: value(sum(flags[:k])), lambda: value(share_of_hits(rank.groups, k)))
+
+
+def hits_at(rank, k=None, *, fraction=None, ties="expected"):
+    k = cutoff(rank, k, fraction)
+    return of_hits(rank, k, ties, Fraction)
+
+
+def precision(rank, k=None, *, fraction=None, ties="expected"):
+    k = cutoff(rank, k, fraction)
+    return of_hits(rank, k, ties, lambda h: ratio(h, k))
+
+
+def recall(rank, k=None, *, fraction=None, ties="expected"):
+    k = cutoff(rank, k, fraction)
+    return of_hits(rank, k, ties, lambda h: ratio(h, rank.num_relevant))
+
+
+def f_score(rank, k=None, *, fraction=None, beta=1.0, ties="expected"):
+    k = cutoff(rank, k, fraction)
+    b2 = Fraction(beta) ** 2
+    return of_hits(rank, k, ties, lambda h: ratio((1 + b2) * h, k + b2 * rank.num_relevant))
+
+
+def success(rank, k=None, *, fraction=None, ties="expected"):
+    k = cutoff(rank, k, fraction)
+    no_weights(rank)
+    R = rank.num_relevant
+    return over_orders(rank, ties, lambda flags: Fraction(any(flags[:k])) if R else nan)
+
+
+def r_precision(rank, *, ties="expected"):
+    R = rank.num_relevant
+    return of_hits(rank, R, ties, lambda h: ratio(h, R))
+
+
+def reciprocal_rank(rank, k=None, *, ties="expected"):
+    no_weights(rank)
+    if k is not None and k < 1:
+        raise ValueError("k")
+
+    def measure(flags):
+        if not rank.num_relevant:
+            return nan
+        return Fraction(1, flags.index(1) + 1) if any(flags[:k]) else Fraction(0)
+
+    return over_orders(rank, ties, measure)
+
+
+def enrichment_factor(rank, fraction=None, *, k=None, ties="expected"):
+    all_retrieved(rank)
+    k = cutoff(rank, k, fraction)
+    return of_hits(rank, k, ties, lambda h: ratio(h * num_items(rank), k * rank.num_relevant))
+
+
+def max_enrichment_factor(rank, fraction=None, *, k=None):
+    no_weights(rank)
+    all_retrieved(rank)
+    k = cutoff(rank, k, fraction)
+    return ratio(min(rank.num_relevant, k) * num_items(rank), k * rank.num_relevant)
+
+
+def normalized_enrichment_factor(rank, fraction=None, *, k=None, ties="expected"):
+    all_retrieved(rank)
+    k = cutoff(rank, k, fraction)
+    return of_hits(rank, k, ties, lambda h: ratio(h, min(rank.num_relevant, k)))
+
+
+# --- ROC ----------------------------------------------------------------------------------------------------
+
+
+def roc_points(groups):
+    """(negatives, hits) above the top of each group and above nothing: the corners of the ROC polygon."""
+    return [(0, 0)] + [(c + n - H - r, H + r) for c, H, n, r in with_above(groups)]
+
+
+@remembered
+def roc_area(groups):
+    points = roc_points(groups)
+    total = sum(Fraction(x2 - x1) * Fraction(y1 + y2) / 2 for (x1, y1), (x2, y2) in pairwise(points))
+    return ratio(total, points[-1][0] * points[-1][1])
+
+
+def roc_auc(rank, *, ties="expected"):
+    all_retrieved(rank)
+    return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
+
+
+def roc_enrichment(rank, fpr, *, ties="expected"):
+    """TPR / FPR; where the polygon rises at this very FPR, its upper end counts."""
+    no_weights(rank)
+    all_retrieved(rank)
+    if not 0 < fpr <= 1:
+        raise ValueError("fpr")
+    fpr = decimal(fpr)
+
+    def read(groups):
+        points = roc_points(groups)
+        negatives, hits = points[-1]
+        if not negatives or not hits:
+            return nan
+        at = fpr * negatives
+        height = 0
+        for (x1, y1), (x2, y2) in pairwise(points):
+            if x1 <= at <= x2:
+                height = max(height, y2 if x1 == x2 else y1 + (at - x1) * Fraction(y2 - y1, x2 - x1))
+        return Fraction(height) / hits / fpr
+
+    if ties == "expected":  # the straight segment
+        ties = "threshold"
+    return over_orders(rank, ties, lambda flags: read(as_groups(flags)), lambda: read(rank.groups))
+
+
+@remembered
+def log_area(groups, low):
+    """The integral of TPR over log(FPR) from FPR = low to 1."""
+    points = roc_points(groups)
+    negatives, hits = points[-1]
+    if not negatives or not hits:
+        return nan
+    total = mp.mpf(0)
+    for (x1, y1), (x2, y2) in pairwise(points):
+        x1, x2 = Fraction(x1, negatives), Fraction(x2, negatives)
+        start = max(x1, low)
+        if start < x2:
+            slope = Fraction(y2 - y1, hits) / (x2 - x1)
+            base = Fraction(y1, hits) - slope * x1
+            total += mpf(slope * (x2 - start)) + mpf(base) * mp.log(mpf(x2 / start))
+    return total
+
+
+def log_auc(rank, min_fpr=0.001, *, adjusted=False, ties="expected"):
+    """The area under TPR over log10(FPR) from min_fpr to 1, as a share of the width; polygon segments straight."""
+    no_weights(rank)
+    all_retrieved(rank)
+    if not 0 < min_fpr < 1:
+        raise ValueError("min_fpr")
+    low = Fraction(min_fpr)
+    chance_area = mpf(1 - low) if adjusted else 0
+
+    def share(groups):
+        return (log_area(groups, low) - chance_area) / -mp.log(mpf(low))
+
+    if ties == "expected":  # the straight segment
+        ties = "threshold"
+    return over_orders(rank, ties, lambda flags: share(as_groups(flags)), lambda: share(rank.groups))
+
+
+# --- early recognition --------------------------------------------------------------------------------------
+
+
+@remembered
+def exponential_sum(flags, alpha):
+    n = len(flags)
+    return mp.fsum(mp.exp(-mpf(alpha) * (i + 1) / n) for i in range(n) if flags[i])
+
+
+def rie(rank, alpha=20.0, *, ties="expected"):
+    no_weights(rank)
+    all_retrieved(rank)
+    if not 0 < alpha < mp.inf:
+        raise ValueError("alpha")
+
+    def measure(flags):
+        if not any(flags):
+            return nan
+        mean = exponential_sum((1,) * len(flags), alpha) / len(flags)
+        return exponential_sum(flags, alpha) / sum(flags) / mean
+
+    return over_orders(rank, ties, measure)
+
+
+def bedroc(rank, alpha=20.0, *, ties="expected"):
+    no_weights(rank)
+    all_retrieved(rank)
+    if not 0 < alpha < mp.inf:
+        raise ValueError("alpha")
+
+    def measure(flags):
+        if not any(flags) or all(flags):
+            return nan
+        low = exponential_sum(tuple(sorted(flags)), alpha)
+        high = exponential_sum(tuple(sorted(flags, reverse=True)), alpha)
+        return (exponential_sum(flags, alpha) - low) / (high - low)
+
+    return over_orders(rank, ties, measure)
+
+
+# --- at a score ---------------------------------------------------------------------------------------------
+
+
+def at_threshold(
+    y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"
+):
+    rank = ranking(
+        y_true, y_score, relevance_level=relevance_level, lower_is_better=lower_is_better, nan_policy=nan_policy
+    )
+    selected = [g for g in rank.groups if (g.score <= threshold if lower_is_better else g.score >= threshold)]
+    tp = sum(g.relevant for g in selected)
+    fp = sum(g.items for g in selected) - tp
+    fn = num_hits(rank) - tp
+    tn = num_items(rank) - tp - fp - fn
+    b2 = Fraction(beta) ** 2
+    f = ratio((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
+    return ThresholdCounts(tp, fp, fn, tn, ratio(tp, tp + fp), ratio(tp, tp + fn), f)
+
+
+# --- curves -------------------------------------------------------------------------------------------------
+
+
+def hit_curve(rank, *, ties="expected"):
+    """The corners (items, hits) of the hit curve from (0, 0) to (items, hits); straight in between."""
+    if ties not in TIES or (rank.weighted and ties != "threshold"):
+        raise ValueError("ties")
+    points = [(0, 0)]
+    for c, H, n, r in with_above(rank.groups):
+        if ties == "best":
+            points.append((c + r, H + r))
+        if ties == "worst":
+            points.append((c + n - r, H))
+        points.append((c + n, H + r))
+    return corners(points)
+
+
+def corners(points):
+    """The points without repetitions and without those on the straight line between their neighbours."""
+    kept = []
+    for point in points:
+        if kept and kept[-1] == point:
+            continue
+        while len(kept) > 1 and collinear(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def collinear(a, b, c):
+    return (b[0] - a[0]) * (c[1] - b[1]) == (c[0] - b[0]) * (b[1] - a[1])
+
+
+def roc_curve(rank, *, ties="expected"):
+    """The corners (FPR, TPR) of the ROC curve from (0, 0) to (1, 1)."""
+    all_retrieved(rank)
+    points = hit_curve(rank, ties=ties)
+    items, hits = points[-1]
+    return [(ratio(x - h, items - hits), ratio(h, hits)) for x, h in points]
+
+
+def precision_recall_curve(rank, *, ties="expected"):
+    """(precision, recall) from all items down to none, (1, 0): the points at which the hits have just changed, or are
+    about to (scikit-learn's drop_intermediate); straight lines between them mean nothing here."""
+    if ties not in TIES or (rank.weighted and ties != "threshold"):
+        raise ValueError("ties")
+    groups = rank.groups
+    if ties in ("best", "worst"):
+        groups = []
+        for g in rank.groups:
+            parts = [(g.relevant, g.relevant), (g.items - g.relevant, 0)]
+            groups += [Group(g.score, n, r) for n, r in (parts if ties == "best" else parts[::-1]) if n]
+    points = [(c + n, H + r) for c, H, n, r in with_above(groups)]
+    kept = [
+        (x, h)
+        for i, (x, h) in enumerate(points)
+        if i + 1 == len(points) or points[i + 1][1] != h or (i and points[i - 1][1] != h) or (i == 0 and h)
+    ]
+    return [(ratio(h, x), ratio(h, rank.num_relevant)) for x, h in kept[::-1]] + [(1, 0)]
+
+
+# --- means over orders, position by position ----------------------------------------------------------------
+
+
+def hypergeometric(n, r, m):
+    """(hits, probability) among the first m of n items, r of them relevant, in random order."""
+    for h in range(max(0, m - (n - r)), min(r, m) + 1):
+        yield h, Fraction(comb(m, h) * comb(n - m, r - h), comb(n, r))
+
+
+def mean_precision_sum(c, H, n, r, m):
+    """The mean sum of the precisions at the hits among the first m of a group, by linearity over its places."""
+    total = Fraction(0)
+    for j in range(1, m + 1):
+        others = Fraction((j - 1) * (r - 1), n - 1) if n > 1 else 0  # relevant before place j if j is relevant
+        total += Fraction(r, n) * (H + 1 + others) / (c + j)
+    return total
+
+
+def average_precision_by_position(rank, k=None, *, normalize="min"):
+    """Expected AP or AP@k."""
+    R = rank.num_relevant
+    if R == 0:
+        return nan
+    done = Fraction(0)
+    for c, H, n, r in with_above(rank.groups):
+        m = n if k is None else min(max(k - c, 0), n)
+        if m < n and normalize == "hits":  # the hits above the cut are random: condition on them
+            value = Fraction(0)
+            for h, probability in hypergeometric(n, r, m):
+                if H + h:
+                    value += probability * (done + (mean_precision_sum(c, H, m, h, m) if h else 0)) / (H + h)
+            return value
+        if m and r:
+            done += mean_precision_sum(c, H, n, r, m)
+    return divided(done, num_hits(rank), R, k, normalize)
+
+
+def trapezoid_by_position(rank):
+    """Expected AP with interpolation="trapezoid"."""
+    R = rank.num_relevant
+    if R == 0:
+        return nan
+    total = Fraction(0)
+    for c, H, n, r in with_above(rank.groups):
+        for j in range(1, n + 1 if r else 1):
+            others = H + (Fraction((j - 1) * (r - 1), n - 1) if n > 1 else 0)
+            at = (others + 1) / Fraction(c + j)
+            before = others / Fraction(c + j - 1) if c + j > 1 else at
+            total += Fraction(r, n) * (before + at) / 2
+    return total / R
+
+
+def reciprocal_rank_by_position(rank, k=None):
+    if rank.num_relevant == 0:
+        return nan
+    total = Fraction(0)
+    for c, _, n, r in with_above(rank.groups):
+        if r:  # place j is the first hit: the others lie behind it
+            for j in range(1, n - r + 2):
+                if k is None or c + j <= k:
+                    total += Fraction(comb(n - j, r - 1), comb(n, r)) / (c + j)
+            break
+    return total
+
+
+def success_by_position(rank, k):
+    if rank.num_relevant == 0:
+        return nan
+    for c, _, n, r in with_above(rank.groups):
+        if r:
+            m = min(max(k - c, 0), n)
+            return 1 - Fraction(comb(n - r, m), comb(n, m))
+    return Fraction(0)
+
+
+def exponential_sum_by_position(rank, alpha):
+    """The expected sum of exp(-alpha * rank / N) over the relevant items."""
+    N = num_items(rank)
+    return mp.fsum(
+        mpf(Fraction(r, n)) * mp.exp(-mpf(alpha) * (c + j) / N)
+        for c, _, n, r in with_above(rank.groups)
+        for j in range(1, n + 1)
+    )
+
+
+def rie_by_position(rank, alpha=20.0):
+    if num_hits(rank) == 0:
+        return nan
+    mean = exponential_sum((1,) * num_items(rank), alpha) / num_items(rank)
+    return exponential_sum_by_position(rank, alpha) / num_hits(rank) / mean
+
+
+def bedroc_by_position(rank, alpha=20.0):
+    hits, N = num_hits(rank), num_items(rank)
+    if hits in (0, N):
+        return nan
+    low = exponential_sum((0,) * (N - hits) + (1,) * hits, alpha)
+    high = exponential_sum((1,) * hits + (0,) * (N - hits), alpha)
+    return (exponential_sum_by_position(rank, alpha) - low) / (high - low)

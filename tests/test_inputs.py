@@ -1,0 +1,494 @@
+"""Containers and dtypes: whatever holds the numbers, the result is that of plain float64 or int64 arrays."""
+
+import array
+import ctypes
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+
+RNG = np.random.default_rng(42)
+N = 300
+Y = (RNG.random(N) < 0.2).astype(np.int8)
+S = RNG.integers(-50, 50, N).astype(np.float64)  # small integers: every dtype from int8 up holds them exactly
+PLAIN = hc.HitCurve(Y, S)
+AP = PLAIN.average_precision()
+
+
+def same(curve):
+    """Equal tables; the score column may be of another type, as the scores are."""
+    return (
+        np.array_equal(curve.above, PLAIN.above)
+        and np.array_equal(curve.tied, PLAIN.tied)
+        and np.array_equal(curve.hits, PLAIN.hits)
+        and np.array_equal(np.asarray(curve.score, dtype=np.float64), PLAIN.score)
+        and (curve.num_items, curve.num_relevant) == (PLAIN.num_items, PLAIN.num_relevant)
+    )
+
+
+def check(y, s, thresholds=S[Y == 1]):
+    assert same(hc.HitCurve(y, s))
+    assert hc.average_precision(y, s) == AP
+    assert same(hc.HitCurves(y, s, offsets=[0, N])[0])
+    assert hc.mean_average_precision(y, s, qid=np.zeros(N, dtype=int)) == AP
+    counter = hc.HitCounter(thresholds)
+    counter.update(y, s)
+    assert same(counter.curve())
+    at = hc.at_threshold(y, s, 10)
+    assert (at.tp, at.fp) == (np.count_nonzero((S >= 10) & (Y == 1)), np.count_nonzero((S >= 10) & (Y == 0)))
+
+
+# --- numpy --------------------------------------------------------------------------------------------------
+
+INTEGERS = ["i1", "i2", "i4", "i8"]
+UNSIGNED = ["u1", "u2", "u4", "u8"]
+FLOATS = ["f2", "f4", "f8", "g"]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
+def test_score_dtypes(dtype, order):
+    dtype = np.dtype(dtype).newbyteorder(order)
+    s = S.astype(dtype)
+    check(Y, s, s[Y == 1])
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("dtype", UNSIGNED)
+def test_unsigned_scores(dtype, order):
+    s = (S + 50).astype(np.dtype(dtype).newbyteorder(order))
+    curve = hc.HitCurve(Y, s)
+    np.testing.assert_array_equal(np.asarray(curve.score, dtype=np.float64), PLAIN.score + 50)
+    assert curve.average_precision() == AP
+    lower = hc.HitCurve(Y, s, lower_is_better=True)
+    assert lower.average_precision() == hc.HitCurve(Y, -S).average_precision()
+
+
+@pytest.mark.parametrize("dtype", ["?", *INTEGERS, *UNSIGNED, *FLOATS, ">i8", ">f4"])
+def test_label_dtypes(dtype):
+    check(Y.astype(dtype), S)
+
+
+def test_boolean_scores():
+    s = S > 20
+    assert hc.average_precision(Y, s) == hc.average_precision(Y, s.astype(float))
+
+
+def layouts(a):
+    wide = np.zeros((len(a), 3), dtype=a.dtype)
+    wide[:, 1] = a
+    yield "column", wide[:, 1]
+    yield "column, Fortran order", np.asfortranarray(wide)[:, 1]
+    yield "every other", np.repeat(a, 2)[::2]
+    yield "backwards", a[::-1].copy()[::-1]
+    record = np.zeros(len(a), dtype=[("pad", "i1"), ("value", a.dtype)])  # unaligned too
+    record["value"] = a
+    yield "field", record["value"]
+    raw = np.frombuffer(b"\0" + a.tobytes(), dtype=np.int8)[1:]
+    yield "unaligned", raw.view(a.dtype)
+    fixed = a.copy()
+    fixed.flags.writeable = False
+    yield "read-only", fixed
+    yield "subclass", a.view(type("Sub", (np.ndarray,), {}))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("name", [name for name, _ in layouts(S)])
+def test_layouts(name, dtype):
+    y, s = dict(layouts(Y))[name], dict(layouts(S.astype(dtype)))[name]
+    assert np.array_equal(y, Y)
+    assert np.array_equal(s, S)
+    check(y, s)
+    check(Y, s)
+    check(y, S)
+
+
+def test_memmap(tmp_path):
+    S.astype("f4").tofile(tmp_path / "scores")
+    Y.tofile(tmp_path / "labels")
+    s = np.memmap(tmp_path / "scores", dtype="f4", mode="r")
+    y = np.memmap(tmp_path / "labels", dtype=Y.dtype, mode="r")
+    check(y, s)
+    np.save(tmp_path / "scores.npy", S)
+    check(Y, np.load(tmp_path / "scores.npy", mmap_mode="r"))
+
+
+def test_zero_strides():
+    y, s = np.broadcast_to(np.int8(1), 9), np.broadcast_to(2.5, 9)
+    assert hc.HitCurve(y, s) == hc.HitCurve(np.ones(9), np.full(9, 2.5))
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, *UNSIGNED, *FLOATS, "?"])
+def test_empty(dtype):
+    curve = hc.HitCurve(np.empty(0, dtype), np.empty(0, dtype))
+    assert (curve.num_items, curve.num_relevant, len(curve)) == (0, 0, 0)
+    assert np.isnan(hc.average_precision(np.empty(0, dtype), np.empty(0, dtype)))
+    assert np.isnan(hc.average_precision([], []))
+
+
+# values that another type would round
+
+BEYOND_FLOATS = {
+    "int64": np.array([2**62 + 1, 2**62, 2**53 + 1, 2**53, -(2**53), -(2**53) - 1], dtype=np.int64),
+    "uint64": np.array([2**64 - 1, 2**64 - 2, 2**63 + 1, 2**63, 2**53 + 1, 2**53], dtype=np.uint64),
+    "float64": 1 + np.arange(6)[::-1] * np.finfo(np.float64).eps,
+    "float32": (1 + np.arange(6)[::-1] * np.finfo(np.float32).eps).astype(np.float32),
+    "float16": (1 + np.arange(6)[::-1] * np.finfo(np.float16).eps).astype(np.float16),
+    "longdouble": 1 + np.arange(6)[::-1].astype(np.longdouble) * np.finfo(np.longdouble).eps,
+    "subnormal": np.arange(6)[::-1] * 5e-324,
+}
+
+
+@pytest.mark.parametrize("name", BEYOND_FLOATS)
+@pytest.mark.parametrize("lower", [False, True])
+def test_neighbouring_scores_are_not_tied(name, lower):
+    s = BEYOND_FLOATS[name]
+    y = [0, 1, 0, 1, 0, 1]
+    curve = hc.HitCurve(y, s, lower_is_better=lower)
+    assert list(curve.above) == ([0, 2, 4] if lower else [1, 3, 5])
+    assert list(curve.tied) == [1, 1, 1]
+    assert list(hc.HitCurves([y], [s], lower_is_better=lower)[0].above) == list(curve.above)
+
+
+def test_lists_of_large_integers():
+    assert hc.average_precision([0, 1], [2**53, 2**53 + 1]) == 1.0
+    assert hc.average_precision([0, 1], [2**53 + 1, 2**53]) == 0.5
+    assert hc.average_precision([0, 1], [2**63, 2**63 + 1]) == 1.0
+    with pytest.raises(TypeError, match="y_score"):
+        hc.average_precision([0, 1], [2**64, 2**64 + 1])
+
+
+def test_signed_zeros_are_equal():
+    for dtype in ("f2", "f4", "f8"):
+        assert list(hc.HitCurve([1, 0], np.array([0.0, -0.0], dtype)).tied) == [2]
+
+
+# --- Python -------------------------------------------------------------------------------------------------
+
+
+class OnlyArray:
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+class OnlyInterface:
+    def __init__(self, values):
+        self.values = values
+        self.__array_interface__ = values.__array_interface__
+
+
+class OnlyDLPack:
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+PYTHON = {
+    "list": list,
+    "list of Python numbers": lambda a: a.tolist(),
+    "tuple": tuple,
+    "array.array": lambda a: array.array("d" if a.dtype.kind == "f" else "b", a.tolist()),
+    "memoryview": memoryview,
+    "bytes of ctypes": lambda a: (ctypes.c_double * len(a))(*a.tolist()),
+    "__array__": OnlyArray,
+    "__array_interface__": OnlyInterface,
+    "__dlpack__": OnlyDLPack,
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_containers(name):
+    make = PYTHON[name]
+    check(make(Y), make(S))
+    check(Y, make(S))
+    check(make(Y), S)
+
+
+def test_ranges():
+    assert hc.HitCurve([0, 0, 1, 1, 0], range(5)) == hc.HitCurve([0, 0, 1, 1, 0], np.arange(5))
+    assert hc.average_precision(range(2), range(1, -1, -1)) == 0.5
+
+
+def test_mixed_list():
+    assert hc.average_precision([True, 0, 1.0], [3, 2.5, True]) == hc.average_precision([1, 0, 1], [3.0, 2.5, 1.0])
+
+
+def test_the_object_is_not_kept():
+    s = S.copy()
+    curve = hc.HitCurve(Y, s)
+    s[:] = 0
+    assert same(curve)
+
+
+# --- pandas, polars, Arrow, torch ---------------------------------------------------------------------------
+
+
+def series(kind):
+    if kind.startswith("pandas"):
+        pd = pytest.importorskip("pandas")
+        if kind == "pandas column":
+            return lambda a: pd.DataFrame({"a": a, "b": 1}, index=np.arange(N)[::-1])["a"]
+        if kind == "pandas nullable":
+            return lambda a: pd.array(a.tolist(), dtype="Int64" if a.dtype.kind == "i" else "Float64")
+        if kind == "pandas nullable series":
+            return lambda a: pd.Series(a).astype("Int64" if a.dtype.kind == "i" else "Float64")
+        if kind == "pandas boolean":
+            return lambda a: pd.Series(a == 1, dtype="boolean") if a is Y else pd.Series(a)
+        if kind == "pandas Arrow":
+            pytest.importorskip("pyarrow")
+            return lambda a: pd.Series(a, dtype="int64[pyarrow]" if a.dtype.kind == "i" else "double[pyarrow]")
+        return pd.Series if kind == "pandas series" else pd.Index
+    if kind.startswith("polars"):
+        pl = pytest.importorskip("polars")
+        if kind == "polars in chunks":
+            return lambda a: pl.concat([pl.Series(a[:100]), pl.Series(a[100:])], rechunk=False)
+        if kind == "polars boolean":
+            return lambda a: pl.Series(a == 1) if a is Y else pl.Series(a)
+        return pl.Series
+    if kind.startswith("pyarrow"):
+        pa = pytest.importorskip("pyarrow")
+        if kind == "pyarrow in chunks":
+            return lambda a: pa.chunked_array([a[:100], a[100:100], a[100:]])
+        if kind == "pyarrow slice":
+            return lambda a: pa.array(np.concatenate([a[:3], a]))[3:]
+        if kind == "pyarrow boolean":
+            return lambda a: pa.array(a == 1) if a is Y else pa.array(a)
+        return pa.array
+    torch = pytest.importorskip("torch")
+    return lambda a: torch.from_numpy(a.copy())
+
+
+KINDS = [
+    "pandas series",
+    "pandas index",
+    "pandas column",
+    "pandas nullable",
+    "pandas nullable series",
+    "pandas boolean",
+    "pandas Arrow",
+    "polars series",
+    "polars in chunks",
+    "polars boolean",
+    "pyarrow array",
+    "pyarrow in chunks",
+    "pyarrow slice",
+    "pyarrow boolean",
+    "torch",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns(kind):
+    make = series(kind)
+    check(make(Y), make(S))
+    check(make(Y), S)
+    check(Y, make(S))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_as_options(kind):
+    make = series(kind)
+    weight, qid, key = np.arange(N) % 3 + 0.5, np.arange(N) % 7, -np.arange(N)
+    assert hc.HitCurve(Y, S, tiebreak=make(key)) == hc.HitCurve(Y, S, tiebreak=key)
+    assert hc.HitCurve(Y, S, sample_weight=make(weight)) == hc.HitCurve(Y, S, sample_weight=weight)
+    ours, plain = hc.HitCurves(Y, S, qid=make(qid)), hc.HitCurves(Y, S, qid=qid)
+    assert list(ours.qid) == list(plain.qid) == list(range(7))
+    np.testing.assert_array_equal(ours.average_precision(), plain.average_precision())
+    np.testing.assert_array_equal(PLAIN.precision(make(qid + 1)), PLAIN.precision(qid + 1))
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "int64[pyarrow]", "double[pyarrow]"])
+def test_missing_values_in_pandas(kind):
+    pd = pytest.importorskip("pandas")
+    y = pd.Series([0, 1, None, 1], dtype=kind)
+    s = pd.Series([1, 0, None, 1], dtype=kind)
+    with pytest.raises((ValueError, TypeError), match="y_true"):
+        hc.HitCurve(y, [4, 3, 2, 1])
+    with pytest.raises((ValueError, TypeError), match="y_score"):
+        hc.HitCurve([0, 1, 0, 1], s)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_missing_values_in_columns(library):
+    module = pytest.importorskip(library)
+    make = module.Series if library == "polars" else module.array
+    for missing in ([0, None, 1], [True, None, False], [0.0, None, 1.0]):
+        with pytest.raises((ValueError, TypeError), match="y_true"):
+            hc.HitCurve(make(missing), [3, 2, 1])
+        with pytest.raises((ValueError, TypeError), match="y_score"):
+            hc.HitCurve([0, 1, 0], make(missing))
+
+
+def test_torch_on_another_device_or_with_a_gradient():
+    torch = pytest.importorskip("torch")
+    s = torch.tensor(S, requires_grad=True)
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=r"y_score|grad"):
+        hc.HitCurve(Y, s)
+    check(Y, s.detach())
+
+
+# --- queries ------------------------------------------------------------------------------------------------
+
+QID = np.repeat(np.arange(30), 10)
+
+
+def test_rows():
+    plain = hc.HitCurves(Y.reshape(30, 10), S.reshape(30, 10))
+    ap = plain.average_precision()
+    np.testing.assert_array_equal(ap, hc.HitCurves(Y, S, qid=QID).average_precision())
+    for make in (
+        lambda a: a.tolist(),
+        np.asfortranarray,
+        lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+        lambda a: np.repeat(a, 2, axis=0)[::2],
+        lambda a: a[::-1].copy()[::-1],
+        lambda a: a.T.copy().T,
+        lambda a: a.astype(a.dtype.newbyteorder(">")),
+        OnlyArray,
+        OnlyDLPack,
+    ):
+        y, s = make(Y.reshape(30, 10)), make(S.reshape(30, 10))
+        assert hc.HitCurves(y, s) == plain
+        np.testing.assert_array_equal(hc.HitCurves(y, s).average_precision(), ap)
+
+
+def test_data_frame():
+    pd = pytest.importorskip("pandas")
+    y, s = pd.DataFrame(Y.reshape(30, 10)), pd.DataFrame(S.reshape(30, 10))
+    assert hc.HitCurves(y, s) == hc.HitCurves(Y.reshape(30, 10), S.reshape(30, 10))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_models(order):
+    models = np.asarray(np.column_stack([S, -S, S % 7]), order=order)
+    curves = hc.HitCurves(Y, models)
+    assert len(curves) == 3
+    for i in range(3):
+        assert curves[i] == hc.HitCurve(Y, models[:, i])
+
+
+def string_ids(kind):
+    words = [f"q{i:02d}é" for i in QID]
+    if kind == "list":
+        return words
+    if kind == "numpy":
+        return np.array(words)
+    if kind == "object":
+        return np.array(words, dtype=object)
+    if kind == "StringDType":
+        return np.array(words, dtype=np.dtypes.StringDType())
+    if kind == "bytes":
+        return [word.encode() for word in words]
+    if kind == "pandas":
+        return pytest.importorskip("pandas").Series(words)
+    if kind == "pandas category":
+        return pytest.importorskip("pandas").Series(words, dtype="category")
+    if kind == "polars":
+        return pytest.importorskip("polars").Series(words)
+    return pytest.importorskip("pyarrow").array(words)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["list", "numpy", "object", "StringDType", "bytes", "pandas", "pandas category", "polars", "pyarrow"],
+)
+def test_string_query_ids(kind):
+    plain = hc.HitCurves(Y, S, qid=QID)
+    mixed = np.random.default_rng(0).permutation(N)
+    ids = string_ids(kind)
+    curves = hc.HitCurves(Y, S, qid=ids)
+    np.testing.assert_array_equal(curves.average_precision(), plain.average_precision())
+    assert sorted(curves.qid) == list(curves.qid)
+    names = [q.decode() if isinstance(q, bytes) else q for q in curves.qid]
+    assert names == [f"q{i:02d}é" for i in range(30)]
+    shuffled = hc.HitCurves(Y[mixed], S[mixed], qid=[list(np.asarray(ids))[i] for i in mixed])
+    np.testing.assert_array_equal(shuffled.average_precision(), plain.average_precision())
+
+
+@pytest.mark.parametrize("dtype", ["?", *INTEGERS, *UNSIGNED, "f8", ">i4", "M8[D]"])
+def test_query_id_dtypes(dtype):
+    ids = (QID % 2 if dtype == "?" else QID).astype(dtype)
+    plain = hc.HitCurves(Y, S, qid=ids.astype(np.int64))
+    curves = hc.HitCurves(Y, S, qid=ids)
+    np.testing.assert_array_equal(curves.average_precision(), plain.average_precision())
+    np.testing.assert_array_equal(curves.qid, np.unique(ids))
+
+
+def test_query_ids_far_apart_and_unsorted():
+    ids = np.array([2**62, -(2**63), 2**63 - 1, 0, -1, 1], dtype=np.int64)
+    rng = np.random.default_rng(5)
+    which = rng.integers(0, 6, N)
+    curves = hc.HitCurves(Y, S, qid=ids[which])
+    np.testing.assert_array_equal(curves.qid, np.sort(ids))
+    for i, q in enumerate(curves.qid):
+        mine = ids[which] == q
+        assert curves[i] == hc.HitCurve(Y[mine], S[mine])
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS[1:], *UNSIGNED[1:], ">i4"])
+def test_offset_dtypes(dtype):
+    offsets = np.array([0, 0, 100, 250, 300])
+    plain = hc.HitCurves(Y, S, offsets=offsets)
+    assert hc.HitCurves(Y, S, offsets=offsets.astype(dtype)) == plain
+    assert hc.HitCurves(Y, S, offsets=offsets.tolist()) == plain
+    assert list(plain.num_items) == [0, 100, 150, 50]
+
+
+# --- other entrances ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [list, tuple, OnlyArray, OnlyDLPack, lambda a: a[::-1].copy()[::-1]])
+def test_from_ranked_and_from_ranks(make):
+    flags = np.array([0, 1, 1, 0, 0, 1])
+    plain = hc.HitCurve(flags, -np.arange(6))
+    for curve in (
+        hc.HitCurve.from_ranked(make(flags)),
+        hc.HitCurve.from_ranked(make(flags.astype(bool))),
+        hc.HitCurve.from_ranks(make(np.array([2, 3, 6])), num_items=6),
+        hc.HitCurve.from_ranks(make(np.array([6, 2, 3])), num_items=6),
+        hc.HitCurve.from_ranks(make(np.array([3, 6, 2], dtype=np.uint8)), num_items=6),
+        hc.HitCurve.from_table(None, make(plain.above), make(plain.tied), make(plain.hits), num_items=6),
+    ):
+        assert curve.average_precision() == plain.average_precision()
+        assert curve.bedroc() == plain.bedroc()
+        assert list(curve.above) == [1, 2, 5]
+
+
+def test_numpy_scalars_as_options():
+    assert PLAIN.precision(np.int64(10)) == PLAIN.precision(10)
+    assert PLAIN.precision(np.uint8(10)) == PLAIN.precision(10)
+    assert PLAIN.precision(fraction=np.float64(0.07)) == PLAIN.precision(fraction=0.07) == PLAIN.precision(21)
+    assert hc.average_precision(Y, S, k=np.int32(7)) == hc.average_precision(Y, S, k=7)
+    assert hc.average_precision(Y, S, num_relevant=np.int64(90)) == hc.average_precision(Y, S, num_relevant=90)
+    assert PLAIN.bedroc(np.float32(20)) == PLAIN.bedroc(20) == PLAIN.bedroc(20.0)
+    assert hc.HitCurve(Y, S, lower_is_better=np.True_) == hc.HitCurve(Y, S, lower_is_better=True)
+
+
+def test_arrays_of_cutoffs():
+    k = np.array([[1, 2, 3], [10, 300, 1000]])
+    for measure in (PLAIN.precision, PLAIN.recall, PLAIN.hits_at, PLAIN.success, PLAIN.f_score):
+        values = measure(k)
+        assert values.shape == k.shape
+        assert values.tolist() == [[measure(int(i)) for i in row] for row in k]
+        assert measure(k.tolist()).tolist() == values.tolist()
+        assert measure(k[:0]).shape == (0, 3)
+    curves = hc.HitCurves(Y, S, qid=QID)
+    assert curves.precision(k).shape == (30, 2, 3)
+    assert curves.precision(3).shape == (30,)
+    assert curves[4].precision(k).tolist() == curves.precision(k)[4].tolist()
+
+
+def test_graded_labels():
+    grades = RNG.integers(-2, 4, N)
+    for level in (1, 2, 0.5, 3):
+        for labels in (grades, grades.astype(float), grades.tolist(), grades.astype("f4")):
+            assert hc.HitCurve(labels, S, relevance_level=level) == hc.HitCurve(grades >= level, S)

@@ -1,0 +1,384 @@
+"""In a clean interpreter: what import loads, what the public names say of themselves, and that nothing leaks."""
+
+import inspect
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from textwrap import dedent
+
+import pytest
+
+import hitcurve as hc
+
+# What import may load beyond numpy's own modules: nothing that costs. (importlib.metadata, numpy.random, threads and
+# dataclasses each cost more than all of hitcurve.) Cython's two are made in memory.
+MAY_LOAD = {"__future__", "cython_runtime"}
+
+
+def run(code):
+    """Standard output of a fresh interpreter: no current folder, no user site, warnings are errors."""
+    command = [sys.executable, "-I", "-W", "error", "-c", dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+# --- import -------------------------------------------------------------------------------------------------
+
+
+def test_import_loads_numpy_and_little_else():
+    loaded = run(
+        """
+        import sys, numpy
+        before = set(sys.modules)
+        import hitcurve
+        print(*(set(sys.modules) - before))
+        """
+    ).split()
+    others = {name for name in loaded if name.partition(".")[0] != "hitcurve" and not name.startswith("_cython_")}
+    assert others <= MAY_LOAD
+    assert "hitcurve" in loaded
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "hitcurve.average_precision([0, 1, 0], [3, 2, 1])",
+        "hitcurve.HitCurve([0, 1, 0], [3, 2, 1], tiebreak='order').tie_report()",
+        "hitcurve.HitCurves([0, 1, 0], [3, 2, 1], qid=['a', 'b', 'a']).mean_average_precision()",
+        "hitcurve.HitCounter([2.0]).update([0, 1, 0], [3, 2, 1])",
+        "hitcurve.average_precision(numpy.zeros(9), numpy.zeros(9), nan_policy='worst')",
+    ],
+)
+def test_use_loads_nothing_foreign(call):
+    loaded = run(
+        f"""
+        import sys, numpy, hitcurve
+        before = set(sys.modules)
+        {call}
+        print(*(set(sys.modules) - before))
+        """
+    ).split()
+    foreign = ("pandas", "polars", "pyarrow", "torch", "scipy", "sklearn", "matplotlib", "concurrent", "threading")
+    assert not [name for name in loaded if name.partition(".")[0] in foreign]
+
+
+def test_import_leaves_numpy_as_it_was():
+    run(
+        """
+        import warnings, numpy
+        before = numpy.geterr(), numpy.get_printoptions(), list(warnings.filters)
+        import hitcurve
+        hitcurve.HitCurve([0, 0], [1, 1]).average_precision(ties="threshold")
+        hitcurve.HitCurve([], []).precision(3)
+        assert (numpy.geterr(), numpy.get_printoptions(), list(warnings.filters)) == before
+        """
+    )
+
+
+def test_undefined_values_do_not_warn():
+    """0 / 0 is nan, without a warning, also where numpy's floating point errors are turned into exceptions."""
+    run(
+        """
+        import numpy, hitcurve
+        numpy.seterr(all="raise")
+        for y, s in ([], []), ([0, 0], [1, 1]), ([1, 1], [1, 2]), ([0, 1], [float("inf"), float("-inf")]):
+            c = hitcurve.HitCurve(y, s)
+            for ties in ("expected", "best", "worst"):
+                c.average_precision(ties=ties), c.average_precision(1, ties=ties, normalize="hits")
+                c.roc_auc(ties=ties), c.rie(ties=ties), c.bedroc(ties=ties), c.log_auc(ties=ties)
+                c.precision(1, ties=ties), c.recall(1, ties=ties), c.f_score(1, ties=ties), c.success(1, ties=ties)
+                c.reciprocal_rank(ties=ties), c.r_precision(ties=ties), c.enrichment_factor(0.5, ties=ties)
+            for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
+                c.average_precision(interpolation=interpolation)
+            c.chance(), c.minimum(), c.normalized_average_precision(), c.tie_report(), repr(c)
+            for ties in ("expected", "threshold"):
+                c.precision_recall_curve(ties=ties), c.roc_curve(ties=ties), c.hit_curve(ties=ties)
+            many = hitcurve.HitCurves(y, s, offsets=[0, 0, len(y)])
+            many.average_precision(), many.bedroc(), many.mean_average_precision(empty="zero"), many.chance()
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        "[], [], offsets=[0]",
+        "[], [], offsets=[0, 0]",
+        "[], [], offsets=[0, 0, 0]",
+        "[], [], qid=[]",
+        "[[]], [[]]",
+        "numpy.empty((0, 3)), numpy.empty((0, 3))",
+        "numpy.empty((3, 0)), numpy.empty((3, 0))",
+        "numpy.empty(0), numpy.empty((0, 4))",
+        "[1], [1], offsets=[0, 0, 1, 1]",
+    ],
+)
+def test_queries_without_items(queries):
+    """In its own process: what goes wrong here takes the interpreter with it."""
+    run(
+        f"""
+        import numpy, hitcurve
+        curves = hitcurve.HitCurves({queries})
+        assert curves.num_items.tolist() == [curve.num_items for curve in curves]
+        ap = curves.average_precision()
+        assert len(ap) == len(curves)
+        assert all(numpy.isnan(a) or items for a, items in zip(ap, curves.num_items))
+        mean = hitcurve.mean_average_precision({queries})
+        assert numpy.isnan(mean) or mean == 1.0
+        assert hitcurve.mean_average_precision({queries}, empty="zero") >= 0 or not len(curves)
+        """
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 512, 513, 5000, 100_000])
+def test_rankings_without_relevant_items(n):
+    run(
+        f"""
+        import numpy, hitcurve
+        y, s = numpy.zeros({n}, dtype=numpy.int8), numpy.arange({n}) / 7
+        for dtype in ("f2", "f4", "f8", "i8", "u1"):
+            curve = hitcurve.HitCurve(y, s.astype(dtype) if {n} < 513 else (s % 99).astype(dtype))
+            assert (curve.num_items, curve.num_relevant, len(curve)) == ({n}, 0, 0)
+            assert numpy.isnan(hitcurve.average_precision(y, s)) and numpy.isnan(curve.average_precision())
+            assert numpy.isnan(hitcurve.average_precision(y, s, workers=2))
+            assert numpy.isnan(hitcurve.average_precision(y, s, nan_policy="worst"))
+            assert hitcurve.HitCurves(y, s, offsets=[0, 0, {n}]).num_hits.tolist() == [0, 0]
+        """
+    )
+
+
+# --- names and docstrings -----------------------------------------------------------------------------------
+
+PUBLIC = {
+    "average_precision",
+    "mean_average_precision",
+    "at_threshold",
+    "HitCurve",
+    "HitCurves",
+    "HitCounter",
+    "TieReport",
+    "ThresholdCounts",
+    "PrecisionRecallCurve",
+    "RocCurve",
+    "HitCurvePoints",
+}
+
+
+def test_all_is_complete():
+    assert set(hc.__all__) >= PUBLIC
+    assert len(set(hc.__all__)) == len(hc.__all__)
+    for name in hc.__all__:
+        assert hasattr(hc, name), name
+    shown = {name for name in vars(hc) if not name.startswith("_") and not inspect.ismodule(getattr(hc, name))}
+    assert shown <= set(hc.__all__)
+
+
+def test_star_import_gives_all():
+    names = run("from hitcurve import *; import hitcurve; print(set(hitcurve.__all__) <= set(dir()))")
+    assert names.strip() == "True"
+
+
+RANKING = "y_true y_score num_relevant relevance_level tiebreak lower_is_better nan_policy sample_weight workers"
+CONSTRUCTORS = {  # the parameters of a compiled class are not in a signature
+    "HitCurve": RANKING.split(),
+    "HitCurves": [*RANKING.split(), "qid", "offsets"],
+    "HitCounter": ["thresholds", "edges", "lower_is_better", "nan_policy"],
+}
+
+
+def public_members():
+    """(qualified name, object, its docstring, names the docstring must hold)"""
+    for name in hc.__all__:
+        value = getattr(hc, name)
+        if not callable(value):
+            continue
+        names = CONSTRUCTORS.get(name) or getattr(value, "_fields", None) or parameters(value)
+        yield name, value, value.__doc__, names
+        if name not in CONSTRUCTORS:
+            continue
+        for attribute in sorted(vars(value)):
+            member = getattr(value, attribute)
+            if attribute.startswith("_"):
+                continue
+            if callable(member):
+                yield f"{name}.{attribute}", member, member.__doc__, parameters(member)
+            else:  # documented in the class
+                yield f"{name}.{attribute}", member, value.__doc__, [attribute]
+
+
+def parameters(function):
+    names = inspect.signature(function).parameters
+    return [name for name in names if name not in ("self", "cls") and not name.startswith("_")]
+
+
+MEMBERS = list(public_members())
+
+
+@pytest.mark.parametrize(("name", "value", "doc", "names"), MEMBERS, ids=[name for name, *_ in MEMBERS])
+def test_docstring(name, value, doc, names):
+    assert doc, f"{name} has no docstring"
+    first = doc.strip().splitlines()[0]
+    assert 10 <= len(first) <= 120, f"{name}: {first!r}"
+    assert first.endswith("."), f"{name}: {first!r}"
+    for parameter in names:
+        assert re.search(rf"\b{re.escape(parameter)}\b", doc), f"the docstring of {name} does not name {parameter}"
+
+
+def test_methods_of_the_two_classes():
+    """A measure of one ranking is a measure of many."""
+    one, many = (
+        {attribute for attribute in vars(cls) if not attribute.startswith("_")} for cls in (hc.HitCurve, hc.HitCurves)
+    )
+    assert one - many <= {
+        "from_ranked",
+        "from_ranks",
+        "from_table",
+        "precision_recall_curve",
+        "roc_curve",
+        "hit_curve",
+    }
+    assert {"mean_average_precision", "qid"} <= many - one
+
+
+@pytest.mark.parametrize("call", [hc.average_precision, hc.mean_average_precision, hc.HitCurve, hc.HitCurves])
+def test_options_are_keywords(call):
+    with pytest.raises(TypeError, match="positional"):
+        call([0, 1], [2, 1], None)
+    with pytest.raises(TypeError, match="cutoff"):
+        call([0, 1], [2, 1], cutoff=3)
+
+
+def test_version():
+    """The literal in the package and the metadata of its installation."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.?(dev|a|b|rc)\d+)?", hc.__version__)
+    assert version("hitcurve") == hc.__version__
+
+
+# --- leaks --------------------------------------------------------------------------------------------------
+
+CALLS = """
+    import gc, sys, tracemalloc
+    import numpy as np
+    import hitcurve as hc
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(1000) < 0.1).astype(np.int8)
+    s = rng.random(1000)
+    y2, s2 = y.reshape(10, 100), s.reshape(10, 100)
+    qid = rng.integers(0, 10, 1000)
+    offsets = np.arange(0, 1001, 100)
+    weight = rng.random(1000)
+    key = rng.random(1000)
+    k = np.array([1, 10, 100])
+    labels, scores = y.tolist(), s.tolist()
+    names = [f"q{q}" for q in qid]
+    bad = s.copy()
+    bad[500] = np.nan
+    curve = hc.HitCurve(y, s)
+    held = [y, s, y2, s2, qid, offsets, weight, key, k, labels, scores, names, bad, curve]
+
+    def raises(call):
+        try:
+            call()
+        except (ValueError, TypeError):
+            return
+        raise AssertionError
+
+    def calls():
+        hc.average_precision(y, s)
+        hc.average_precision(labels, scores)
+        hc.average_precision(y, s.astype(np.float16), k=10, ties="best")
+        hc.average_precision(y, s, ties="threshold", sample_weight=weight)
+        hc.average_precision(y, s, tiebreak=key)
+        hc.mean_average_precision(y2, s2)
+        hc.mean_average_precision(y, s, qid=qid)
+        hc.mean_average_precision(y, s, qid=names)
+        hc.mean_average_precision(y, s, offsets=offsets)
+        hc.at_threshold(y, s, k / 1000)
+        c = hc.HitCurve(y, s)
+        c.precision(k), c.enrichment_factor(k=k), c.bedroc(), c.tie_report(), repr(c), hash(c), c == curve
+        c.precision_recall_curve(ties="threshold"), c.roc_curve(ties="best"), c.hit_curve(ties="expected")
+        c.above, c.tied, c.hits, c.score
+        many = hc.HitCurves(y2, s2)
+        many.average_precision(k), many[3].roc_auc(), [len(one) for one in many]
+        hc.HitCurve.from_ranked(y)
+        hc.HitCurve.from_ranks(np.flatnonzero(y) + 1, num_items=1000)
+        hc.HitCurve.from_table(c.score, c.above, c.tied, c.hits, num_items=1000)
+        counter = hc.HitCounter(s[y == 1])
+        counter.update(y, s)
+        counter += counter
+        counter.curve()
+        raises(lambda: hc.average_precision(y, bad))
+        raises(lambda: hc.average_precision(s, y))
+        raises(lambda: hc.HitCurve(y, s[:10]))
+        raises(lambda: hc.HitCurves(y, s, offsets=[0, 2000]))
+        raises(lambda: hc.HitCurve(labels, bad, tiebreak=key))
+        raises(lambda: c.precision(0))
+        raises(lambda: c.average_precision(ties="mean"))
+        raises(lambda: hc.HitCounter(s[:1]).update(y, s))
+"""
+
+
+def test_reference_counts_stay():
+    run(
+        CALLS
+        + """
+    calls()
+    gc.collect()
+    before = [sys.getrefcount(item) for item in held]
+    nothing = sys.getrefcount(None) if sys.version_info < (3, 12) else 0  # immortal from 3.12 on
+    for _ in range(1000):
+        calls()
+    gc.collect()
+    after = [sys.getrefcount(item) for item in held]
+    assert after == before, (before, after)
+    if nothing:
+        assert abs(sys.getrefcount(None) - nothing) < 500  # one a round would be 1000
+    """
+    )
+
+
+def test_memory_does_not_grow():
+    """Python's and numpy's blocks, and the scratch memory that is taken through Python's raw allocator."""
+    grown = run(
+        CALLS
+        + """
+    for _ in range(20):
+        calls()
+    tracemalloc.start()
+    for _ in range(20):
+        calls()
+    gc.collect()
+    first = tracemalloc.get_traced_memory()[0]
+    for _ in range(300):
+        calls()
+    gc.collect()
+    print(tracemalloc.get_traced_memory()[0] - first)
+    """
+    )
+    assert int(grown) < 20_000  # 66 bytes a round: less than the smallest leaked object or row
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/statm")
+def test_process_does_not_grow():
+    """The same for memory that no allocator of Python's sees: a leaked table of one call is a few megabytes here."""
+    pages = run(
+        CALLS
+        + """
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1])
+
+    for _ in range(200):
+        calls()
+    before = resident()
+    for _ in range(1500):
+        calls()
+    print(resident() - before)
+    """
+    )
+    assert int(pages) < 400

@@ -1,0 +1,222 @@
+"""Measure names: what they parse to, what they give, and what wrong ones say."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve.measures import MEASURES, TIES, Measure, parse
+
+LABELS = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0]
+SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
+FORMS = [form for record in MEASURES for form in record.forms]
+
+
+@pytest.fixture
+def curve():
+    return hc.HitCurve(LABELS, SCORES)
+
+
+@pytest.fixture
+def curves():
+    return hc.HitCurves([LABELS, LABELS[::-1]], [SCORES, SCORES])
+
+
+# Each name beside the call that it stands for.
+CALLS = [
+    ("AP", lambda c, t: c.average_precision(ties=t)),
+    ("AP@3", lambda c, t: c.average_precision(3, ties=t, normalize="relevant")),
+    ("AP(norm=min)@3", lambda c, t: c.average_precision(3, ties=t, normalize="min")),
+    ("AP(norm=hits)@3", lambda c, t: c.average_precision(3, ties=t, normalize="hits")),
+    ("AP(interp=11-point)", lambda c, t: c.average_precision(ties=t, interpolation="11-point")),
+    ("AP(interp=continuous)", lambda c, t: c.average_precision(ties=t, interpolation="continuous")),
+    ("P@3", lambda c, t: c.precision(3, ties=t)),
+    ("P@30%", lambda c, t: c.precision(fraction=0.3, ties=t)),
+    ("R@3", lambda c, t: c.recall(3, ties=t)),
+    ("R@12.5%", lambda c, t: c.recall(fraction=0.125, ties=t)),
+    ("F1@3", lambda c, t: c.f_score(3, ties=t)),
+    ("F0.5@3", lambda c, t: c.f_score(3, beta=0.5, ties=t)),
+    ("RR", lambda c, t: c.reciprocal_rank(ties=t)),
+    ("RR@2", lambda c, t: c.reciprocal_rank(2, ties=t)),
+    ("Rprec", lambda c, t: c.r_precision(ties=t)),
+    ("Success@2", lambda c, t: c.success(2, ties=t)),
+    ("EF@25%", lambda c, t: c.enrichment_factor(0.25, ties=t)),
+    ("EF@3", lambda c, t: c.enrichment_factor(k=3, ties=t)),
+    ("NEF@25%", lambda c, t: c.normalized_enrichment_factor(0.25, ties=t)),
+    ("EFmax@25%", lambda c, t: c.max_enrichment_factor(0.25)),
+    ("RIE(10)", lambda c, t: c.rie(10.0, ties=t)),
+    ("BEDROC", lambda c, t: c.bedroc(20.0, ties=t)),
+    ("BEDROC(80.5)", lambda c, t: c.bedroc(80.5, ties=t)),
+    ("ROCAUC", lambda c, t: c.roc_auc(ties=t)),
+    ("ROCE@25%", lambda c, t: c.roc_enrichment(0.25, ties=t)),
+    ("logAUC", lambda c, t: c.log_auc(ties=t)),
+    ("logAUC(adjusted)", lambda c, t: c.log_auc(adjusted=True, ties=t)),
+    ("logAUC(min_fpr=0.01)", lambda c, t: c.log_auc(0.01, ties=t)),
+    ("Chance", lambda c, t: c.chance()),
+    ("NormAP", lambda c, t: c.normalized_average_precision(ties=t)),
+    ("NumRet", lambda c, t: c.num_items),
+    ("NumRel", lambda c, t: c.num_relevant),
+    ("NumRelRet", lambda c, t: c.num_hits),
+]
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("name", "call"), CALLS, ids=[name for name, _ in CALLS])
+def test_a_name_is_its_method(name, call, ties, curve, curves):
+    measure = parse(name)
+    if measure.record.ties and ties not in measure.record.ties:
+        with pytest.raises(ValueError, match=f"no reading of ties called '{ties}', only expected, best or worst"):
+            measure(curve, ties)
+        return
+    assert measure(curve, ties) == call(curve, ties)
+    np.testing.assert_array_equal(measure(curves, ties), call(curves, ties))
+    assert measure(curves, ties).shape == (2,)
+
+
+def test_every_measure_is_tried():
+    assert {parse(name).record for name, _ in CALLS} == set(MEASURES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_in_the_table_parses_and_keeps_its_name(form, curve):
+    measure = parse(form)
+    assert measure.name == str(measure) == form
+    assert parse(measure.name) == measure
+    assert np.isfinite(measure(curve))
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("map", "AP"),
+        ("map_cut_10", "AP@10"),
+        ("P_10", "P@10"),
+        ("recall_1000", "R@1000"),
+        ("recip_rank", "RR"),
+        ("success_5", "Success@5"),
+        ("num_ret", "NumRet"),
+        ("num_rel", "NumRel"),
+        ("num_rel_ret", "NumRelRet"),
+        ("AP(norm=relevant)@10", "AP@10"),
+        (" AP( norm = min )@010 ", "AP(norm=min)@10"),
+        ("P@1.0%", "P@1%"),
+        ("P@0.10%", "P@0.1%"),
+        ("P@100%", "P@100%"),
+        ("F1.0@10", "F1@10"),
+        ("BEDROC", "BEDROC(20)"),
+        ("BEDROC(alpha=80.50)", "BEDROC(80.5)"),
+        ("RIE(1e2,ties=best)", "RIE(100,ties=best)"),
+        ("logAUC(min_fpr=0.01,adjusted)", "logAUC(adjusted,min_fpr=0.01)"),
+    ],
+)
+def test_canonical_names(written, name):
+    assert parse(written).name == name
+    assert parse(written) == parse(name)
+
+
+@pytest.mark.parametrize("percent", ["0.1", "1", "2.5", "7", "12.345", "29", "33.3333333333333", "99.9"])
+def test_a_share_is_the_decimal_that_was_written(percent):
+    # The curve rounds up on the decimal that the float prints as, so it must print as the text divided by 100.
+    from decimal import Decimal
+
+    keywords = dict(parse(f"P@{percent}%").keywords)
+    assert Decimal(repr(keywords["fraction"])) == Decimal(percent) / 100
+
+
+def test_seven_percent_of_a_hundred_items_is_seven():
+    curve = hc.HitCurve.from_ranks([7, 8], num_items=100)
+    assert parse("P@7%")(curve) == 1 / 7
+    assert parse("R@7%")(curve) == 0.5
+
+
+def test_the_name_decides_on_ties(curve):
+    measure = parse("AP(ties=worst)")
+    assert measure.ties == "worst"
+    assert measure(curve) == measure(curve, "best") == curve.average_precision(ties="worst")
+
+
+def test_ties_must_be_known(curve):
+    with pytest.raises(ValueError, match="ties is 'random': it must be one of expected, best, worst or threshold"):
+        parse("AP")(curve, "random")
+
+
+def test_a_measure_is_a_constant():
+    measure = parse("AP@10")
+    with pytest.raises(AttributeError):
+        measure.name = "P@10"
+    assert isinstance(measure, Measure)
+    assert len({measure, parse("map_cut_10")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("", "'' is not a measure name"),
+        ("AP((", "'AP((' is not a measure name: write NAME(option=value)@cutoff"),
+        ("AP@3@4", "'AP@3@4' is not a measure name"),
+        ("ROCAUCC", "there is no measure 'ROCAUCC'; near names: ROCAUC"),
+        ("MAP", "there is no measure 'MAP'; near names: map"),
+        ("recal_10", "near names: recall_10"),
+        ("xyzzy", "the measures are AP, P, R,"),
+        ("map@10", "there is no measure 'map'; near names: AP@10"),
+        ("F@10", "there is no measure 'F'; near names: F1@10"),
+        ("F0@10", "beta must be above 0"),
+        ("P", "P needs a cutoff: P@10 or P@1%"),
+        ("ROCE", "ROCE needs a cutoff: ROCE@1%"),
+        ("ROCE@10", "the cutoff of ROCE is a share: ROCE@1%"),
+        ("AP@1%", "the cutoff of AP is a rank: AP@10"),
+        ("Rprec@3", "Rprec takes no cutoff"),
+        ("AP@", "'' is no cutoff: give a rank (10) or a share (1%)"),
+        ("AP@-3", "'-3' is no cutoff"),
+        ("AP@0", "a cutoff is a rank from 1 up"),
+        ("P_0", "a cutoff is a rank from 1 up"),
+        ("AP@9223372036854775808", "a cutoff is a rank from 1 up"),
+        ("P@0%", "a share lies above 0 and up to 100 %"),
+        ("P@100.1%", "a share lies above 0 and up to 100 %"),
+        ("P@1.234567890123456%", "a share has at most 15 digits"),
+        ("AP(norm=min)", "norm= says what a cutoff divides by; write AP(norm=min)@10"),
+        ("AP(norm=max)@10", "norm is 'max', it must be min, relevant or hits"),
+        ("AP(interp=12-point)", "interp is '12-point', it must be 11-point, 101-point"),
+        ("AP(interp=11-point)@10", "interp= goes with the whole ranking, not with a cutoff"),
+        ("AP(rel=2)", "'rel=2' is no option, or said twice; AP takes norm, interp and ties"),
+        ("AP(ties=worst,ties=best)", "'ties=best' is no option, or said twice"),
+        ("RR(ties=threshold)", "RR reads ties as expected, best or worst"),
+        ("Chance(ties=worst)", "Chance takes no options"),
+        ("BEDROC(0)", "alpha is '0', it must be a number above 0"),
+        ("BEDROC(inf)", "alpha is 'inf', it must be a number above 0"),
+        ("BEDROC(20,30)", "'30' is no option, or said twice; BEDROC takes alpha and ties"),
+        ("logAUC(adjusted=1)", "'adjusted=1' is no option"),
+        ("logAUC(min_fpr=1)", "min_fpr is '1', it must be a number between 0 and 1"),
+    ],
+)
+def test_wrong_names(name, problem):
+    with pytest.raises(ValueError) as error:
+        parse(name)
+    assert problem in str(error.value)
+    assert repr(name.strip()) in str(error.value)
+
+
+def test_a_name_is_a_string():
+    with pytest.raises(TypeError, match="name is 10: a measure is named by a string"):
+        parse(10)
+
+
+def test_every_record_is_complete():
+    names = [record.name for record in MEASURES]
+    assert len(set(names)) == len(names)
+    for record in MEASURES:
+        assert record.forms and record.definition and record.source and record.cutoffs
+        assert set(record.ties) <= set(TIES)
+        assert hasattr(hc.HitCurve, record.method)
+        assert hasattr(hc.HitCurves, record.method)
+
+
+def test_the_table_is_not_imported_with_the_library():
+    import subprocess
+
+    code = "import sys, hitcurve; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    unwanted = {f"hitcurve.{name}" for name in ("measures", "tables", "report", "cli")}
+    assert not unwanted.intersection(found)
+    assert not {"pyarrow", "json", "argparse", "difflib"}.intersection(found)

@@ -1,0 +1,323 @@
+"""Tables of every size, kind of input and type of score against a plain sort."""
+
+import re
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+
+SIZES = range(1024)
+# Beyond the sizes at which a kernel changes its strategy or its block.
+LARGE = (2_047, 4_096, 20_001, 70_000)
+DTYPES = (
+    *("float16", "float32", "float64", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+LABEL_DTYPES = ("bool", "int8", "uint8", "int64", "float64", "float32", "int32", "uint64")
+
+
+def limits(dtype):
+    if dtype == "bool":
+        return 0, 1
+    info = np.finfo(dtype) if dtype.startswith("float") else np.iinfo(dtype)
+    return info.min, info.max
+
+
+def random(rng, n, dtype):
+    if dtype == "bool":
+        return rng.integers(0, 2, n).astype(bool)
+    if dtype.startswith("float"):
+        return rng.standard_normal(n).astype(dtype)
+    return rng.integers(*limits(dtype), n, dtype, endpoint=True)
+
+
+def constant(rng, n, dtype):
+    return np.full(n, random(rng, 1, dtype)[0], dtype)
+
+
+def ascending(rng, n, dtype):
+    return np.sort(random(rng, n, dtype))
+
+
+def descending(rng, n, dtype):
+    return np.sort(random(rng, n, dtype))[::-1].copy()
+
+
+def few_values(rng, n, dtype):
+    return rng.choice(random(rng, 5, dtype), n)
+
+
+def one_odd(rng, n, dtype):
+    scores = constant(rng, n, dtype)
+    scores[n // 2 : n // 2 + 1] = random(rng, 1, dtype)[0]
+    return scores
+
+
+def infinities(rng, n, dtype):
+    """Infinities among the scores; for integers the ends of their range."""
+    scores = random(rng, n, dtype)
+    ends = (-np.inf, np.inf) if dtype.startswith("float") else limits(dtype)
+    place = rng.integers(0, 4, n)
+    scores[place == 0] = ends[0]
+    scores[place == 1] = ends[1]
+    return scores
+
+
+def zeros(rng, n, dtype):
+    """Zeros of both signs and what lies next to them."""
+    if not dtype.startswith("float"):
+        return rng.integers(0, 2, n).astype(dtype)
+    tiny = np.finfo(dtype).smallest_subnormal
+    return rng.choice(np.array([0.0, -0.0, tiny, -tiny], dtype), n)
+
+
+def heavy_tails(rng, n, dtype):
+    scores = rng.standard_cauchy(n) * 1e3
+    if dtype == "bool":
+        return scores > 0
+    if dtype.startswith("float"):
+        with np.errstate(over="ignore"):
+            return scores.astype(dtype)
+    low, high = (float(limit) for limit in limits(dtype))
+    return np.clip(scores, max(low, -(2.0**62)), min(high, 2.0**62)).astype(dtype)
+
+
+def neighbours(rng, n, dtype):
+    """Scores that differ in the last bit; in 64 bits they are all the same number to a float64."""
+    step = rng.integers(0, 4, n)
+    if dtype == "bool":
+        return step > 1
+    if dtype.startswith("float"):
+        bits = np.array(1.5, dtype).view(f"u{np.dtype(dtype).itemsize}")
+        return (bits + step.astype(bits.dtype)).view(dtype)
+    return np.array(limits(dtype)[1], dtype) - step.astype(dtype)
+
+
+def clustered(rng, n, dtype):
+    """Scores for labels that are all relevant in one place: see `labels`."""
+    return ascending(rng, n, dtype)
+
+
+KINDS = (
+    random,
+    constant,
+    ascending,
+    descending,
+    few_values,
+    one_odd,
+    infinities,
+    zeros,
+    heavy_tails,
+    neighbours,
+    clustered,
+)
+
+
+def labels(rng, n, kind):
+    """None, one, few, half or all relevant, by size; in one run for the clustered kind."""
+    count = min(n, (0, 1, 3, n // 20, n // 2, n)[int(rng.integers(0, 6))])
+    y_true = np.zeros(n, bool)
+    if kind is clustered:
+        start = int(rng.integers(0, n - count + 1))
+        y_true[start : start + count] = True
+    else:
+        y_true[rng.permutation(n)[:count]] = True
+    return y_true
+
+
+def plain_table(y_true, y_score, lower_is_better=False):
+    """(score, above, tied, hits) by a sort of all scores."""
+    values, group = np.unique(y_score, return_inverse=True)
+    tied = np.bincount(group, minlength=len(values))
+    hits = np.bincount(group[y_true], minlength=len(values))
+    if not lower_is_better:
+        values, tied, hits = values[::-1], tied[::-1], hits[::-1]
+    above = np.cumsum(tied) - tied
+    kept = hits > 0
+    return values[kept], above[kept], tied[kept], hits[kept]
+
+
+def check(curve, y_true, y_score, lower_is_better=False):
+    expected = plain_table(y_true, y_score, lower_is_better)
+    assert curve.num_items == len(y_true)
+    for field, values in zip(("above", "tied", "hits"), expected[1:], strict=True):
+        got = getattr(curve, field)
+        assert got.dtype == np.int64
+        assert np.array_equal(got, values), field
+    # as Python numbers: an integer score beyond 2**53 must not have gone through a float
+    assert curve.score.tolist() == expected[0].tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_size(kind, dtype):
+    rng = np.random.default_rng(7)
+    for n in SIZES:
+        y_score = kind(rng, n, dtype)
+        y_true = labels(rng, n, kind)
+        given = y_true.astype(LABEL_DTYPES[n % len(LABEL_DTYPES)])
+        try:
+            check(hc.HitCurve(given, y_score), y_true, y_score)
+        except AssertionError as error:
+            raise AssertionError(f"{kind.__name__}, {dtype}, n = {n}, R = {y_true.sum()}: {error}") from error
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_large(kind, dtype):
+    rng = np.random.default_rng(8)
+    for n in LARGE:
+        y_score = kind(rng, n, dtype)
+        for share in (3 / n, 0.01, 0.5):
+            y_true = np.zeros(n, bool)
+            start = 0 if kind is not clustered else n // 3
+            place = rng.permutation(n) if kind is not clustered else np.arange(start, n)
+            y_true[place[: max(1, int(share * n))]] = True
+            check(hc.HitCurve(y_true, y_score), y_true, y_score)
+
+
+@pytest.mark.parametrize("strategy", ["compare", "search", "sort"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_strategy(kind, dtype, strategy):
+    """Each way to count, also where it would not be chosen."""
+    rng = np.random.default_rng(14)
+    for n in (*range(70), *range(70, 1024, 31), 4_097):
+        y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+        lower = bool(n % 2)
+        curve = hc.HitCurve(y_true, y_score, lower_is_better=lower, _strategy=strategy)
+        check(curve, y_true, y_score, lower)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint64", "bool"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_queries_of_many_sizes(kind, dtype):
+    """One batch of rankings of every size; by offsets and by unsorted ids."""
+    rng = np.random.default_rng(15)
+    sizes = rng.permutation([*range(130), 600, 1500])
+    scores = [kind(rng, n, dtype) for n in sizes]
+    flags = [labels(rng, n, kind) for n in sizes]
+    y_score, y_true, offsets = np.concatenate(scores), np.concatenate(flags), np.cumsum([0, *sizes])
+    order = rng.permutation(len(y_true))
+    qid = np.repeat(np.arange(len(sizes)), sizes)[order]
+    lower = {"lower_is_better": bool(rng.integers(0, 2))}
+    for workers in (1, 3):
+        by_offsets = hc.HitCurves(y_true, y_score, offsets=offsets, workers=workers, **lower)
+        by_id = hc.HitCurves(y_true[order], y_score[order], qid=qid, workers=workers, **lower)
+        assert len(by_offsets) == len(sizes)
+        for curve, y, s in zip(by_offsets, flags, scores, strict=True):
+            check(curve, y, s, **lower)
+        assert list(by_id) == [by_offsets[i] for i in np.flatnonzero(sizes)]
+    long = int(np.argmax(sizes))
+    rows = hc.HitCurves(np.stack([flags[long]] * 3), np.stack([scores[long]] * 3), **lower)
+    for curve in rows:
+        check(curve, flags[long], scores[long], **lower)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lower_is_better(dtype):
+    """The least integer has no negative: the order is turned round, not the numbers."""
+    rng = np.random.default_rng(9)
+    for n in (0, 1, 2, 9, 64, 300, 1023):
+        for kind in KINDS:
+            y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+            check(hc.HitCurve(y_true, y_score, lower_is_better=True), y_true, y_score, lower_is_better=True)
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_curve_thresholds(dtype, lower_is_better):
+    """Selecting at a point's threshold selects its items, in every type of score."""
+    rng = np.random.default_rng(16)
+    for n in (0, 1, 2, 5, 30, 100):
+        for kind in (random, constant, few_values, one_odd, infinities, zeros, neighbours):
+            y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+            curve = hc.HitCurve(y_true, y_score, lower_is_better=lower_is_better)
+            items, hits = curve.hit_curve(ties="threshold")
+            threshold = curve.precision_recall_curve(ties="threshold").threshold
+            assert len(threshold) == len(items) - 1
+            for x, h, t in zip(items[:0:-1], hits[:0:-1], threshold, strict=True):
+                selected = hc.at_threshold(y_true, y_score, t, lower_is_better=lower_is_better)
+                assert (selected.tp, selected.fp) == (h, x - h), (kind.__name__, n, t)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_layouts(dtype):
+    """Strides, byte orders, alignment and write protection change nothing."""
+    rng = np.random.default_rng(10)
+    for n in (0, 1, 2, 7, 31, 100, 257, 1000):
+        y_score, y_true = few_values(rng, n, dtype), labels(rng, n, random)
+        curve = hc.HitCurve(y_true, y_score)
+        check(curve, y_true, y_score)
+        scores, flags = [y_score], [y_true, y_true.tolist(), y_true.astype(np.int8)]
+        for array, forms in ((y_score, scores), (y_true, flags), (y_true.astype(np.int64), flags)):
+            forms.append(np.repeat(array, 3)[::3])
+            forms.append(np.ascontiguousarray(array[::-1])[::-1])
+            forms.append(np.asfortranarray(np.stack([array, array], axis=1))[:, 1])
+            forms.append(np.ascontiguousarray(np.stack([array, array], axis=1))[:, 1])
+            forms.append(array.astype(array.dtype.newbyteorder()))
+            shifted = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype)  # not aligned
+            shifted[:] = array
+            forms.append(shifted)
+            locked = array.copy()
+            locked.flags.writeable = False
+            forms.append(locked)
+        for s in scores:
+            before = s.copy()
+            assert hc.HitCurve(y_true, s) == curve
+            assert np.array_equal(s, before)
+        for y in flags:
+            assert hc.HitCurve(y, y_score) == curve
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_nan_policies(dtype, lower_is_better):
+    rng = np.random.default_rng(11)
+    for n in (0, 1, 2, 3, 8, 33, 100, 511, 1023):
+        for kind in (random, few_values, infinities, zeros):
+            y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+            missing = rng.random(n) < rng.choice([0.02, 0.5, 1.0])
+            y_score[missing] = np.nan
+            options = {"lower_is_better": lower_is_better}
+            if missing.any():
+                with pytest.raises(ValueError, match=r"y_score\[\d+\] is nan") as error:
+                    hc.HitCurve(y_true, y_score, **options)
+                assert missing[int(re.search(r"\d+", str(error.value))[0])]
+            omitted = hc.HitCurve(y_true, y_score, nan_policy="omit", **options)
+            check(omitted, y_true[~missing], y_score[~missing], lower_is_better)
+            worst = hc.HitCurve(y_true, y_score, nan_policy="worst", **options)
+            assert (worst.num_items, worst.num_hits) == (n, y_true.sum())
+            score, above, tied, hits = plain_table(y_true[~missing], y_score[~missing], lower_is_better)
+            if y_true[missing].any():  # one tie group below all
+                score = np.append(score, np.nan)
+                above = np.append(above, n - missing.sum())
+                tied = np.append(tied, missing.sum())
+                hits = np.append(hits, y_true[missing].sum())
+            for field, values in (("score", score), ("above", above), ("tied", tied), ("hits", hits)):
+                assert np.array_equal(getattr(worst, field), values, equal_nan=True), field
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_counted_in_blocks(dtype):
+    rng = np.random.default_rng(12)
+    for n in (0, 1, 5, 64, 257, 1023, 5000):
+        for kind in KINDS:
+            y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+            counter = hc.HitCounter(y_score[y_true])
+            for part in np.array_split(np.arange(n), 4):
+                counter.update(y_true[part], y_score[part])
+            check(counter.curve(), y_true, y_score)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_workers_change_nothing(dtype):
+    rng = np.random.default_rng(13)
+    for kind in KINDS:
+        for n in (0, 1, 3, 1000, 70_000):
+            y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
+            curves = [hc.HitCurve(y_true, y_score, workers=workers) for workers in (1, 2, 3, -1)]
+            for curve in curves:
+                check(curve, y_true, y_score)
+                assert curve == curves[0]

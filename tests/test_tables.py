@@ -1,0 +1,334 @@
+"""Files in: every kind and compression gives the same columns, and an error says where it is."""
+
+import gzip
+import io
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+from hitcurve.tables import read_columns  # noqa: E402
+
+ROWS = "id,label,score,set\n1,1,0.5,b\n2,0,3,a\n3,true,1e3,b\n4,FALSE,-inf,c\n"
+
+
+def compressed(data, name):
+    if name.endswith(".gz"):
+        # Two members, as `cat a.gz b.gz` makes them.
+        return gzip.compress(data[:20]) + gzip.compress(data[20:])
+    if name.endswith((".zst", ".zstd")):
+        return pa.compress(data, codec="zstd", asbytes=True)
+    return data
+
+
+def write(folder, name, text):
+    data = text.encode() if isinstance(text, str) else text
+    path = folder / name
+    path.write_bytes(compressed(data, name))
+    return path
+
+
+def check_rows(found):
+    np.testing.assert_array_equal(found.label, [1, 0, 1, 0])
+    np.testing.assert_array_equal(found.score, [0.5, 3, 1000, -np.inf])
+    np.testing.assert_array_equal(found.group, [1, 0, 1, 2])
+    assert found.label.dtype == np.uint8
+    assert found.score.dtype == np.float64
+    assert found.group_names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".zstd", ".GZ"])
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".CSV", ","), (".tsv", "\t"), (".tab", "\t")])
+def test_text_files(tmp_path, suffix, delimiter, ending):
+    data = ROWS.replace(",", delimiter).encode()
+    path = tmp_path / f"table{suffix}{ending}"
+    path.write_bytes(compressed(data, path.name.lower()))
+    check_rows(read_columns(path, "label", "score", "set"))
+    check_rows(read_columns(str(path), 2, "3", 4))
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [".parquet", ".pq"])
+def test_parquet(tmp_path, suffix, ending):
+    table = pa.table(
+        {
+            "id": [1, 2, 3, 4],
+            "label": [True, False, True, False],
+            "score": [0.5, 3.0, 1000.0, -np.inf],
+            "set": pa.array(["b", "a", "b", "c"]).dictionary_encode(),
+        }
+    )
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    path = write(tmp_path, f"table{suffix}{ending}", out.getvalue())
+    check_rows(read_columns(path, "label", "score", "set"))
+    check_rows(read_columns(path, 2, "3", 4))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (pa.array([1.5, 2], pa.float32()), np.array([1.5, 2], np.float32)),
+        (pa.array([1.5, 2], pa.float16()), np.array([1.5, 2], np.float16)),
+        (pa.array([2**60 + 1, 2**60]), np.array([2**60 + 1, 2**60])),
+        (pa.array([2**64 - 1, 0], pa.uint64()), np.array([2**64 - 1, 0], np.uint64)),
+        (pa.array([3, -4], pa.int8()), np.array([3, -4], np.int8)),
+        (pa.array([True, False]), np.array([1, 0], np.uint8)),
+        (pa.array(["1.5", " 2 "]), np.array([1.5, 2])),
+        (pa.array(["7", "8"], pa.large_string()), np.array([7, 8])),
+        (pa.array([7, 8]).dictionary_encode(), np.array([7, 8])),
+        (pa.array([1.5, 2]).cast(pa.decimal128(5, 2)), np.array([1.5, 2])),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_scores_of_parquet_keep_their_type(tmp_path, values, expected):
+    parquet.write_table(pa.table({"y": [0, 1], "s": values}), tmp_path / "t.parquet")
+    found = read_columns(tmp_path / "t.parquet", "y", "s").score
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0, 1],
+        [False, True],
+        [0.0, 1.0],
+        ["0", " 1 "],
+        ["false", "TRUE"],
+        ["0.0", "1.0"],
+        pa.array(["0", "1"]).dictionary_encode(),
+    ],
+    ids=str,
+)
+def test_labels(tmp_path, values):
+    parquet.write_table(pa.table({"y": values, "s": [1, 2]}), tmp_path / "t.parquet")
+    np.testing.assert_array_equal(read_columns(tmp_path / "t.parquet", "y", "s").label, [0, 1])
+
+
+def test_integers_of_text_are_exact(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s\n1,9007199254740993\n0,9007199254740992\n")
+    found = read_columns(path, "y", "s").score
+    assert found.tolist() == [9007199254740993, 9007199254740992]
+    assert found.dtype == np.int64
+
+
+def test_a_column_turns_float_in_a_later_block(tmp_path):
+    rows = 300_000
+    path = write(tmp_path, "t.csv", "y,s\n" + "1,3\n" * rows + "0,0.5\n")
+    found = read_columns(path, "y", "s")
+    assert found.score.dtype == np.float64
+    assert found.score[-1] == 0.5
+    assert found.label.sum() == rows
+
+
+@pytest.mark.parametrize(
+    ("ids", "names", "codes"),
+    [
+        (["10", "9", "10"], [9, 10], [1, 0, 1]),
+        (["10", "09", "10"], ["09", "10"], [1, 0, 1]),
+        (["10", "9", "x"], ["10", "9", "x"], [0, 1, 2]),
+    ],
+)
+def test_groups_sort_as_numbers_only_if_all_are(tmp_path, ids, names, codes):
+    path = write(tmp_path, "t.csv", "y,s,g\n" + "".join(f"1,2,{one}\n" for one in ids))
+    found = read_columns(path, "y", "s", "g")
+    assert found.group_names == names
+    assert found.group.tolist() == codes
+
+
+def test_groups_over_many_blocks(tmp_path):
+    # Each block meets the groups in another order.
+    rng = np.random.default_rng(0)
+    ids = rng.integers(0, 50, 300_000)
+    path = write(tmp_path, "t.csv", "y,s,g\n" + "".join(f"1,2,g{one}\n" for one in ids))
+    found = read_columns(path, "y", "s", "g")
+    names = np.array(found.group_names)
+    assert names.tolist() == sorted(f"g{one}" for one in range(50))
+    np.testing.assert_array_equal(names[found.group], np.char.add("g", ids.astype(str)))
+
+
+def test_only_the_columns_asked_for_are_read(tmp_path):
+    path = write(tmp_path, "t.csv", b"y,s,note\n1,2,\xff\xfe\n0,3,\xff\n")
+    assert read_columns(path, "y", "s").score.tolist() == [2, 3]
+
+
+def test_text_as_it_comes(tmp_path):
+    text = '\ufeff"y","s, the score",t\r\n\r\n1, 2.5 ,"two\nlines"\r\n\r\n0,+3,x\r\n'
+    found = read_columns(write(tmp_path, "t.csv", text), "y", "s, the score")
+    assert found.label.tolist() == [1, 0]
+    assert found.score.tolist() == [2.5, 3]
+
+
+def test_a_repeated_name_needs_a_number(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s,s\n1,2,3\n")
+    assert read_columns(path, "y", 3).score.tolist() == [3]
+    with pytest.raises(ValueError, match=re.escape(f"{path}: 2 columns are called 's'; give a number: 2, 3")):
+        read_columns(path, "y", "s")
+
+
+def test_a_name_goes_before_a_number(tmp_path):
+    path = write(tmp_path, "t.csv", "0,1,2\n1,5,6\n")
+    assert read_columns(path, "0", "1").score.tolist() == [5]
+    assert read_columns(path, "0", 3).score.tolist() == [6]
+
+
+def test_no_header(tmp_path):
+    path = write(tmp_path, "t.csv", "0,0.5\n1,2\n")
+    found = read_columns(path, 1, 2, header=False)
+    assert found.label.tolist() == [0, 1]
+    assert found.score.tolist() == [0.5, 2]
+
+
+def test_a_file_without_rows(tmp_path):
+    for text, header in (("y,s\n", True), ("y,s", True), ("y,s\n\n", True), ("", False)):
+        found = read_columns(write(tmp_path, "t.csv", text), 1, 2, 1, header=header)
+        assert found.label.shape == found.score.shape == found.group.shape == (0,)
+        assert found.group_names == []
+
+
+def test_standard_input(monkeypatch):
+    class Stdin:
+        buffer = io.BufferedReader(io.BytesIO(ROWS.encode()))
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    check_rows(read_columns("-", "label", "score", "set"))
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN", "NA", "null"])
+def test_missing_scores(tmp_path, missing):
+    path = write(tmp_path, "t.csv", f"y,s\n1,2\n0,{missing}\n")
+    for policy in ("worst", "omit"):
+        np.testing.assert_array_equal(read_columns(path, "y", "s", nan_policy=policy).score, [2, np.nan])
+    value = repr(missing) if missing else "empty"
+    with pytest.raises(ValueError) as error:
+        read_columns(path, "y", "s")
+    assert f"{path}: row 2 (line 3), column 's': the score is {value}, which has no rank" in str(error.value)
+
+
+def test_missing_scores_in_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"y": [1, 0], "s": [2, None]}), path)
+    np.testing.assert_array_equal(read_columns(path, "y", "s", nan_policy="worst").score, [2, np.nan])
+    with pytest.raises(ValueError, match="row 2, column 's': the score is empty"):
+        read_columns(path, "y", "s")
+
+
+BAD_TEXT = [
+    ("y,s\n1,2\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
+    ("y,s\n1,2\n0,1_0\n", "row 2 (line 3), column 's': the score is '1_0', not a number"),
+    ("y,s\n1,0x10\n", "row 1 (line 2), column 's': the score is '0x10', not a number"),
+    ('y,s\n1,"0,5"\n', "row 1 (line 2), column 's': the score is '0,5', not a number"),
+    ("y,s\n1,NA\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
+    ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0/1 or true/false"),
+    ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0/1 or true/false"),
+    ("y,s\n1,2\n\n\nyes,3\n", "row 2 (line 5), column 'y': the label is 'yes'"),
+    ('y,s,t\n1,2,"a\nb\nc"\n7,3,x\n', "row 2 (line 5), column 'y': the label is '7'"),
+    ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cells where the first line has 2: '0'"),
+    ("y,s\n1,2\n\n0,3,4\n", "row 2 (line 4): 3 cells where the first line has 2: '0,3,4'"),
+    ("y,s\n" + "1,2\n" * 300_000 + "1,x\n", "row 300001 (line 300002), column 's': the score is 'x', not a number"),
+    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): 1 cells where the first line has 2: '1'"),
+    ("y,s\n1," + "x" * 100 + "\n", "the score is '" + "x" * 56 + "..., not a number"),
+    ("", "there is no line with column names"),
+    ("0,0.5\n1,2\n", "there is no column 'y'; the columns are '0', '0.5'"),
+    ("yy,s\n1,2\n", "there is no column 'y'; did you mean 'yy'? the columns are 'yy', 's'"),
+    ("y;s\n1;2\n", "there is no column 'y'; the columns are 'y;s'"),
+    (",".join(f"c{n}" for n in range(30)) + "\n", "'c19' and 10 more"),
+    (b"y,s\n1,\xff\n", "invalid UTF8 data"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem"), BAD_TEXT, ids=range(len(BAD_TEXT)))
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_bad_text(tmp_path, text, problem, ending):
+    path = write(tmp_path, f"t.csv{ending}", text)
+    with pytest.raises(ValueError) as error:
+        read_columns(path, "y", "s")
+    assert str(error.value).startswith(f"{path}: ")
+    assert problem in str(error.value)
+
+
+def test_an_empty_group(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s,g\n1,2,a\n0,3,\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 3), column 'g': the group is empty")):
+        read_columns(path, "y", "s", "g")
+
+
+def test_bad_rows_of_standard_input(monkeypatch):
+    class Stdin:
+        buffer = io.BufferedReader(io.BytesIO(b"y,s\n1,2\n0,x\n"))
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    with pytest.raises(ValueError, match="standard input: row 2, column 's': the score is 'x', not a number"):
+        read_columns("-", "y", "s")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("y", 9), "there is no column 9: the file has 3"),
+        (("y", "0"), "column '0': a file without column names has numbers from 1 up"),
+        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0/1 or true/false"),
+        (("y", "when"), "column 'when': it holds timestamp[ms], not numbers"),
+        (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0/1 or true/false"),
+    ],
+)
+def test_bad_parquet(tmp_path, arguments, problem):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"y": [1, 0], "s": [0.5, 2], "when": pa.array([1, 2], pa.timestamp("ms"))}), path)
+    with pytest.raises(ValueError) as error:
+        read_columns(path, *arguments)
+    assert str(error.value) == f"{path}: {problem}"
+
+
+def test_no_header_errors(tmp_path):
+    path = write(tmp_path, "t.csv", "1,2\n0,3\n")
+    with pytest.raises(ValueError, match="column 'y': a file without column names has numbers from 1 up"):
+        read_columns(path, "y", 2, header=False)
+    with pytest.raises(ValueError, match="the first line has fewer than 7 columns"):
+        read_columns(path, 1, 7, header=False)
+    problem = re.escape("the first line holds a label ('1') and a score ('2') where column names should be")
+    for label, score in ((1, 2), ("1", "2")):
+        with pytest.raises(ValueError, match=problem):
+            read_columns(path, label, score)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst", "t.parquet", "t.parquet.gz"])
+def test_broken_files(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"y,s\n1,2\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: ")):
+        read_columns(path, 1, 2)
+
+
+def test_a_truncated_file(tmp_path):
+    text = "y,s\n" + "".join(f"1,{value}\n" for value in np.random.default_rng(0).random(1000))
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(text.encode())[:-500])
+    with pytest.raises(ValueError, match=re.escape(f"{path}: cannot be read: ")):
+        read_columns(path, "y", "s")
+
+
+def test_other_calls(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_columns(tmp_path / "none.csv", 1, 2)
+    with pytest.raises(ValueError, match=r"scores\.txt: the name must end in \.csv, \.tsv, \.tab, \.parquet, \.pq"):
+        read_columns("scores.txt", 1, 2)
+    with pytest.raises(ValueError, match="nan_policy is 'drop': it must be 'raise', 'worst' or 'omit'"):
+        read_columns("scores.csv", 1, 2, nan_policy="drop")
+
+
+def test_without_pyarrow(tmp_path):
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from hitcurve.tables import read_columns\n"
+        "try: read_columns('t.csv', 1, 2)\n"
+        "except ImportError as error: print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "hitcurve[files]"' in found.stdout
