@@ -23,7 +23,8 @@ extensions = [
     Extension(
         f"hitcurve.{name}",
         [f"src/hitcurve/{name}.pyx"],
-        include_dirs=[numpy.get_include()],
+        include_dirs=[numpy.get_include(), "src/hitcurve"],
+        depends=["src/hitcurve/_simd.h"],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             # The oldest numpy that a wheel runs on; in step with `dependencies` in pyproject.toml.
@@ -46,6 +47,7 @@ setup(
             "boundscheck": False,
             "initializedcheck": False,
             "freethreading_compatible": True,
+            "auto_pickle": False,  # what can be pickled says how
             "autotestdict": False,  # would add a __test__ that stubs do not know
         },
     )

@@ -295,38 +295,37 @@ def continuous_area(groups, R):
     return total / mpf(R)
 
 
+def recall_levels(R, interpolation):
+    """The hits that reach each recall level, which need not be whole numbers."""
+    if interpolation == "all-point":
+        return [Fraction(i) for i in range(1, R + 1)]
+    levels = {"11-point": 10, "101-point": 100}[interpolation]
+    return [Fraction(i * R, levels) for i in range(levels + 1)]
+
+
 @remembered
 def envelope(points, R, interpolation):
     """The mean of the interpolated precision over the recall levels; points are (items, hits), items >= 1."""
-
-    precisions = [(h, Fraction(h) / x) for x, h in points]
-
-    def at_recall(i, levels):
-        return max((p for h, p in precisions if levels * h >= i * R), default=Fraction(0))
-
-    if interpolation == "all-point":
-        return sum(at_recall(i, R) for i in range(1, R + 1)) / R
-    levels = {"11-point": 10, "101-point": 100}[interpolation]
-    return sum(at_recall(i, levels) for i in range(levels + 1)) / (levels + 1)
+    precisions = [(h, Fraction(h, x)) for x, h in points]
+    levels = recall_levels(R, interpolation)
+    return sum(max((p for h, p in precisions if h >= need), default=Fraction(0)) for need in levels) / len(levels)
 
 
 @remembered
 def mean_envelope(groups, R, interpolation):
     """The same for the mean hit curve, which is straight inside a group: a level may be reached between two items."""
-
-    def at_level(need):
+    rows = [(c, H, n, r, Fraction(H + r, c + n)) for c, H, n, r in with_above(groups) if r]
+    total = Fraction(0)
+    levels = recall_levels(R, interpolation)
+    for need in levels:
         values = [Fraction(0)]
-        for c, H, n, r in with_above(groups):
-            if r and H + r >= need:
-                values.append(Fraction(H + r, c + n))
+        for c, H, n, r, end in rows:
+            if H + r >= need:
+                values.append(end)
                 if need > H:
                     values.append(need / (c + (need - H) * n / r))
-        return max(values)
-
-    if interpolation == "all-point":
-        return sum(at_level(Fraction(i)) for i in range(1, R + 1)) / R
-    levels = {"11-point": 10, "101-point": 100}[interpolation]
-    return sum(at_level(Fraction(i * R, levels)) for i in range(levels + 1)) / (levels + 1)
+        total += max(values)
+    return total / len(levels)
 
 
 def chance(rank):

@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, permutations, product
-from math import comb, isclose, isnan, nan
+from math import comb, isclose, isnan, lcm, nan
 
 import numpy as np
 import pytest
@@ -215,6 +215,20 @@ def test_shares_are_means_over_orders(groups, k):
     for measure in (ref.hits_at, ref.precision, ref.recall, ref.f_score, ref.normalized_enrichment_factor):
         assert same(measure(rank, k=k), measure(rank, k=k, ties="threshold"), 0)
     assert same(ref.roc_auc(rank), ref.roc_auc(rank, ties="threshold"), 0)
+
+
+@given(groups_of_items, st.integers(0, 2), st.sampled_from(["11-point", "all-point"]))
+def test_mean_envelope_is_that_of_fine_steps(groups, missing, interpolation):
+    """The envelope over the points of the mean hit curve at every 1/s of an item: steps that meet every level."""
+    rank = of_pairs(groups, missing)
+    if rank.num_relevant == 0:
+        return
+    s = 10 * lcm(*(g.relevant for g in rank.groups if g.relevant))
+    points = []
+    for c, H, n, r in ref.with_above(rank.groups):
+        points += [(c + Fraction(i, s), H + Fraction(i * r, n * s)) for i in range(1, n * s + 1)]
+    value = ref.average_precision(rank, interpolation=interpolation)
+    assert value == ref.envelope(tuple(points), rank.num_relevant, interpolation)
 
 
 @given(groups_of_items)

@@ -51,6 +51,7 @@ cdef struct Tally:
     Py_ssize_t bad_score  # position of the first NaN that is not allowed, or -1
     int64_t nan_items
     int64_t nan_hits
+    bint no_nan            # it is known already that there is none
 
 # The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
 cdef struct Index:
@@ -82,6 +83,7 @@ cdef enum:
 
 cdef void tally_clear(Tally* tally) noexcept nogil
 cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil
+cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
 cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
                                 Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil
 cdef Py_ssize_t sort_thresholds(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil

@@ -1,1 +1,2 @@
-# Kernels for Cython (see the .pxd); nothing here is for Python.
+# Kernels for Cython (see the .pxd), and a word for tests and bug reports.
+def instruction_set() -> str: ...

@@ -22,6 +22,18 @@ ctypedef fused score_t:
 # numpy's own sort (SIMD, dispatched at run time) through the dtype's slot: it needs no GIL and no array.
 ctypedef int (*sort_function)(void* start, cnp.npy_intp n, void* array) noexcept nogil
 
+# The same loops for AVX2 (see there).
+cdef extern from "_simd.h":
+    bint simd_available() noexcept nogil
+    void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n,
+                            uint32_t* counts) noexcept nogil
+    void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n,
+                             uint32_t* counts) noexcept nogil
+    Py_ssize_t simd_search_float(const float* thresholds, Py_ssize_t m, const float* tree, int levels, const float* x,
+                                 Py_ssize_t n, uint32_t* counts) noexcept nogil
+    Py_ssize_t simd_search_double(const double* thresholds, Py_ssize_t m, const double* tree, int levels,
+                                  const double* x, Py_ssize_t n, uint32_t* counts) noexcept nogil
+
 cdef extern from "numpy/ndarraytypes.h":
     ctypedef struct PyArray_ArrFuncs:
         void* sort[3]
@@ -38,6 +50,25 @@ cdef sort_function sort_of(int type_number):
 cdef sort_function sort_float = sort_of(cnp.NPY_FLOAT)
 cdef sort_function sort_double = sort_of(cnp.NPY_DOUBLE)
 cdef sort_function sort_int64 = sort_of(cnp.NPY_INT64)
+
+
+cdef bint choose_simd() except -1:
+    """HITCURVE_ISA=portable or avx2 forces one; else the best that this machine has."""
+    import os
+    wanted = os.environ.get("HITCURVE_ISA", "")
+    if wanted not in ("", "portable", "avx2"):
+        raise ImportError(f"HITCURVE_ISA={wanted!r} is unknown: must be 'portable' or 'avx2'")
+    if wanted == "avx2" and not simd_available():
+        raise ImportError("HITCURVE_ISA='avx2', but this machine or this build has no AVX2")
+    return wanted != "portable" and simd_available()
+
+
+cdef bint simd = choose_simd()
+
+
+def instruction_set():
+    """The instruction set that the kernels use here."""
+    return "avx2" if simd else "portable"
 
 
 # ------------------------------------------------------------------------------------------------------------- sorting
@@ -271,6 +302,7 @@ cdef void tally_clear(Tally* tally) noexcept nogil:
     tally.bad_score = -1
     tally.nan_items = 0
     tally.nan_hits = 0
+    tally.no_nan = False
 
 
 cdef inline bint is_nan(score_t x) noexcept nogil:
@@ -289,6 +321,27 @@ cdef inline bint has_nan(const score_t* x, Py_ssize_t n) noexcept nogil:
         for i in range(n):
             found |= is_nan(x[i])
         return found
+
+
+cdef inline bint look_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const score_t* type) noexcept nogil:
+    cdef score_t scratch[BLOCK]
+    cdef Py_ssize_t n
+    while start < stop:
+        n = min(stop - start, BLOCK)
+        if has_nan(load_scores(&items.score, start, n, scratch), n):
+            return True
+        start += n
+    return False
+
+
+cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Whether any score is NaN. Done first where the scores fit the cache, it also brings them there in order; the
+    scattered relevant scores would each have to be waited for."""
+    if items.type == SCORE_FLOAT:
+        return look_typed(items, start, stop, <const float*>NULL)
+    if items.type == SCORE_DOUBLE:
+        return look_typed(items, start, stop, <const double*>NULL)
+    return False
 
 
 cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil:
@@ -316,17 +369,53 @@ cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t s
     return total
 
 
+cdef enum:
+    DENSE = 12  # one label in so many is a hit: from there on every score is looked at, which needs no branch
+
+
+cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t n, score_t* relevant, Py_ssize_t found,
+                             Py_ssize_t capacity) noexcept nogil:
+    """Writes one place beyond what it keeps."""
+    cdef Py_ssize_t i = 0, j
+    while i + 8 <= n and found + 8 <= capacity:
+        for j in range(8):
+            relevant[found] = x[i + j]
+            found += label[i + j] & 1
+        i += 8
+    while i < n:
+        relevant[found] = x[i]
+        found += label[i] & (found < capacity)
+        i += 1
+    return found
+
+
 cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, score_t* relevant,
                              Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
     cdef uint8_t flags[BLOCK]
-    cdef score_t single
+    cdef score_t scratch[BLOCK]
     cdef score_t x
     cdef const uint8_t* label
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i, n, kept
     cdef uint64_t eight
+    cdef uint32_t ones
+    cdef uint8_t seen
     while start < stop:
         n = min(stop - start, BLOCK)
         label = load_labels(&items.label, start, n, flags)
+        ones = 0
+        seen = 0
+        for i in range(n):
+            ones += label[i]
+            seen |= label[i]
+        if ones == 0:
+            start += n
+            continue
+        if seen <= 1 and ones * DENSE > <uint32_t>n:
+            kept = gather_dense(label, load_scores(&items.score, start, n, scratch), n, relevant, found, capacity)
+            if tally.no_nan or not has_nan(<const score_t*>relevant + found, kept - found):
+                found = kept
+                start += n
+                continue
         i = 0
         while i < n:
             if i + 8 <= n:
@@ -340,7 +429,7 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
             if label[i] > 1:
                 tally.bad_label = start + i
                 return found
-            x = load_scores(&items.score, start + i, 1, &single)[0]
+            x = load_scores(&items.score, start + i, 1, scratch)[0]
             if is_nan(x):
                 if items.nan_policy == NAN_RAISE:
                     tally.bad_score = start + i
@@ -378,6 +467,13 @@ cdef inline void count_compare(const score_t* thresholds, Py_ssize_t m, const sc
     cdef uint32_t below = <uint32_t>n, at_least, above
     cdef int32_t narrow_at_least, narrow_above
     cdef int64_t wide_at_least, wide_above
+    if simd:
+        if score_t is float:
+            simd_compare_float(thresholds, m, x, n, counts)
+            return
+        elif score_t is double:
+            simd_compare_double(thresholds, m, x, n, counts)
+            return
     for j in range(m):
         u = thresholds[j]
         # Counters as wide as the scores, or the comparison's mask has to be narrowed at every step.
@@ -437,13 +533,18 @@ cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, Py_ssize_t 
             tree[(<Py_ssize_t>1 << level) + j] = thresholds[place] if place < m else greatest_score(thresholds)
 
 
-cdef inline void count_search(const score_t* thresholds, const score_t* tree, int levels, const score_t* x, Py_ssize_t n,
-                              uint32_t* counts) noexcept nogil:
+cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* tree, int levels,
+                              const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil:
     """Each item down the tree, without branches, several side by side."""
     cdef Py_ssize_t i = 0
     cdef int j, _level
     cdef uint32_t leaves = <uint32_t>1 << levels
     cdef uint32_t place[TOGETHER]
+    if simd:
+        if score_t is float:
+            i = simd_search_float(thresholds, m, tree, levels, x, n, counts)
+        elif score_t is double:
+            i = simd_search_double(thresholds, m, tree, levels, x, n, counts)
     while i + TOGETHER <= n:
         for j in range(TOGETHER):
             place[j] = 1
@@ -518,7 +619,7 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
     for b in range(num_buckets):
         n = <Py_ssize_t>buckets.sizes[b]
         if n > 0:
-            count_search(thresholds + b * size, tree + num_buckets + b * size, index.levels - index.top_levels,
+            count_search(thresholds + b * size, index.m - b * size, tree + num_buckets + b * size, index.levels - index.top_levels,
                          to + first, n, counts + 2 * b * size)
         first += n
         buckets.sizes[b] = 0
@@ -624,11 +725,11 @@ cdef inline size_t score_size(ScoreType type) noexcept nogil:
 
 
 cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil:
-    """Bytes of tree that build_index needs."""
+    """Bytes of tree that build_index needs; vector loads read up to 8 scores from the first of a level."""
     if strategy == STRATEGY_SEARCH:
-        return score_size(type) << tree_levels(m)
+        return (score_size(type) << tree_levels(m)) + 32
     if strategy == STRATEGY_PARTITION:
-        return (score_size(type) << tree_levels(m)) + score_size(type) * MOST_BUCKETS
+        return (score_size(type) << max(2, tree_levels(m))) + score_size(type) * MOST_BUCKETS + 32
     return 0
 
 
@@ -715,7 +816,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         if strategy == STRATEGY_SORT:
             label = load_labels(&items.label, start, n, flags)
         x = load_scores(&items.score, start, n, to)
-        whole = not has_nan(x, n)
+        whole = tally.no_nan or not has_nan(x, n)
         start += n
         if not whole and items.nan_policy == NAN_RAISE:
             for i in range(n):
@@ -750,7 +851,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         elif strategy == STRATEGY_COMPARE:
             count_compare(thresholds, m, x, n, counts)
         elif strategy == STRATEGY_SEARCH:
-            count_search(thresholds, <const score_t*>index.tree, index.levels, x, n, counts)
+            count_search(thresholds, m, <const score_t*>index.tree, index.levels, x, n, counts)
         else:
             if x != to:
                 memcpy(to, x, n * sizeof(score_t))
@@ -761,6 +862,9 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             if filled >= full or start == stop:
                 count_buckets(index, thresholds, <const score_t*>index.tree, buckets, counts)
                 filled = 0
+    # What equals the padding of a tree lies above the last threshold.
+    counts[2 * m] += counts[2 * m + 1]
+    counts[2 * m + 1] = 0
     return True
 
 

@@ -61,6 +61,7 @@ from hitcurve._read cimport (
     Reading,
     Table,
     read_measure,
+    run_integral,
 )
 
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -173,7 +174,6 @@ cdef int no_threshold(str name, int ties) except -1:
 
 # --------------------------------------------------------------------------------------------------------- the measures
 
-@cython.auto_pickle(False)
 cdef class _Measures:
     """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
 
@@ -1088,9 +1088,7 @@ cdef class HitCurve(_Measures):
         if interpolation == "trapezoid":
             return float(np.sum(hits * (0.5 * (before + at))) / relevant)
         if interpolation == "continuous":
-            share = hits / tied
-            rises = np.divide(tied, above, out=np.zeros_like(tied), where=above > 0)
-            area = np.where(above > 0, share * (hits + (seen - hits - share * above) * np.log1p(rises)), hits * share)
+            area = [run_integral(c, h, n, r) for c, h, n, r in zip(above, np.append(0.0, seen[:-1]), tied, hits)]
             return float(np.sum(area) / relevant)
         raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
 
@@ -1155,6 +1153,8 @@ cdef class HitCurve(_Measures):
         if self.score is None:
             return None
         score = self.score
+        if score.dtype.kind == "b":
+            score = score.view(np.uint8)
         if score.dtype.kind == "f":
             worst = score.dtype.type(np.inf if self.lower else -np.inf)
             just_above = np.nextafter(score, -worst)
@@ -1202,7 +1202,8 @@ cdef class HitCurve(_Measures):
         Returns
         -------
         RocCurve
-            fpr, tpr and threshold (as in ``precision_recall_curve``); NaN rates when all items are relevant, or none.
+            fpr, tpr and threshold (as in ``precision_recall_curve``, but in floating point, as it begins with
+            infinity: nothing selected); NaN rates when all items are relevant, or none.
 
         Raises
         ------
@@ -1626,7 +1627,7 @@ cdef object mean_over(object values, object empty, object qid):
     if without.any():
         if empty == "raise":
             q = int(np.argmax(without))
-            name = f"query {q}" if qid is None else f"query {qid[q]!r}"
+            name = f"query {q}" if qid is None else f"query {qid[q:q + 1].tolist()[0]!r}"
             raise ValueError(f"{name} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
         values = values[~without] if empty == "skip" else np.where(without, 0.0 if empty == "zero" else 1.0, values)
     return exact_mean(values)

@@ -475,7 +475,7 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 # Memory for a small ranking, on the stack.
 cdef struct SmallSpace:
     double relevant[SMALL + 1]
-    double tree[2 * SMALL]
+    double tree[2 * SMALL + 4]
     double scratch[BLOCK]
     int64_t hits[SMALL]
     uint32_t counts[2 * SMALL + 2]
@@ -904,7 +904,7 @@ cdef class Queries:
         low = np.flatnonzero(num_relevant < num_hits)
         if low.shape[0] > 0:
             q = int(low[0])
-            name = f"query {q}" if self.qid is None else f"query {self.qid[q]!r}"
+            name = f"query {q}" if self.qid is None else f"query {self.qid[q:q + 1].tolist()[0]!r}"
             raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {num_hits[q]} relevant items")
         return num_relevant
 

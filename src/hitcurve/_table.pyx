@@ -19,6 +19,7 @@ from hitcurve._count cimport (
     emit_rows,
     emit_scores,
     gather_relevant,
+    look_for_nan,
     scratch_size,
     sort_thresholds,
     tally_clear,
@@ -124,6 +125,10 @@ cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bin
         ranking.nan_hits = tally.nan_hits
 
 
+cdef enum:
+    CACHED = 1 << 15  # scores that stay in the second-level cache from one look at them to the next
+
+
 cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
                        Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil:
     """One ranking, counted from start to end by the calling thread.
@@ -134,6 +139,8 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     cdef Index index
     cdef Py_ssize_t n = stop - start, found
     tally_clear(tally)
+    if n <= CACHED:
+        tally.no_nan = not look_for_nan(items, start, stop)
     found = gather_relevant(items, start, stop, work.relevant, 0, capacity, tally)
     if tally.bad_label >= 0:
         return STATUS_BAD_LABEL
