@@ -24,7 +24,7 @@ extensions = [
         f"hitcurve.{name}",
         [f"src/hitcurve/{name}.pyx"],
         include_dirs=[numpy.get_include(), "src/hitcurve"],
-        depends=["src/hitcurve/_simd.h"],
+        depends=["src/hitcurve/_memory.h", "src/hitcurve/_simd.h"],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             # The oldest numpy that a wheel runs on; in step with `dependencies` in pyproject.toml.

@@ -28,10 +28,9 @@ cdef enum NanPolicy:
 
 cdef enum Strategy:
     STRATEGY_AUTO
-    STRATEGY_COMPARE    # each threshold with all items of a block
-    STRATEGY_SEARCH     # each item down a tree of the thresholds
-    STRATEGY_PARTITION  # items thrown into buckets first, then searched for within a bucket
-    STRATEGY_SORT       # items sorted in chunks, chunks merged with the thresholds
+    STRATEGY_COMPARE  # each threshold with all items of a block
+    STRATEGY_SEARCH   # each item down a tree of the thresholds
+    STRATEGY_SORT     # items sorted in chunks, chunks merged with the thresholds
 
 cdef struct Column:
     const char* data
@@ -59,16 +58,16 @@ cdef struct Index:
     ScoreType type
     Py_ssize_t m
     const void* thresholds  # m + 1 of them: the last is the least score, and never reached
+    const int64_t* hits     # how often each threshold occurs; NULL: once
     void* tree              # tree_size(...) bytes
     int levels
-    int top_levels          # of these, those that choose a bucket
 
 # Counts of items against m sorted thresholds: counts[2i] lie between threshold i-1 and i, counts[2i+1] equal
 # threshold i, counts[2m] lie above the last. (The arrays have 2m + 2 entries.)
 cdef struct Counts:
     const uint32_t* narrow
     const int64_t* wide    # in place of narrow, from 2**32 items up
-    const int64_t* hits    # relevant items at each threshold
+    const int64_t* hits    # relevant items at each threshold; NULL: one
     Py_ssize_t num_thresholds
     bint others_only       # the relevant items have not been counted
     bint lower_is_better

@@ -8,7 +8,7 @@ NaN never reaches a comparison: blocks that hold one are rewritten without it fi
 """
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 cimport numpy as cnp
 
@@ -134,8 +134,13 @@ cdef void sort_typed(score_t* scores, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t keep_distinct(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil:
-    """Leaves each distinct one of the sorted scores once, in front, and how often it occurred."""
+    """Leaves each distinct one of the sorted scores once, in front; if any occurs again, how often each does."""
     cdef Py_ssize_t i, m = -1
+    cdef int64_t again = 0
+    for i in range(1, n):
+        again += scores[i] == scores[i - 1]
+    if again == 0:
+        return n
     for i in range(n):
         if m >= 0 and scores[i] == scores[m]:
             hits[m] += 1
@@ -500,9 +505,7 @@ cdef inline void count_compare(const score_t* thresholds, Py_ssize_t m, const sc
 
 
 cdef enum:
-    TOGETHER = 16        # searches that run side by side: each waits for its own loads only
-    BUCKET_LEVELS = 10   # levels within a bucket: its tree, thresholds and counts stay in the first-level cache
-    MOST_BUCKETS = 2048  # more would be more write streams than the translation buffer holds
+    TOGETHER = 16  # searches that run side by side: each waits for its own loads only
 
 
 cdef inline score_t least_score(const score_t* type) noexcept nogil:
@@ -519,9 +522,8 @@ cdef inline score_t greatest_score(const score_t* type) noexcept nogil:
         return <score_t>INFINITY
 
 
-cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, Py_ssize_t first, Py_ssize_t step, int levels,
-                            score_t* tree) noexcept nogil:
-    """A search tree over thresholds first + step - 1, first + 2 * step - 1, ... in breadth-first order, root at 1.
+cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, int levels, score_t* tree) noexcept nogil:
+    """A search tree over the thresholds in breadth-first order, root at 1.
 
     Places beyond the last threshold hold the greatest score, which no score exceeds.
     """
@@ -529,7 +531,7 @@ cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, Py_ssize_t 
     cdef int level
     for level in range(levels):
         for j in range(<Py_ssize_t>1 << level):
-            place = first + ((2 * j + 1) << (levels - 1 - level)) * step - 1
+            place = ((2 * j + 1) << (levels - 1 - level)) - 1
             tree[(<Py_ssize_t>1 << level) + j] = thresholds[place] if place < m else greatest_score(thresholds)
 
 
@@ -562,68 +564,6 @@ cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const sco
         place[0] -= leaves
         counts[2 * <size_t>place[0] + (thresholds[place[0]] == x[i])] += 1
         i += 1
-
-
-cdef inline void choose_buckets(const score_t* tree, int levels, const score_t* x, Py_ssize_t n, uint16_t* bucket,
-                                uint32_t* sizes) noexcept nogil:
-    cdef Py_ssize_t i = 0
-    cdef int j, _level
-    cdef uint32_t leaves = <uint32_t>1 << levels
-    cdef uint32_t place[TOGETHER]
-    while i + TOGETHER <= n:
-        for j in range(TOGETHER):
-            place[j] = 1
-        for _level in range(levels):
-            for j in range(TOGETHER):
-                place[j] = 2 * place[j] + (tree[place[j]] < x[i + j])
-        for j in range(TOGETHER):
-            bucket[i + j] = <uint16_t>(place[j] - leaves)
-            sizes[place[j] - leaves] += 1
-        i += TOGETHER
-    while i < n:
-        place[0] = 1
-        for _level in range(levels):
-            place[0] = 2 * place[0] + (tree[place[0]] < x[i])
-        bucket[i] = <uint16_t>(place[0] - leaves)
-        sizes[place[0] - leaves] += 1
-        i += 1
-
-
-cdef struct Buckets:
-    # Items of one chunk as they came, the bucket of each, and the items bucket by bucket.
-    void* items
-    void* sorted
-    uint16_t* bucket
-    Py_ssize_t filled
-    uint32_t sizes[MOST_BUCKETS]
-    uint32_t ends[MOST_BUCKETS]
-
-
-cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* tree, Buckets* buckets,
-                               uint32_t* counts) noexcept nogil:
-    """Counts the chunk that has been thrown into buckets, bucket by bucket, and empties it."""
-    cdef Py_ssize_t i, b, first, n
-    cdef Py_ssize_t num_buckets = <Py_ssize_t>1 << index.top_levels
-    cdef Py_ssize_t size = <Py_ssize_t>1 << (index.levels - index.top_levels)
-    cdef const score_t* x = <const score_t*>buckets.items
-    cdef score_t* to = <score_t*>buckets.sorted
-    cdef uint32_t end = 0
-    for b in range(num_buckets):
-        buckets.ends[b] = end
-        end += buckets.sizes[b]
-    for i in range(buckets.filled):
-        b = buckets.bucket[i]
-        to[buckets.ends[b]] = x[i]
-        buckets.ends[b] += 1
-    first = 0
-    for b in range(num_buckets):
-        n = <Py_ssize_t>buckets.sizes[b]
-        if n > 0:
-            count_search(thresholds + b * size, index.m - b * size, tree + num_buckets + b * size, index.levels - index.top_levels,
-                         to + first, n, counts + 2 * b * size)
-        first += n
-        buckets.sizes[b] = 0
-    buckets.filled = 0
 
 
 cdef enum:
@@ -690,26 +630,41 @@ cdef inline void count_sorted(const score_t* thresholds, Py_ssize_t m, score_t* 
     counts[2 * m] += <uint32_t>(n - counted)
 
 
-# --- The cost model. Measured on 10 million random items with the private argument `_strategy`, by
-# benchmarks/strategies.py (run it again on another machine; only where the lines cross matters): comparing costs so
-# much a threshold, searching so much a level as long as tree, thresholds and counts fit the second-level cache;
-# throwing into buckets costs two passes but keeps every level cheap; sorting costs the same for any number of thresholds.
+# --- The cost model. What benchmarks/strategies.py printed on a 3 GHz x86-64 with AVX2 and 512 KiB of second-level
+# cache; run it again on another machine, only where the lines cross matters. Comparing costs so much a threshold;
+# searching so much a level, and more once the tree, thresholds and counts have left the cache; sorting the same for any
+# number of thresholds, but a merge.
 
 cdef enum:
-    COMPARE_UP_TO_FLOAT = 16
-    COMPARE_UP_TO_WIDE = 8
-    PARTITION_FROM = 1 << 17   # thresholds
-    SORT_FROM_SHARE = 4        # one item in so many is relevant
+    # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
+    COMPARE_FLOAT = 20
+    COMPARE_DOUBLE = 24
+    COMPARE_FLOAT_PORTABLE = 12
+    COMPARE_DOUBLE_PORTABLE = 6
+    COMPARE_INT64 = 3
+    # Thresholds from which sorting is: in all, and where the items are not many more.
+    SORT_FLOAT = 40_000
+    SORT_DOUBLE = 60_000
+    SORT_INT64 = 130_000
+    SORT_NEVER = 4096
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    if m <= (COMPARE_UP_TO_FLOAT if type == SCORE_FLOAT else COMPARE_UP_TO_WIDE):
+    cdef Py_ssize_t compare, sort
+    if type == SCORE_FLOAT:
+        compare = COMPARE_FLOAT if simd else COMPARE_FLOAT_PORTABLE
+        sort = SORT_FLOAT
+    elif type == SCORE_DOUBLE:
+        compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
+        sort = SORT_DOUBLE
+    else:
+        compare = COMPARE_INT64
+        sort = SORT_INT64
+    if m <= compare:
         return STRATEGY_COMPARE
-    if m < PARTITION_FROM:
-        return STRATEGY_SEARCH
-    if m > n // SORT_FROM_SHARE:
+    if m >= sort or (m > SORT_NEVER and m > n // 5 * 2):
         return STRATEGY_SORT
-    return STRATEGY_PARTITION
+    return STRATEGY_SEARCH
 
 
 cdef inline int tree_levels(Py_ssize_t m) noexcept nogil:
@@ -726,26 +681,13 @@ cdef inline size_t score_size(ScoreType type) noexcept nogil:
 
 cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil:
     """Bytes of tree that build_index needs; vector loads read up to 8 scores from the first of a level."""
-    if strategy == STRATEGY_SEARCH:
-        return (score_size(type) << tree_levels(m)) + 32
-    if strategy == STRATEGY_PARTITION:
-        return (score_size(type) << max(2, tree_levels(m))) + score_size(type) * MOST_BUCKETS + 32
-    return 0
+    return (score_size(type) << tree_levels(m)) + 32 if strategy == STRATEGY_SEARCH else 0
 
 
-cdef inline void build_typed(Index* index, score_t* thresholds, score_t* tree) noexcept nogil:
-    cdef Py_ssize_t b, buckets, size
+cdef inline void build_typed(Index* index, score_t* thresholds) noexcept nogil:
     thresholds[index.m] = least_score(<const score_t*>thresholds)
     if index.strategy == STRATEGY_SEARCH:
-        build_tree(<const score_t*>thresholds, index.m, 0, 1, index.levels, tree)
-    elif index.strategy == STRATEGY_PARTITION:
-        # The tree over the buckets, then that of each bucket.
-        buckets = <Py_ssize_t>1 << index.top_levels
-        size = <Py_ssize_t>1 << (index.levels - index.top_levels)
-        build_tree(<const score_t*>thresholds, index.m, 0, size, index.top_levels, tree)
-        for b in range(buckets):
-            build_tree(<const score_t*>thresholds, index.m, b * size, 1, index.levels - index.top_levels,
-                       tree + buckets + b * size)
+        build_tree(<const score_t*>thresholds, index.m, index.levels, <score_t*>index.tree)
 
 
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,
@@ -756,40 +698,32 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
     index.m = m
     index.thresholds = thresholds
     index.tree = tree
+    index.hits = NULL
     index.levels = tree_levels(m)
-    index.top_levels = 0
-    if strategy == STRATEGY_PARTITION:
-        index.top_levels = max(1, index.levels - BUCKET_LEVELS)
-        while (1 << index.top_levels) > MOST_BUCKETS:
-            index.top_levels -= 1
-        if index.levels < 2:
-            index.levels = 2
     if type == SCORE_FLOAT:
-        build_typed(index, <float*>thresholds, <float*>tree)
+        build_typed(index, <float*>thresholds)
     elif type == SCORE_DOUBLE:
-        build_typed(index, <double*>thresholds, <double*>tree)
+        build_typed(index, <double*>thresholds)
     else:
-        build_typed(index, <int64_t*>thresholds, <int64_t*>tree)
+        build_typed(index, <int64_t*>thresholds)
 
 
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
-    """Items sorted, or thrown into buckets, together: enough that a pass over all thresholds is worth it."""
+    """Items sorted together: enough that a pass over all thresholds is worth it."""
     return min(n, max(index.m, <Py_ssize_t>1 << 18))
 
 
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Bytes of scratch that count_items needs for n items."""
-    cdef size_t chunk = <size_t>chunk_size(index, n) + BLOCK + 1
+    cdef size_t scores = BLOCK + 1
     if index.strategy == STRATEGY_SORT:
-        return chunk * score_size(index.type)
-    if index.strategy == STRATEGY_PARTITION:
-        return sizeof(Buckets) + chunk * (2 * score_size(index.type) + 2)
-    return BLOCK * score_size(index.type)
+        scores += <size_t>chunk_size(index, n)
+    return scores * score_size(index.type)
 
 
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil:
     """Items that should be counted in one call: below that, passes over the thresholds are what costs."""
-    return 2 * index.m if index.strategy >= STRATEGY_PARTITION else 0
+    return 2 * index.m if index.strategy == STRATEGY_SORT else 0
 
 
 cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index,
@@ -799,17 +733,9 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef const score_t* x
     cdef score_t* chunk = <score_t*>scratch
     cdef score_t* to
-    cdef Buckets* buckets = NULL
     cdef Py_ssize_t i, kept, n, m = index.m, filled = 0, full = chunk_size(index, stop - start)
     cdef Strategy strategy = index.strategy
     cdef bint whole
-    if strategy == STRATEGY_PARTITION:
-        buckets = <Buckets*>scratch
-        memset(buckets, 0, sizeof(Buckets))
-        buckets.items = scratch + sizeof(Buckets)
-        buckets.sorted = <score_t*>buckets.items + full + BLOCK
-        buckets.bucket = <uint16_t*>(<score_t*>buckets.sorted + full + BLOCK)
-        chunk = <score_t*>buckets.items
     while start < stop:
         n = min(stop - start, BLOCK)
         to = chunk + filled
@@ -850,18 +776,8 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             counts[0] += <uint32_t>n
         elif strategy == STRATEGY_COMPARE:
             count_compare(thresholds, m, x, n, counts)
-        elif strategy == STRATEGY_SEARCH:
-            count_search(thresholds, m, <const score_t*>index.tree, index.levels, x, n, counts)
         else:
-            if x != to:
-                memcpy(to, x, n * sizeof(score_t))
-            choose_buckets(<const score_t*>index.tree, index.top_levels, <const score_t*>to, n,
-                           buckets.bucket + filled, buckets.sizes)
-            filled += n
-            buckets.filled = filled
-            if filled >= full or start == stop:
-                count_buckets(index, thresholds, <const score_t*>index.tree, buckets, counts)
-                filled = 0
+            count_search(thresholds, m, <const score_t*>index.tree, index.levels, x, n, counts)
     # What equals the padding of a tree lies above the last threshold.
     counts[2 * m] += counts[2 * m + 1]
     counts[2 * m + 1] = 0
@@ -900,7 +816,7 @@ cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, in
         else:
             t = counts.num_thresholds - 1 - walk.done - i
             seen += count_at(counts, 2 * t + 2)
-        relevant = counts.hits[t]
+        relevant = counts.hits[t] if counts.hits is not NULL else 1
         items = count_at(counts, 2 * t + 1)
         if counts.others_only:
             items += relevant

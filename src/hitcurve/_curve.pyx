@@ -21,6 +21,7 @@ from hitcurve._rank cimport (
     as_real,
     as_weight,
     compared_as,
+    interpolated_cutoff,
     one_dimension,
     parse_lower,
     parse_num_relevant,
@@ -263,7 +264,9 @@ cdef class _Measures:
                 return self.weighted_read("average_precision", ties, interpolation)
             return self.read(MEASURE_AVERAGE_PRECISION, &reading, None, None, None)
         ranks, shape = whole_ranks(k)
-        parse_reading(1, ties, interpolation, normalize, &reading)
+        parse_reading(None, ties, interpolation, normalize, &reading)
+        if interpolation is not None:
+            raise interpolated_cutoff(k, interpolation)
         self.needs_plain("average_precision at k")
         return self.read(MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
 

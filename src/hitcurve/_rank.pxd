@@ -19,6 +19,7 @@ cdef struct OwnTable:
 cdef int parse_ties(object ties) except -1
 cdef object whole_number(object value, str name)
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1
+cdef object interpolated_cutoff(object k, object interpolation)
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
 cdef bint parse_lower(object lower_is_better) except -1
 cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1

@@ -39,7 +39,6 @@ from hitcurve._count cimport (
     SCORE_INT64,
     STRATEGY_AUTO,
     STRATEGY_COMPARE,
-    STRATEGY_PARTITION,
     STRATEGY_SEARCH,
     STRATEGY_SORT,
     Column,
@@ -92,6 +91,7 @@ from hitcurve._table cimport (
     finish_ranking,
     index_relevant,
     num_rows,
+    prefer_huge_pages,
     rank_items,
     rank_queries,
     ranking_average_precision,
@@ -189,8 +189,12 @@ cdef int parse_reading(object k, object ties, object interpolation, object norma
     reading.interpolation = <Interpolation>parse_interpolation(interpolation)
     reading.x = 0.0
     if k is not None and interpolation is not None:
-        raise ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
+        raise interpolated_cutoff(k, interpolation)
     return 0
+
+
+cdef object interpolated_cutoff(object k, object interpolation):
+    return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
 
 
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
@@ -242,11 +246,9 @@ cdef Strategy parse_strategy(object strategy) except *:
         return STRATEGY_COMPARE
     if strategy == "search":
         return STRATEGY_SEARCH
-    if strategy == "partition":
-        return STRATEGY_PARTITION
     if strategy == "sort":
         return STRATEGY_SORT
-    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'partition', 'sort'")
+    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'sort'")
 
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
@@ -317,7 +319,19 @@ cdef object not_a_number(object array, str name, str what):
     for i, value in enumerate(array.ravel().tolist()):
         if not isinstance(value, (bool, int, float, np.number, np.bool_)):
             return TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}: {what}")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+            return TypeError(f"{name}[{i}] is {value}, beyond 64 bits: {what} of a numpy type")
     return TypeError(f"{name} has dtype object: {what}")
+
+
+cdef int no_rounded_integers(object values, object array, str name) except -1:
+    """An error if integers in a list were rounded because they stand beside fractions, or beyond int64."""
+    if array.ndim != 1 or not (np.abs(array) > 2.0**53).any():
+        return 0
+    for i, value in enumerate(values):
+        if isinstance(value, (int, np.integer)) and int(array[i]) != value:
+            raise ValueError(f"{name}[{i}] is {value}: no array type holds all of {name} exactly")
+    return 0
 
 
 cdef object as_ndarray(object values, str name, str what):
@@ -337,6 +351,10 @@ cdef object as_ndarray(object values, str name, str what):
             array = np.asarray(values)
         except ValueError as error:
             raise ValueError(f"{name} cannot be read as an array: {error}") from None
+        except (TypeError, RuntimeError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
+        if array.dtype == np.float64 and isinstance(values, (list, tuple)):
+            no_rounded_integers(values, array, name)
     if array.dtype.kind == "O":
         if array.ndim == 0:
             raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
@@ -476,12 +494,13 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 cdef struct SmallSpace:
     double relevant[SMALL + 1]
     double tree[2 * SMALL + 4]
-    double scratch[BLOCK]
+    double scratch[BLOCK + 1]
     int64_t hits[SMALL]
     uint32_t counts[2 * SMALL + 2]
 
 
 cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
+    work.on_stack = True
     work.relevant = space.relevant
     work.counts = space.counts
     work.hits = space.hits
@@ -521,6 +540,8 @@ cdef class Counting:
         tally_clear(&tally)
         counts = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
         scratch = PyMem_RawMalloc(scratch_size(&self.index, min(piece, stop - start)))
+        prefer_huge_pages(counts, size * sizeof(uint32_t))
+        prefer_huge_pages(scratch, scratch_size(&self.index, min(piece, stop - start)))
         try:
             if counts is NULL or scratch is NULL:
                 raise MemoryError("not enough memory to count the items")
@@ -532,27 +553,32 @@ cdef class Counting:
                 since += end - start
                 start = end
                 if since > NARROW - piece:
-                    self.add(counts, &tally)
+                    counts = self.add(counts, &tally)
                     memset(counts, 0, size * sizeof(uint32_t))
                     since = 0
-            self.add(counts, &tally)
+            counts = self.add(counts, &tally)
         finally:
             PyMem_RawFree(counts)
             PyMem_RawFree(scratch)
 
-    cdef int add(self, const uint32_t* counts, Tally* tally) except -1:
+    cdef uint32_t* add(self, uint32_t* counts, Tally* tally) except? NULL:
+        """Adds counts to the total, or makes them the total if there is none yet; what is left to free."""
         cdef Py_ssize_t i
         with self.lock:
-            for i in range(2 * self.index.m + 2):
-                if self.wide is not NULL:
+            if self.wide is not NULL:
+                for i in range(2 * self.index.m + 2):
                     self.wide[i] += counts[i]
-                else:
+            elif self.narrow is not NULL:
+                for i in range(2 * self.index.m + 2):
                     self.narrow[i] += counts[i]
+            else:
+                self.narrow = counts
+                counts = NULL
             self.tally.nan_items += tally.nan_items
             tally.nan_items = 0
             if tally.bad_score >= 0 and (self.tally.bad_score < 0 or tally.bad_score < self.tally.bad_score):
                 self.tally.bad_score = tally.bad_score
-        return 0
+        return counts
 
     cdef int run(self, Py_ssize_t workers) except -1:
         cdef Py_ssize_t size = 2 * self.index.m + 2, share, w, n = self.items.n
@@ -561,10 +587,8 @@ cdef class Counting:
         tally_clear(&self.tally)
         if n >= NARROW:
             self.wide = <int64_t*>PyMem_RawCalloc(size, sizeof(int64_t))
-        else:
-            self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
-        if self.wide is NULL and self.narrow is NULL:
-            raise MemoryError("not enough memory to count the items")
+            if self.wide is NULL:
+                raise MemoryError("not enough memory to count the items")
         share = (n + workers - 1) // workers
         in_threads(self.count, [(min(n, w * share), min(n, (w + 1) * share)) for w in range(workers)], self.cancel)
         return 0
@@ -621,7 +645,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
         return STATUS_BAD_SCORE
     ranking.counts.narrow = counting.narrow
     ranking.counts.wide = counting.wide
-    finish_ranking(items, items.n, found, lower, &counting.index, work, tally, ranking)
+    finish_ranking(items, items.n, found, lower, &counting.index, tally, ranking)
     return STATUS_OK
 
 
@@ -652,6 +676,7 @@ cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssi
 
 cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
     table.block = PyMem_RawMalloc(32 * rows + 1)
+    prefer_huge_pages(table.block, 32 * rows)
     if table.block is NULL:
         raise MemoryError(f"not enough memory for a table of {rows} rows")
     table.above = <int64_t*>table.block
@@ -1074,6 +1099,8 @@ cdef object as_key(object tiebreak, Py_ssize_t n):
             return None
         raise unknown("tiebreak", tiebreak, "None, 'order', an array of keys")
     key = np.asarray(tiebreak)
+    if key.dtype.kind in "OT" and all(isinstance(value, str) for value in key.ravel().tolist()):
+        key = key.astype(str)
     if key.ndim != 1 or key.shape[0] != n:
         raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
     if key.dtype.kind == "f" and np.isnan(key).any():
@@ -1188,7 +1215,7 @@ def block_counts(cuts, score, nan_policy):
         thresholds = (thresholds ^ np.uint64(1 << 63)).view(np.int64)
     strategy = choose_strategy(items.type, m, items.n)
     if strategy == STRATEGY_SORT:
-        strategy = STRATEGY_PARTITION  # sorting leaves out the relevant items, and so would need the labels
+        strategy = STRATEGY_SEARCH  # sorting leaves out the relevant items, and so would need the labels
     tree = np.empty(tree_size(strategy, items.type, m), np.uint8)
     build_index(strategy, items.type, cnp.PyArray_DATA(<cnp.ndarray>thresholds), m,
                 cnp.PyArray_DATA(<cnp.ndarray>tree), &index)

@@ -20,6 +20,7 @@ cdef struct Workspace:
     size_t tree_bytes
     void* scratch
     size_t scratch_bytes
+    bint on_stack          # then it cannot grow
 
 # The counts of one ranking, ready to be walked down.
 cdef struct Ranking:
@@ -40,6 +41,9 @@ cdef struct Tables:
     int64_t* place
     int64_t* rows
 
+cdef extern from "_memory.h":
+    void prefer_huge_pages(void* memory, size_t size) noexcept nogil
+
 cdef void workspace_init(Workspace* work) noexcept nogil
 cdef void workspace_free(Workspace* work) noexcept nogil
 cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil
@@ -48,7 +52,7 @@ cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil
 cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
-                         const Workspace* work, const Tally* tally, Ranking* ranking) noexcept nogil
+                         const Tally* tally, Ranking* ranking) noexcept nogil
 cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
                        Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil
 cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,

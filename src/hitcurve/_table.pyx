@@ -55,6 +55,7 @@ cdef bint grow(void** memory, size_t count, size_t size) noexcept nogil:
     if count > (<size_t>1 << 62) // size:
         return False
     memory[0] = PyMem_RawMalloc(count * size)
+    prefer_huge_pages(memory[0], count * size)
     return memory[0] is not NULL
 
 
@@ -71,6 +72,8 @@ cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil:
 
 cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil:
     if scratch > work.scratch_bytes:
+        if work.on_stack:
+            return False
         work.scratch_bytes = 0
         if not grow(&work.scratch, scratch, 1):
             return False
@@ -80,6 +83,8 @@ cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil:
 
 cdef bint reserve_tree(Workspace* work, size_t tree) noexcept nogil:
     if tree > work.tree_bytes:
+        if work.on_stack:
+            return False
         work.tree_bytes = 0
         if not grow(&work.tree, tree, 1):
             return False
@@ -98,14 +103,15 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     if not reserve_tree(work, tree_size(strategy, items.type, m)):
         return False
     build_index(strategy, items.type, work.relevant, m, work.tree, index)
+    index.hits = work.hits if m < found else NULL
     return True
 
 
 cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
-                         const Workspace* work, const Tally* tally, Ranking* ranking) noexcept nogil:
+                         const Tally* tally, Ranking* ranking) noexcept nogil:
     """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
     cdef int64_t nan_items = tally.nan_items
-    ranking.counts.hits = work.hits
+    ranking.counts.hits = index.hits
     ranking.counts.num_thresholds = index.m
     ranking.counts.others_only = index.strategy == STRATEGY_SORT
     ranking.counts.lower_is_better = lower_is_better
@@ -155,7 +161,7 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
         return STATUS_BAD_SCORE
     ranking.counts.narrow = work.counts
     ranking.counts.wide = NULL
-    finish_ranking(items, n, found, lower_is_better, &index, work, tally, ranking)
+    finish_ranking(items, n, found, lower_is_better, &index, tally, ranking)
     return STATUS_OK
 
 
