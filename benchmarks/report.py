@@ -69,7 +69,8 @@ def provenance(machine):
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     cpu = machine["cpu"]
     yield f"{cpu.get('brand_raw', machine['machine'])}, {machine['system']}; {versions}."
-    yield f"Command: `{machine['command']}`, then `python benchmarks/report.py`."
+    command = machine["command"] + " --benchmark-json=speed.json"
+    yield f"Command: `{command}`, then `python benchmarks/report.py speed.json`."
 
 
 def section(reports):

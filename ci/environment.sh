@@ -20,6 +20,7 @@ environment() {
     echo "== making $env" >&2
     [ -x "$env/bin/python" ] || "$python" -m venv "$env"
     rm -rf "$root/build/wheel-$1"
+    export PIP_CACHE_DIR="$root/build/pip-cache"  # no trace outside the checkout
     # pip builds in isolation: the build requirements come from pyproject.toml, whatever is installed here.
     "$env/bin/python" -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir "$root/build/wheel-$1" "$root"
     wheel=$(echo "$root/build/wheel-$1"/hitcurve-*.whl)
