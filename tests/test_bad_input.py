@@ -451,3 +451,9 @@ def test_curves_are_immutable(name):
         with pytest.raises(ValueError, match="read-only"):
             getattr(c, name)[0] = 9
     assert c == curve()
+
+
+@pytest.mark.parametrize("scores", [[2**63, 2**63 + 1, -1], [2**53 + 1, 2**53, 0.5]])
+def test_integers_that_a_list_would_round(scores):
+    with pytest.raises(ValueError, match=r"y_score\[\d\] is \d{16,}: no array type holds all"):
+        hc.HitCurve([1, 0, 0], scores)

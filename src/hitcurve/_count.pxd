@@ -85,7 +85,9 @@ cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t s
 cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
 cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
                                 Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil
-cdef Py_ssize_t sort_thresholds(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
+cdef size_t score_size(ScoreType type) noexcept nogil
+cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type) noexcept nogil
+cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,

@@ -133,14 +133,16 @@ cdef void sort_typed(score_t* scores, Py_ssize_t n) noexcept nogil:
         heap_sort(scores, n)
 
 
-cdef Py_ssize_t keep_distinct(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil:
-    """Leaves each distinct one of the sorted scores once, in front; if any occurs again, how often each does."""
-    cdef Py_ssize_t i, m = -1
+cdef Py_ssize_t distinct_typed(const score_t* scores, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
     cdef int64_t again = 0
     for i in range(1, n):
         again += scores[i] == scores[i - 1]
-    if again == 0:
-        return n
+    return n - again
+
+
+cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil:
+    cdef Py_ssize_t i, m = -1
     for i in range(n):
         if m >= 0 and scores[i] == scores[m]:
             hits[m] += 1
@@ -148,19 +150,28 @@ cdef Py_ssize_t keep_distinct(score_t* scores, Py_ssize_t n, int64_t* hits) noex
             m += 1
             scores[m] = scores[i]
             hits[m] = 1
-    return m + 1
 
 
-cdef Py_ssize_t sort_thresholds(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil:
-    """Makes thresholds of the relevant scores: sorts them and keeps each once. How many are left."""
+cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type) noexcept nogil:
+    """Sorts the relevant scores; how many distinct ones there are."""
     if type == SCORE_FLOAT:
         sort_typed(<float*>scores, n)
-        return keep_distinct(<float*>scores, n, hits)
+        return distinct_typed(<const float*>scores, n)
     if type == SCORE_DOUBLE:
         sort_typed(<double*>scores, n)
-        return keep_distinct(<double*>scores, n, hits)
+        return distinct_typed(<const double*>scores, n)
     sort_typed(<int64_t*>scores, n)
-    return keep_distinct(<int64_t*>scores, n, hits)
+    return distinct_typed(<const int64_t*>scores, n)
+
+
+cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil:
+    """Leaves each of the sorted scores once, in front, and how often it occurred."""
+    if type == SCORE_FLOAT:
+        keep_typed(<float*>scores, n, hits)
+    elif type == SCORE_DOUBLE:
+        keep_typed(<double*>scores, n, hits)
+    else:
+        keep_typed(<int64_t*>scores, n, hits)
 
 
 # ------------------------------------------------------------------------------------------------------------- loading
@@ -675,7 +686,7 @@ cdef inline int tree_levels(Py_ssize_t m) noexcept nogil:
     return levels
 
 
-cdef inline size_t score_size(ScoreType type) noexcept nogil:
+cdef size_t score_size(ScoreType type) noexcept nogil:
     return 4 if type == SCORE_FLOAT else 8
 
 
@@ -709,8 +720,8 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
 
 
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
-    """Items sorted together: enough that a pass over all thresholds is worth it."""
-    return min(n, max(index.m, <Py_ssize_t>1 << 18))
+    """Items sorted together: enough that a pass over all thresholds is worth it, few enough to need little memory."""
+    return min(n, max(index.m // 2, <Py_ssize_t>1 << 18))
 
 
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:

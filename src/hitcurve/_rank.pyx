@@ -85,6 +85,7 @@ from hitcurve._table cimport (
     STATUS_NO_MEMORY,
     STATUS_OK,
     Ranking,
+    Room,
     Status,
     Tables,
     Workspace,
@@ -326,7 +327,7 @@ cdef object not_a_number(object array, str name, str what):
 
 cdef int no_rounded_integers(object values, object array, str name) except -1:
     """An error if integers in a list were rounded because they stand beside fractions, or beyond int64."""
-    if array.ndim != 1 or not (np.abs(array) > 2.0**53).any():
+    if array.ndim != 1 or not (np.abs(array) >= 2.0**53).any():
         return 0
     for i, value in enumerate(values):
         if isinstance(value, (int, np.integer)) and int(array[i]) != value:
@@ -499,16 +500,18 @@ cdef struct SmallSpace:
     uint32_t counts[2 * SMALL + 2]
 
 
+cdef inline void on_stack(Room* room, void* memory, size_t size) noexcept nogil:
+    room.memory = memory
+    room.bytes = size
+    room.on_stack = True
+
+
 cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
-    work.on_stack = True
-    work.relevant = space.relevant
-    work.counts = space.counts
-    work.hits = space.hits
-    work.capacity = SMALL
-    work.tree = space.tree
-    work.tree_bytes = sizeof(space.tree)
-    work.scratch = space.scratch
-    work.scratch_bytes = sizeof(space.scratch)
+    on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
+    on_stack(&work.hits, space.hits, sizeof(space.hits))
+    on_stack(&work.counts, space.counts, sizeof(space.counts))
+    on_stack(&work.tree, space.tree, sizeof(space.tree))
+    on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 
 cdef inline bint fits_small(const Items* items, Strategy strategy) noexcept nogil:
@@ -614,8 +617,8 @@ def in_threads(function, list calls, cancel):
             raise
 
 
-cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Workspace* work,
-                      Ranking* ranking, Tally* tally, Counting counting) except *:
+cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
+                      Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
     """As rank_items, in pieces between which Ctrl-C is noticed, by several workers if so wanted.
 
     The counts stay with ``counting``, which the caller keeps until the ranking has been walked down.
@@ -626,7 +629,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     while start < items.n:
         stop = min(items.n, start + 4 * PIECE)
         with nogil:
-            found = gather_relevant(items, start, stop, work.relevant, found, work.capacity, tally)
+            found = gather_relevant(items, start, stop, work.relevant.memory, found, capacity, tally)
         if tally.bad_label >= 0:
             return STATUS_BAD_LABEL
         if tally.bad_score >= 0:
@@ -662,13 +665,13 @@ cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssi
         relevant = count_labels(&items.label, 0, items.n, &tally)
         if relevant < 0:
             status = STATUS_BAD_LABEL
-        elif not reserve_relevant(work, relevant):
+        elif not reserve_relevant(items, relevant, work):
             status = STATUS_NO_MEMORY
         elif items.n <= PIECE and workers == 1:
             status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, &tally)
     if status == STATUS_OK and (items.n > PIECE or workers > 1):
         counting = Counting.__new__(Counting)
-        status = rank_long(items, lower, strategy, workers, work, ranking, &tally, counting)
+        status = rank_long(items, lower, strategy, workers, relevant, work, ranking, &tally, counting)
     if status != STATUS_OK:
         raise_status(status, &tally, y_true, y_score)
     return counting

@@ -10,17 +10,19 @@ cdef enum Status:
     STATUS_BAD_SCORE   # tally.bad_score says where
     STATUS_NO_MEMORY
 
-# Memory for one ranking after another; grows, and belongs to one thread.
+# Memory that grows as wanted, unless it lies on the stack.
+cdef struct Room:
+    void* memory
+    size_t bytes
+    bint on_stack
+
+# Memory for one ranking after another; belongs to one thread.
 cdef struct Workspace:
-    void* relevant         # scores of the relevant items, then the thresholds
-    uint32_t* counts
-    int64_t* hits
-    Py_ssize_t capacity    # relevant items there is room for
-    void* tree
-    size_t tree_bytes
-    void* scratch
-    size_t scratch_bytes
-    bint on_stack          # then it cannot grow
+    Room relevant  # scores of the relevant items and one more, then the thresholds
+    Room hits      # how often each occurs, if any does more than once
+    Room counts
+    Room tree
+    Room scratch
 
 # The counts of one ranking, ready to be walked down.
 cdef struct Ranking:
@@ -46,8 +48,8 @@ cdef extern from "_memory.h":
 
 cdef void workspace_init(Workspace* work) noexcept nogil
 cdef void workspace_free(Workspace* work) noexcept nogil
-cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil
-cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil
+cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil
+cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil
 
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil

@@ -6,7 +6,6 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._count cimport (
     NAN_OMIT,
-    SCORE_FLOAT,
     STRATEGY_AUTO,
     STRATEGY_SORT,
     Index,
@@ -19,9 +18,11 @@ from hitcurve._count cimport (
     emit_rows,
     emit_scores,
     gather_relevant,
+    keep_distinct,
     look_for_nan,
+    score_size,
     scratch_size,
-    sort_thresholds,
+    sort_relevant,
     tally_clear,
     tree_size,
 )
@@ -41,55 +42,35 @@ cdef void workspace_init(Workspace* work) noexcept nogil:
 
 
 cdef void workspace_free(Workspace* work) noexcept nogil:
-    PyMem_RawFree(work.relevant)
-    PyMem_RawFree(work.counts)
-    PyMem_RawFree(work.hits)
-    PyMem_RawFree(work.tree)
-    PyMem_RawFree(work.scratch)
+    PyMem_RawFree(work.relevant.memory)
+    PyMem_RawFree(work.hits.memory)
+    PyMem_RawFree(work.counts.memory)
+    PyMem_RawFree(work.tree.memory)
+    PyMem_RawFree(work.scratch.memory)
     workspace_init(work)
 
 
-cdef bint grow(void** memory, size_t count, size_t size) noexcept nogil:
-    PyMem_RawFree(memory[0])
-    memory[0] = NULL
+cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil:
+    """Room for so many things of a size; when it has to grow, what it held is lost."""
     if count > (<size_t>1 << 62) // size:
         return False
-    memory[0] = PyMem_RawMalloc(count * size)
-    prefer_huge_pages(memory[0], count * size)
-    return memory[0] is not NULL
-
-
-cdef bint reserve_relevant(Workspace* work, Py_ssize_t relevant) noexcept nogil:
-    """Room for so many relevant items; those that the workspace held are lost."""
-    if relevant > work.capacity or work.relevant is NULL:
-        work.capacity = 0
-        if not (grow(&work.relevant, relevant + 1, 8) and grow(<void**>&work.counts, 2 * relevant + 2, 4)
-                and grow(<void**>&work.hits, relevant, 8)):
-            return False
-        work.capacity = relevant
+    if room.memory is not NULL and count * size <= room.bytes:
+        return True
+    if room.on_stack:
+        return False
+    PyMem_RawFree(room.memory)
+    room.bytes = count * size
+    room.memory = PyMem_RawMalloc(room.bytes)
+    if room.memory is NULL:
+        room.bytes = 0
+        return False
+    prefer_huge_pages(room.memory, room.bytes)
     return True
 
 
-cdef bint reserve_scratch(Workspace* work, size_t scratch) noexcept nogil:
-    if scratch > work.scratch_bytes:
-        if work.on_stack:
-            return False
-        work.scratch_bytes = 0
-        if not grow(&work.scratch, scratch, 1):
-            return False
-        work.scratch_bytes = scratch
-    return True
-
-
-cdef bint reserve_tree(Workspace* work, size_t tree) noexcept nogil:
-    if tree > work.tree_bytes:
-        if work.on_stack:
-            return False
-        work.tree_bytes = 0
-        if not grow(&work.tree, tree, 1):
-            return False
-        work.tree_bytes = tree
-    return True
+cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil:
+    """Room for the scores of so many relevant items."""
+    return reserve(&work.relevant, <size_t>relevant + 1, score_size(items.type))
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
@@ -97,13 +78,18 @@ cdef bint reserve_tree(Workspace* work, size_t tree) noexcept nogil:
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil:
     """The relevant scores in the workspace become the thresholds against which n items will be counted."""
-    cdef Py_ssize_t m = sort_thresholds(work.relevant, found, items.type, work.hits)
+    cdef Py_ssize_t m = sort_relevant(work.relevant.memory, found, items.type)
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, m, n)
-    if not reserve_tree(work, tree_size(strategy, items.type, m)):
+    if not reserve(&work.tree, tree_size(strategy, items.type, m), 1):
         return False
-    build_index(strategy, items.type, work.relevant, m, work.tree, index)
-    index.hits = work.hits if m < found else NULL
+    if m < found:
+        if not reserve(&work.hits, m, sizeof(int64_t)):
+            return False
+        keep_distinct(work.relevant.memory, found, items.type, <int64_t*>work.hits.memory)
+    build_index(strategy, items.type, work.relevant.memory, m, work.tree.memory, index)
+    if m < found:
+        index.hits = <const int64_t*>work.hits.memory
     return True
 
 
@@ -143,23 +129,26 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     What other memory it lacks is added here.
     """
     cdef Index index
+    cdef uint32_t* counts
     cdef Py_ssize_t n = stop - start, found
     tally_clear(tally)
     if n <= CACHED:
         tally.no_nan = not look_for_nan(items, start, stop)
-    found = gather_relevant(items, start, stop, work.relevant, 0, capacity, tally)
+    found = gather_relevant(items, start, stop, work.relevant.memory, 0, capacity, tally)
     if tally.bad_label >= 0:
         return STATUS_BAD_LABEL
     if tally.bad_score >= 0:
         return STATUS_BAD_SCORE
     if not index_relevant(items, n, found, strategy, work, &index):
         return STATUS_NO_MEMORY
-    if not reserve_scratch(work, scratch_size(&index, n)):
+    if not (reserve(&work.counts, 2 * index.m + 2, sizeof(uint32_t))
+            and reserve(&work.scratch, scratch_size(&index, n), 1)):
         return STATUS_NO_MEMORY
-    memset(work.counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
-    if not count_items(items, start, stop, &index, work.scratch, work.counts, tally):
+    counts = <uint32_t*>work.counts.memory
+    memset(counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
+    if not count_items(items, start, stop, &index, work.scratch.memory, counts, tally):
         return STATUS_BAD_SCORE
-    ranking.counts.narrow = work.counts
+    ranking.counts.narrow = counts
     ranking.counts.wide = NULL
     finish_ranking(items, n, found, lower_is_better, &index, tally, ranking)
     return STATUS_OK
@@ -184,7 +173,7 @@ cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above,
 
 cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil:
     """The score of each row."""
-    emit_scores(&ranking.counts, work.relevant, items.type, ranking.nan_hits > 0, score)
+    emit_scores(&ranking.counts, work.relevant.memory, items.type, ranking.nan_hits > 0, score)
 
 
 cdef enum:
@@ -226,11 +215,11 @@ cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t 
     bad_query[0] = -1
     for q in range(first, last):
         longest = max(longest, <Py_ssize_t>(offsets[q + 1] - offsets[q]))
-    if not reserve_relevant(&work, longest):
+    if not reserve_relevant(items, longest, &work):
         status = STATUS_NO_MEMORY
     else:
         for q in range(first, last):
-            capacity = work.capacity
+            capacity = longest
             if tables is not NULL:
                 capacity = <Py_ssize_t>(tables.place[q + 1] - tables.place[q])
             status = rank_items(items, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], lower_is_better, strategy,
@@ -251,7 +240,7 @@ cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t 
                 ranking.nan_hits = 0  # labels that changed while they were counted
             tables.rows[q] = num_rows(&ranking)
             ranking_scores(items, &work, &ranking,
-                           <char*>tables.score + place * (4 if items.type == SCORE_FLOAT else 8))
+                           <char*>tables.score + place * score_size(items.type))
             ranking_rows(&ranking, num_rows(&ranking), tables.above + place, tables.tied + place, tables.hits + place)
     workspace_free(&work)
     return status
