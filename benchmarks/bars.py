@@ -202,7 +202,7 @@ import sys, numpy as np, hitcurve
 sys.path.insert(0, sys.argv[3])
 import data
 n, relevant = int(sys.argv[1]), int(sys.argv[2])
-y, s = data.one_ranking("random", n, relevant)
+y, s = data.one_ranking("random", n, relevant, sys.argv[4])
 hitcurve.average_precision(y[:1000], s[:1000])
 def status(name):
     with open("/proc/self/status") as file:
@@ -216,17 +216,20 @@ print(max(0, status("VmHWM") - before) / s.nbytes)
 
 
 def memory(options):
-    for relevant, target in {300: 0.06, 20_000: 0.10, 5_000_000: 1.1}.items():
-        row = Row(f"extra memory, 20 million float64, R = {relevant:,}", "bytes of the scores", target)
-        yield row, partial(extra_memory, options, row, relevant)
+    rows = [("f8", 300, 0.06), ("f8", 20_000, 0.10), ("f8", 5_000_000, 1.1), ("f8", 10_000_000, 1.0)]
+    for dtype, relevant, target in [*rows, ("f4", 2_000_000, 1.0), ("f4", 10_000_000, 1.0)]:
+        name = {"f4": "float32", "f8": "float64"}[dtype]
+        row = Row(f"extra memory, 20 million {name}, R = {relevant:,}", "bytes of the scores", target)
+        yield row, partial(extra_memory, options, row, relevant, dtype)
 
 
-def extra_memory(options, row, relevant):
+def extra_memory(options, row, relevant, dtype):
     if not os.path.exists("/proc/self/clear_refs"):
         row.note = "needs Linux"
         return
     n, relevant = options.size(20_000_000), options.size(relevant, 5)
-    command = [sys.executable, "-c", MEMORY, str(n), str(relevant), os.path.dirname(os.path.abspath(__file__))]
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = [sys.executable, "-c", MEMORY, str(n), str(relevant), here, dtype]
     row.measured = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__: list[str] = []
-
 
 def ranks_of(score: Any, lower_is_better: bool) -> Any:
     """Place of each score among the distinct ones, best first, as int64; NaN after all others."""
