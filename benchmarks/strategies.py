@@ -14,8 +14,8 @@ import numpy as np
 
 import hitcurve as hc
 
-STRATEGIES = ("compare", "search", "sort", None)
-RELEVANT = (1, 4, 8, 12, 16, 24, 32, 64, 300, 5_000, 20_000, 40_000, 60_000, 130_000, 200_000, 1_000_000, 5_000_000)
+STRATEGIES = ("compare", "search", "buckets", "parts", None)
+RELEVANT = (1, 4, 8, 12, 16, 24, 32, 64, 300, 5_000, 20_000, 50_000, 100_000, 200_000, 1_000_000, 5_000_000)
 RUNS = 4
 
 

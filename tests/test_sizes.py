@@ -177,7 +177,7 @@ def test_large(kind, dtype):
             check(hc.HitCurve(y_true, y_score), y_true, y_score)
 
 
-@pytest.mark.parametrize("strategy", ["compare", "search", "sort"])
+@pytest.mark.parametrize("strategy", ["compare", "search", "buckets", "parts"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_strategy(kind, dtype, strategy):

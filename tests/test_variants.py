@@ -10,7 +10,7 @@ import pytest
 import hitcurve as hc
 from hitcurve._count import instruction_set
 
-STRATEGIES = ("compare", "search", "sort", None)
+STRATEGIES = ("compare", "search", "buckets", "parts", None)
 KINDS = {
     "random": lambda rng, n: rng.standard_normal(n),
     "ascending": lambda rng, n: np.sort(rng.standard_normal(n)),
@@ -23,6 +23,9 @@ KINDS = {
     "two scales": lambda rng, n: rng.standard_normal(n) * np.where(rng.random(n) < 0.5, 1e-12, 1e12),
     "last bit": lambda rng, n: np.nextafter(1.0, 2.0 * rng.integers(0, 2, n)),
     "infinite": lambda rng, n: rng.choice([-np.inf, 0.0, 1.0, np.inf], n),
+    "two densities": lambda rng, n: np.where(rng.random(n) < 0.5, 1 + rng.random(n) * 1e-12, rng.random(n)),
+    "saturated": lambda rng, n: 1 / (1 + np.exp(-12 * rng.standard_normal(n))),
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, -5e-324, 5e-324, 1e-40], n),
     "clustered": lambda rng, n: rng.standard_normal(n),
 }
 

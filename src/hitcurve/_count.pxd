@@ -1,6 +1,8 @@
 # Kernels that count items against sorted relevant scores. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
+from hitcurve._sort cimport Buckets
+
 # The types in which scores are compared. Every other real type is widened to one of them exactly.
 cdef enum ScoreType:
     SCORE_FLOAT
@@ -29,8 +31,9 @@ cdef enum NanPolicy:
 cdef enum Strategy:
     STRATEGY_AUTO
     STRATEGY_COMPARE  # each threshold with all items of a block
-    STRATEGY_SEARCH   # each item down a tree of the thresholds
-    STRATEGY_SORT     # items sorted in chunks, chunks merged with the thresholds
+    STRATEGY_SEARCH   # each item by binary search in the thresholds
+    STRATEGY_BUCKETS  # items counted by bucket, searched only in a bucket that holds a threshold
+    STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
 
 cdef struct Column:
     const char* data
@@ -59,8 +62,10 @@ cdef struct Index:
     Py_ssize_t m
     const void* thresholds  # m + 1 of them: the last is the least score, and never reached
     const int64_t* hits     # how often each threshold occurs; NULL: once
-    void* tree              # tree_size(...) bytes
-    int levels
+    bint others_only        # only the items that are not relevant are counted
+    Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
+    const uint32_t* first   # of each bucket: how many thresholds lie in those before it
+    Py_ssize_t longest      # most thresholds of a bucket
 
 # Counts of items against m sorted thresholds: counts[2i] lie between threshold i-1 and i, counts[2i+1] equal
 # threshold i, counts[2m] lie above the last. (The arrays have 2m + 2 entries.)
@@ -86,11 +91,11 @@ cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) no
 cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
                                 Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil
 cdef size_t score_size(ScoreType type) noexcept nogil
-cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type) noexcept nogil
+cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
-cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil
-cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,
+cdef size_t index_size(Strategy strategy, Py_ssize_t m) noexcept nogil
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* memory,
                       Index* index) noexcept nogil
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil

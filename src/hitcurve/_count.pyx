@@ -7,49 +7,30 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
-cimport numpy as cnp
+from hitcurve._sort cimport (
+    ABOVE,
+    BELOW,
+    CELLS,
+    OUTSIDE,
+    Buckets,
+    Cell,
+    bucket_of,
+    key_of,
+    score_t,
+    sort_typed,
+    spread_typed,
+)
 
-cnp.import_array()
-
-ctypedef fused score_t:
-    float
-    double
-    int64_t
-
-# numpy's own sort (SIMD, dispatched at run time) through the dtype's slot: it needs no GIL and no array.
-ctypedef int (*sort_function)(void* start, cnp.npy_intp n, void* array) noexcept nogil
-
-# The same loops for AVX2 (see there).
+# The same loop for AVX2 (see there).
 cdef extern from "_simd.h":
     bint simd_available() noexcept nogil
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n,
                             uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n,
                              uint32_t* counts) noexcept nogil
-    Py_ssize_t simd_search_float(const float* thresholds, Py_ssize_t m, const float* tree, int levels, const float* x,
-                                 Py_ssize_t n, uint32_t* counts) noexcept nogil
-    Py_ssize_t simd_search_double(const double* thresholds, Py_ssize_t m, const double* tree, int levels,
-                                  const double* x, Py_ssize_t n, uint32_t* counts) noexcept nogil
-
-cdef extern from "numpy/ndarraytypes.h":
-    ctypedef struct PyArray_ArrFuncs:
-        void* sort[3]
-
-cdef extern from "numpy/arrayobject.h":
-    PyArray_ArrFuncs* PyDataType_GetArrFuncs(const cnp.PyArray_Descr* descr)
-
-
-cdef sort_function sort_of(int type_number):
-    cdef object descr = cnp.PyArray_DescrFromType(type_number)
-    return <sort_function>PyDataType_GetArrFuncs(<const cnp.PyArray_Descr*>descr).sort[0]
-
-
-cdef sort_function sort_float = sort_of(cnp.NPY_FLOAT)
-cdef sort_function sort_double = sort_of(cnp.NPY_DOUBLE)
-cdef sort_function sort_int64 = sort_of(cnp.NPY_INT64)
 
 
 cdef bint choose_simd() except -1:
@@ -71,67 +52,7 @@ def instruction_set():
     return "avx2" if simd else "portable"
 
 
-# ------------------------------------------------------------------------------------------------------------- sorting
-
-cdef enum:
-    INSERTION = 24  # up to here insertion beats the call of a sort
-
-
-cdef void insertion_sort(score_t* scores, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, j
-    cdef score_t x
-    for i in range(1, n):
-        x = scores[i]
-        j = i
-        while j > 0 and scores[j - 1] > x:
-            scores[j] = scores[j - 1]
-            j -= 1
-        scores[j] = x
-
-
-cdef void sift_down(score_t* heap, Py_ssize_t root, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t child
-    cdef score_t x = heap[root]
-    while True:
-        child = 2 * root + 1
-        if child >= n:
-            break
-        if child + 1 < n and heap[child] < heap[child + 1]:
-            child += 1
-        if not x < heap[child]:
-            break
-        heap[root] = heap[child]
-        root = child
-    heap[root] = x
-
-
-cdef void heap_sort(score_t* scores, Py_ssize_t n) noexcept nogil:
-    """Only for a numpy whose dtype has no sort slot."""
-    cdef Py_ssize_t i
-    cdef score_t x
-    for i in range(n // 2 - 1, -1, -1):
-        sift_down(scores, i, n)
-    for i in range(n - 1, 0, -1):
-        x = scores[0]
-        scores[0] = scores[i]
-        scores[i] = x
-        sift_down(scores, 0, i)
-
-
-cdef void sort_typed(score_t* scores, Py_ssize_t n) noexcept nogil:
-    cdef sort_function sort
-    if n <= INSERTION:
-        insertion_sort(scores, n)
-        return
-    if score_t is float:
-        sort = sort_float
-    elif score_t is double:
-        sort = sort_double
-    else:
-        sort = sort_int64
-    if sort is NULL or sort(scores, n, NULL) != 0:
-        heap_sort(scores, n)
-
+# ---------------------------------------------------------------------------------------------------------- thresholds
 
 cdef Py_ssize_t distinct_typed(const score_t* scores, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
@@ -152,15 +73,15 @@ cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogi
             hits[m] = 1
 
 
-cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type) noexcept nogil:
-    """Sorts the relevant scores; how many distinct ones there are."""
+cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
+    """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
     if type == SCORE_FLOAT:
-        sort_typed(<float*>scores, n)
+        sort_typed(<float*>scores, n, <float*>scratch)
         return distinct_typed(<const float*>scores, n)
     if type == SCORE_DOUBLE:
-        sort_typed(<double*>scores, n)
+        sort_typed(<double*>scores, n, <double*>scratch)
         return distinct_typed(<const double*>scores, n)
-    sort_typed(<int64_t*>scores, n)
+    sort_typed(<int64_t*>scores, n, <int64_t*>scratch)
     return distinct_typed(<const int64_t*>scores, n)
 
 
@@ -526,125 +447,159 @@ cdef inline score_t least_score(const score_t* type) noexcept nogil:
         return -<score_t>INFINITY
 
 
-cdef inline score_t greatest_score(const score_t* type) noexcept nogil:
-    if score_t is int64_t:
-        return INT64_MAX
-    else:
-        return <score_t>INFINITY
+cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_t x) noexcept nogil:
+    """How many of the m thresholds, at least one, lie below x: binary search without a branch that depends on x."""
+    cdef Py_ssize_t place = 0, half
+    while m > 1:
+        half = m >> 1
+        place += half & -<Py_ssize_t>(thresholds[place + half - 1] < x)
+        m -= half
+    return place + (thresholds[place] < x)
 
 
-cdef inline void build_tree(const score_t* thresholds, Py_ssize_t m, int levels, score_t* tree) noexcept nogil:
-    """A search tree over the thresholds in breadth-first order, root at 1.
-
-    Places beyond the last threshold hold the greatest score, which no score exceeds.
-    """
-    cdef Py_ssize_t j, place
-    cdef int level
-    for level in range(levels):
-        for j in range(<Py_ssize_t>1 << level):
-            place = ((2 * j + 1) << (levels - 1 - level)) - 1
-            tree[(<Py_ssize_t>1 << level) + j] = thresholds[place] if place < m else greatest_score(thresholds)
-
-
-cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* tree, int levels,
-                              const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil:
-    """Each item down the tree, without branches, several side by side."""
-    cdef Py_ssize_t i = 0
-    cdef int j, _level
-    cdef uint32_t leaves = <uint32_t>1 << levels
-    cdef uint32_t place[TOGETHER]
-    if simd:
-        if score_t is float:
-            i = simd_search_float(thresholds, m, tree, levels, x, n, counts)
-        elif score_t is double:
-            i = simd_search_double(thresholds, m, tree, levels, x, n, counts)
+cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
+                              uint32_t* counts) noexcept nogil:
+    """Each item by binary search, several side by side. There is a threshold behind the last, equal to no item there."""
+    cdef Py_ssize_t i = 0, left, half
+    cdef int j
+    cdef const score_t* at[TOGETHER]
+    if m == 0:
+        counts[0] += <uint32_t>n
+        return
     while i + TOGETHER <= n:
         for j in range(TOGETHER):
-            place[j] = 1
-        for _level in range(levels):
+            at[j] = thresholds
+        left = m
+        while left > 1:
+            half = left >> 1
             for j in range(TOGETHER):
-                place[j] = 2 * place[j] + (tree[place[j]] < x[i + j])
+                at[j] += half & -<Py_ssize_t>(at[j][half - 1] < x[i + j])
+            left -= half
         for j in range(TOGETHER):
-            place[j] -= leaves
-            counts[2 * <size_t>place[j] + (thresholds[place[j]] == x[i + j])] += 1
+            at[j] += at[j][0] < x[i + j]
+            counts[2 * (at[j] - thresholds) + (at[j][0] == x[i + j])] += 1
         i += TOGETHER
     while i < n:
-        place[0] = 1
-        for _level in range(levels):
-            place[0] = 2 * place[0] + (tree[place[0]] < x[i])
-        place[0] -= leaves
-        counts[2 * <size_t>place[0] + (thresholds[place[0]] == x[i])] += 1
+        left = not_below(thresholds, m, x[i])
+        counts[2 * left + (thresholds[left] == x[i])] += 1
         i += 1
 
 
 cdef enum:
-    MERGED = 1024  # thresholds of one segment; four segments are merged side by side
+    HELD = 1 << 31  # set in the number of items of a bucket that holds a threshold
 
 
-cdef inline Py_ssize_t first_at_least(const score_t* x, Py_ssize_t low, Py_ssize_t high, score_t bound) noexcept nogil:
-    cdef Py_ssize_t middle
-    while low < high:
-        middle = (low + high) >> 1
-        if x[middle] < bound:
-            low = middle + 1
+cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
+                               uint32_t* held, uint32_t* counts) noexcept nogil:
+    """Each item into its bucket; most buckets hold no threshold, and then that is all. The others are searched."""
+    cdef score_t aside[BLOCK]
+    cdef uint32_t where[BLOCK]
+    cdef Py_ssize_t i, num_aside = 0, longest = index.longest, latest = index.m - index.longest, place
+    cdef uint32_t bucket, seen
+    cdef Buckets buckets = index.buckets
+    for i in range(n):
+        bucket = bucket_of(&buckets, key_of(x[i]))
+        seen = held[bucket]
+        held[bucket] = seen + 1
+        aside[num_aside] = x[i]
+        where[num_aside] = bucket
+        num_aside += seen >> 31
+    for i in range(num_aside):
+        place = min(<Py_ssize_t>index.first[where[i]], latest)
+        place += not_below(thresholds + place, longest, aside[i])
+        counts[2 * place + (thresholds[place] == aside[i])] += 1
+
+
+cdef void open_buckets(const Index* index, uint32_t* held) noexcept nogil:
+    cdef uint32_t bucket
+    for bucket in range(index.buckets.number):
+        held[bucket] = HELD if index.first[bucket + 1] > index.first[bucket] else 0
+    memset(held + index.buckets.number, 0, OUTSIDE * sizeof(uint32_t))
+
+
+cdef void close_buckets(const Index* index, const uint32_t* held, uint32_t* counts) noexcept nogil:
+    cdef uint32_t bucket
+    for bucket in range(index.buckets.number):
+        if not held[bucket] & HELD:
+            counts[2 * <size_t>index.first[bucket]] += held[bucket]
+    for bucket in range(2):
+        counts[0] += held[index.buckets.number + BELOW + bucket]
+        counts[2 * index.m] += held[index.buckets.number + ABOVE + bucket]
+
+
+# Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
+# caches. A part's items lie in a chain of blocks.
+
+cdef enum:
+    LINK = 256      # items of a block
+    STAGGER = 24    # the first block of a part begins so far behind that of the part before: else all parts would be
+                    # written to at addresses that share a place in the cache
+
+
+cdef struct Parts:
+    void* items       # num_blocks * LINK
+    uint32_t* before  # of each block: the block before it in its part, or itself
+    uint32_t* place   # of each part: where its next item goes
+    uint32_t num_blocks
+    uint32_t used
+
+
+cdef void open_parts(const Index* index, Parts* parts) noexcept nogil:
+    cdef uint32_t part, number = index.buckets.number + OUTSIDE
+    for part in range(number):
+        parts.before[part] = part
+        parts.place[part] = part * LINK + part * STAGGER % LINK
+    parts.used = number
+
+
+cdef inline void throw_typed(const Index* index, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
+    cdef score_t* items = <score_t*>parts.items
+    cdef uint32_t* places = parts.place
+    cdef uint32_t part, place
+    cdef Py_ssize_t i
+    cdef Buckets buckets = index.buckets
+    for i in range(n):
+        part = bucket_of(&buckets, key_of(x[i]))
+        place = places[part]
+        items[place] = x[i]
+        place += 1
+        if place % LINK == 0:
+            parts.before[parts.used] = place // LINK - 1
+            place = parts.used * LINK
+            parts.used += 1
+        places[part] = place
+
+
+cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
+    """Counts what was thrown, and leaves the parts empty."""
+    cdef const score_t* items = <const score_t*>parts.items
+    cdef Py_ssize_t first, m
+    cdef uint32_t part, block, begin, end, number = index.buckets.number
+    for part in range(number + OUTSIDE):
+        if part < number:
+            first = index.first[part]
+            m = index.first[part + 1] - first
         else:
-            high = middle
-    return low
+            first = 0 if part < number + ABOVE else index.m
+            m = 0
+        end = parts.place[part]
+        block = end // LINK
+        while True:
+            begin = block * LINK
+            if block == part:
+                begin += part * STAGGER % LINK
+            count_search(thresholds + first, m, items + begin, end - begin, counts + 2 * first)
+            if block == part:
+                break
+            block = parts.before[block]
+            end = (block + 1) * LINK
+    open_parts(index, parts)
 
 
-cdef inline void count_sorted(const score_t* thresholds, Py_ssize_t m, score_t* x, Py_ssize_t n,
-                              uint32_t* counts) noexcept nogil:
-    """Sorted items merged with the thresholds; x[n] may be written.
-
-    For every threshold the number of items below it. A step moves on by one threshold or by one item, without a branch;
-    it waits for the one before, so four segments of thresholds are merged side by side. A segment takes exactly as many
-    steps as it has thresholds, and items below its last one.
-    """
-    cdef uint32_t below[4 * MERGED]
-    cdef Py_ssize_t t[4]
-    cdef Py_ssize_t j[4]
-    cdef Py_ssize_t steps[4]
-    cdef Py_ssize_t first = 0, last, stop, start = 0, common, i, s, counted = 0, place, _step
-    cdef Py_ssize_t step
-    x[n] = greatest_score(<const score_t*>x)
-    while first < m:
-        last = min(m, first + 4 * MERGED)
-        for s in range(4):
-            t[s] = first + (last - first) * s // 4
-            stop = first + (last - first) * (s + 1) // 4
-            j[s] = start
-            steps[s] = 0
-            if stop > t[s]:
-                start = first_at_least(<const score_t*>x, start, n, thresholds[stop - 1])
-                steps[s] = stop - t[s] + start - j[s]
-        common = min(min(steps[0], steps[1]), min(steps[2], steps[3]))
-        for _step in range(common):
-            for s in range(4):
-                step = x[j[s]] < thresholds[t[s]]
-                below[t[s] - first] = <uint32_t>j[s]
-                j[s] += step
-                t[s] += 1 - step
-        for s in range(4):
-            for _step in range(steps[s] - common):
-                step = x[j[s]] < thresholds[t[s]]
-                below[t[s] - first] = <uint32_t>j[s]
-                j[s] += step
-                t[s] += 1 - step
-        for i in range(first, last):
-            place = below[i - first]
-            counts[2 * i] += <uint32_t>(place - counted)
-            counted = place
-            while counted < n and x[counted] == thresholds[i]:
-                counted += 1
-            counts[2 * i + 1] += <uint32_t>(counted - place)
-        first = last
-    counts[2 * m] += <uint32_t>(n - counted)
-
-
-# --- The cost model. What benchmarks/strategies.py printed on a 3 GHz x86-64 with AVX2 and 512 KiB of second-level
-# cache; run it again on another machine, only where the lines cross matters. Comparing costs so much a threshold;
-# searching so much a level, and more once the tree, thresholds and counts have left the cache; sorting the same for any
-# number of thresholds, but a merge.
+# --- The cost model: milliseconds for ten million items at each number of thresholds as benchmarks/strategies.py prints
+# them; run it again on another machine, only where the lines cross matters. Comparing costs so much a threshold;
+# searching so much a halving; buckets the same for any number until they leave the second-level cache; parts the same
+# for any number, but for sorting that number.
 
 cdef enum:
     # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
@@ -653,88 +608,118 @@ cdef enum:
     COMPARE_FLOAT_PORTABLE = 12
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
-    # Thresholds from which sorting is: in all, and where the items are not many more.
-    SORT_FLOAT = 40_000
-    SORT_DOUBLE = 60_000
-    SORT_INT64 = 130_000
-    SORT_NEVER = 4096
+    BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
+    BUCKETS_MANY = 8         # above
+    MANY = 4096
+    PARTS_FROM = 100_000     # thresholds from which buckets no longer fit a cache
+    PART = 512               # thresholds of a part
+    MOST_PARTS = 2048
+    SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t compare, sort
+    cdef Py_ssize_t compare
     if type == SCORE_FLOAT:
         compare = COMPARE_FLOAT if simd else COMPARE_FLOAT_PORTABLE
-        sort = SORT_FLOAT
     elif type == SCORE_DOUBLE:
         compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
-        sort = SORT_DOUBLE
     else:
         compare = COMPARE_INT64
-        sort = SORT_INT64
     if m <= compare:
         return STRATEGY_COMPARE
-    if m >= sort or (m > SORT_NEVER and m > n // 5 * 2):
-        return STRATEGY_SORT
-    return STRATEGY_SEARCH
+    if m >= PARTS_FROM or (m >= MANY and m > n // 5 * 2):
+        return STRATEGY_PARTS
+    if n < m * SEARCH_ITEMS or n < 4 * CELLS:
+        return STRATEGY_SEARCH
+    return STRATEGY_BUCKETS
 
 
-cdef inline int tree_levels(Py_ssize_t m) noexcept nogil:
-    """Levels of a tree that tells m + 1 places apart."""
-    cdef int levels = 1
-    while (<Py_ssize_t>1 << levels) <= m:
-        levels += 1
-    return levels
+cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m) noexcept nogil:
+    if strategy == STRATEGY_BUCKETS:
+        return <uint32_t>(m * (BUCKETS_FEW if m <= MANY else BUCKETS_MANY))
+    return <uint32_t>max(1, min(MOST_PARTS, m // PART))
 
 
 cdef size_t score_size(ScoreType type) noexcept nogil:
     return 4 if type == SCORE_FLOAT else 8
 
 
-cdef size_t tree_size(Strategy strategy, ScoreType type, Py_ssize_t m) noexcept nogil:
-    """Bytes of tree that build_index needs; vector loads read up to 8 scores from the first of a level."""
-    return (score_size(type) << tree_levels(m)) + 32 if strategy == STRATEGY_SEARCH else 0
+cdef size_t index_size(Strategy strategy, Py_ssize_t m) noexcept nogil:
+    """Bytes that build_index needs."""
+    if strategy < STRATEGY_BUCKETS or m == 0:
+        return 0
+    return (CELLS + 2) * sizeof(Cell) + (2 * <size_t>wanted_buckets(strategy, m) + CELLS + 1) * sizeof(uint32_t)
 
 
-cdef inline void build_typed(Index* index, score_t* thresholds) noexcept nogil:
+cdef inline void build_typed(Index* index, score_t* thresholds, void* memory) noexcept nogil:
+    cdef Cell* cells = <Cell*>memory
+    cdef uint32_t* first = <uint32_t*>(cells + CELLS + 2)
+    cdef Py_ssize_t i
+    cdef uint32_t bucket = 0, place
     thresholds[index.m] = least_score(<const score_t*>thresholds)
-    if index.strategy == STRATEGY_SEARCH:
-        build_tree(<const score_t*>thresholds, index.m, index.levels, <score_t*>index.tree)
+    if index.strategy < STRATEGY_BUCKETS:
+        return
+    spread_typed(<const score_t*>thresholds, index.m, wanted_buckets(index.strategy, index.m), CELLS, cells,
+                 &index.buckets)
+    index.first = first
+    index.longest = 1
+    first[0] = 0
+    for i in range(index.m):
+        place = bucket_of(&index.buckets, key_of(thresholds[i]))
+        if place > bucket:
+            index.longest = max(index.longest, i - first[bucket])
+        while bucket < place:
+            bucket += 1
+            first[bucket] = <uint32_t>i
+    index.longest = max(index.longest, index.m - first[bucket])
+    while bucket < index.buckets.number:
+        bucket += 1
+        first[bucket] = <uint32_t>index.m
 
 
-cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* tree,
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* memory,
                       Index* index) noexcept nogil:
-    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more."""
-    index.strategy = strategy
+    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more.
+
+    The memory is index_size(...) bytes.
+    """
+    index.strategy = strategy if m > 0 else STRATEGY_SEARCH
     index.type = type
     index.m = m
     index.thresholds = thresholds
-    index.tree = tree
     index.hits = NULL
-    index.levels = tree_levels(m)
     if type == SCORE_FLOAT:
-        build_typed(index, <float*>thresholds)
+        build_typed(index, <float*>thresholds, memory)
     elif type == SCORE_DOUBLE:
-        build_typed(index, <double*>thresholds)
+        build_typed(index, <double*>thresholds, memory)
     else:
-        build_typed(index, <int64_t*>thresholds)
+        build_typed(index, <int64_t*>thresholds, memory)
 
 
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
-    """Items sorted together: enough that a pass over all thresholds is worth it, few enough to need little memory."""
-    return min(n, max(index.m // 2, <Py_ssize_t>1 << 18))
+    """Items thrown into parts together: enough that a pass over all thresholds is worth it, few enough to need little
+    memory."""
+    return min(n, max(min(2 * index.m, n // 3), <Py_ssize_t>1 << 21)) + BLOCK
+
+
+cdef inline size_t num_blocks(const Index* index, Py_ssize_t n) noexcept nogil:
+    return <size_t>(chunk_size(index, n) // LINK + 2 * (index.buckets.number + OUTSIDE) + 1)
 
 
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Bytes of scratch that count_items needs for n items."""
-    cdef size_t scores = BLOCK + 1
-    if index.strategy == STRATEGY_SORT:
-        scores += <size_t>chunk_size(index, n)
-    return scores * score_size(index.type)
+    cdef size_t scores = (BLOCK + 1) * 8
+    if index.strategy == STRATEGY_BUCKETS:
+        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+    elif index.strategy == STRATEGY_PARTS:
+        scores += num_blocks(index, n) * (LINK * score_size(index.type) + sizeof(uint32_t))
+        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+    return scores
 
 
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil:
     """Items that should be counted in one call: below that, passes over the thresholds are what costs."""
-    return 2 * index.m if index.strategy == STRATEGY_SORT else 0
+    return 2 * index.m if index.strategy == STRATEGY_PARTS else 0
 
 
 cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index,
@@ -742,56 +727,65 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef uint8_t flags[BLOCK]
     cdef const uint8_t* label = NULL
     cdef const score_t* x
-    cdef score_t* chunk = <score_t*>scratch
-    cdef score_t* to
-    cdef Py_ssize_t i, kept, n, m = index.m, filled = 0, full = chunk_size(index, stop - start)
+    cdef score_t* to = <score_t*>scratch
+    cdef uint32_t* held = <uint32_t*>(scratch + (BLOCK + 1) * 8)
+    cdef Parts parts
+    cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
     cdef Strategy strategy = index.strategy
     cdef bint whole
+    memset(&parts, 0, sizeof(Parts))
+    if strategy == STRATEGY_BUCKETS:
+        open_buckets(index, held)
+    elif strategy == STRATEGY_PARTS:
+        full = chunk_size(index, stop - start) - BLOCK
+        parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
+        parts.items = scratch + (BLOCK + 1) * 8
+        parts.before = <uint32_t*>(<score_t*>parts.items + <size_t>parts.num_blocks * LINK)
+        parts.place = parts.before + parts.num_blocks
+        open_parts(index, &parts)
     while start < stop:
         n = min(stop - start, BLOCK)
-        to = chunk + filled
-        if strategy == STRATEGY_SORT:
-            label = load_labels(&items.label, start, n, flags)
         x = load_scores(&items.score, start, n, to)
         whole = tally.no_nan or not has_nan(x, n)
-        start += n
         if not whole and items.nan_policy == NAN_RAISE:
             for i in range(n):
                 if is_nan(x[i]):
-                    tally.bad_score = start - n + i
+                    tally.bad_score = start + i
                     break
             return False
-        if strategy == STRATEGY_SORT:
-            kept = 0
+        kept = 0
+        if index.others_only:
+            label = load_labels(&items.label, start, n, flags)
             for i in range(n):
                 if whole or not is_nan(x[i]):
                     to[kept] = x[i]
                     kept += label[i] == 0
                 elif label[i] == 0:
                     tally.nan_items += 1
-            filled += kept
-            if filled >= full or start == stop:
-                sort_typed(chunk, filled)
-                count_sorted(thresholds, m, chunk, filled, counts)
-                filled = 0
-            continue
-        if not whole:
-            kept = 0
+            x = to
+        elif whole:
+            kept = n
+        else:
             for i in range(n):
                 to[kept] = x[i]
                 kept += not is_nan(x[i])
             tally.nan_items += n - kept
-            n = kept
             x = to
-        if m == 0:
-            counts[0] += <uint32_t>n
-        elif strategy == STRATEGY_COMPARE:
-            count_compare(thresholds, m, x, n, counts)
+        start += n
+        if strategy == STRATEGY_COMPARE:
+            count_compare(thresholds, m, x, kept, counts)
+        elif strategy == STRATEGY_SEARCH:
+            count_search(thresholds, m, x, kept, counts)
+        elif strategy == STRATEGY_BUCKETS:
+            count_buckets(index, thresholds, x, kept, held, counts)
         else:
-            count_search(thresholds, m, <const score_t*>index.tree, index.levels, x, n, counts)
-    # What equals the padding of a tree lies above the last threshold.
-    counts[2 * m] += counts[2 * m + 1]
-    counts[2 * m + 1] = 0
+            throw_typed(index, x, kept, &parts)
+            thrown += kept
+            if thrown >= full or start == stop:
+                count_parts(index, thresholds, &parts, counts)
+                thrown = 0
+    if strategy == STRATEGY_BUCKETS:
+        close_buckets(index, held, counts)
     return True
 
 
@@ -799,8 +793,7 @@ cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
                       uint32_t* counts, Tally* tally) noexcept nogil:
     """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
 
-    With STRATEGY_SORT only the items that are not relevant are counted. The scratch holds
-    ``scratch_size(index, stop - start)`` bytes, the counts are 2 * m + 2 and must not pass 2**32.
+    The scratch holds ``scratch_size(index, stop - start)`` bytes, the counts are 2 * m + 2 and must not pass 2**31.
     """
     if items.type == SCORE_FLOAT:
         return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)

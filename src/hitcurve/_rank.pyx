@@ -38,9 +38,10 @@ from hitcurve._count cimport (
     SCORE_FLOAT,
     SCORE_INT64,
     STRATEGY_AUTO,
+    STRATEGY_BUCKETS,
     STRATEGY_COMPARE,
     STRATEGY_SEARCH,
-    STRATEGY_SORT,
+    STRATEGY_PARTS,
     Column,
     Index,
     Items,
@@ -55,9 +56,9 @@ from hitcurve._count cimport (
     count_labels,
     gather_relevant,
     good_piece,
+    index_size,
     scratch_size,
     tally_clear,
-    tree_size,
 )
 from hitcurve._read cimport (
     INTERPOLATION_11_POINT,
@@ -98,6 +99,7 @@ from hitcurve._table cimport (
     ranking_average_precision,
     ranking_rows,
     ranking_scores,
+    release,
     reserve_relevant,
     workspace_free,
     workspace_init,
@@ -247,9 +249,11 @@ cdef Strategy parse_strategy(object strategy) except *:
         return STRATEGY_COMPARE
     if strategy == "search":
         return STRATEGY_SEARCH
-    if strategy == "sort":
-        return STRATEGY_SORT
-    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'sort'")
+    if strategy == "buckets":
+        return STRATEGY_BUCKETS
+    if strategy == "parts":
+        return STRATEGY_PARTS
+    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'buckets', 'parts'")
 
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
@@ -494,7 +498,6 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 # Memory for a small ranking, on the stack.
 cdef struct SmallSpace:
     double relevant[SMALL + 1]
-    double tree[2 * SMALL + 4]
     double scratch[BLOCK + 1]
     int64_t hits[SMALL]
     uint32_t counts[2 * SMALL + 2]
@@ -510,7 +513,7 @@ cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept no
     on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
     on_stack(&work.hits, space.hits, sizeof(space.hits))
     on_stack(&work.counts, space.counts, sizeof(space.counts))
-    on_stack(&work.tree, space.tree, sizeof(space.tree))
+    on_stack(&work.index, NULL, 0)  # fits_small keeps to strategies that need none
     on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 
@@ -640,6 +643,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
         fine = index_relevant(items, items.n, found, strategy, work, &counting.index)
     if not fine:
         return STATUS_NO_MEMORY
+    release(&work.counts)  # workers have their own
     counting.items = items[0]
     counting.run(max(1, min(workers, items.n // SMALL)))
     tally.nan_items = counting.tally.nan_items
@@ -1217,11 +1221,10 @@ def block_counts(cuts, score, nan_policy):
     if cuts.dtype == np.uint64:
         thresholds = (thresholds ^ np.uint64(1 << 63)).view(np.int64)
     strategy = choose_strategy(items.type, m, items.n)
-    if strategy == STRATEGY_SORT:
-        strategy = STRATEGY_SEARCH  # sorting leaves out the relevant items, and so would need the labels
-    tree = np.empty(tree_size(strategy, items.type, m), np.uint8)
+    memory = np.empty(index_size(strategy, m), np.uint8)
     build_index(strategy, items.type, cnp.PyArray_DATA(<cnp.ndarray>thresholds), m,
-                cnp.PyArray_DATA(<cnp.ndarray>tree), &index)
+                cnp.PyArray_DATA(<cnp.ndarray>memory), &index)
+    index.others_only = False
     scratch = np.empty(scratch_size(&index, min(items.n, max(16 * PIECE, good_piece(&index)))), np.uint8)
     tally_clear(&tally)
     while start < items.n and fine:

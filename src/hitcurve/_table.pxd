@@ -20,8 +20,8 @@ cdef struct Room:
 cdef struct Workspace:
     Room relevant  # scores of the relevant items and one more, then the thresholds
     Room hits      # how often each occurs, if any does more than once
-    Room counts
-    Room tree
+    Room counts    # and the scratch of sorting
+    Room index
     Room scratch
 
 # The counts of one ranking, ready to be walked down.
@@ -48,6 +48,7 @@ cdef extern from "_memory.h":
 
 cdef void workspace_init(Workspace* work) noexcept nogil
 cdef void workspace_free(Workspace* work) noexcept nogil
+cdef void release(Room* room) noexcept nogil
 cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil
 cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil
 

@@ -7,7 +7,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from hitcurve._count cimport (
     NAN_OMIT,
     STRATEGY_AUTO,
-    STRATEGY_SORT,
+    STRATEGY_PARTS,
     Index,
     Items,
     Strategy,
@@ -18,13 +18,13 @@ from hitcurve._count cimport (
     emit_rows,
     emit_scores,
     gather_relevant,
+    index_size,
     keep_distinct,
     look_for_nan,
     score_size,
     scratch_size,
     sort_relevant,
     tally_clear,
-    tree_size,
 )
 from hitcurve._read cimport (
     AveragePrecision,
@@ -42,12 +42,17 @@ cdef void workspace_init(Workspace* work) noexcept nogil:
 
 
 cdef void workspace_free(Workspace* work) noexcept nogil:
-    PyMem_RawFree(work.relevant.memory)
-    PyMem_RawFree(work.hits.memory)
-    PyMem_RawFree(work.counts.memory)
-    PyMem_RawFree(work.tree.memory)
-    PyMem_RawFree(work.scratch.memory)
-    workspace_init(work)
+    release(&work.relevant)
+    release(&work.hits)
+    release(&work.counts)
+    release(&work.index)
+    release(&work.scratch)
+
+
+cdef void release(Room* room) noexcept nogil:
+    PyMem_RawFree(room.memory)
+    room.memory = NULL
+    room.bytes = 0
 
 
 cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil:
@@ -78,16 +83,22 @@ cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* w
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil:
     """The relevant scores in the workspace become the thresholds against which n items will be counted."""
-    cdef Py_ssize_t m = sort_relevant(work.relevant.memory, found, items.type)
+    cdef Py_ssize_t m
+    cdef size_t size
+    if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # scratch first
+        return False
+    m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, m, n)
-    if not reserve(&work.tree, tree_size(strategy, items.type, m), 1):
+    size = index_size(strategy, m)
+    if size > 0 and not reserve(&work.index, size, 1):
         return False
     if m < found:
         if not reserve(&work.hits, m, sizeof(int64_t)):
             return False
         keep_distinct(work.relevant.memory, found, items.type, <int64_t*>work.hits.memory)
-    build_index(strategy, items.type, work.relevant.memory, m, work.tree.memory, index)
+    build_index(strategy, items.type, work.relevant.memory, m, work.index.memory, index)
+    index.others_only = index.strategy == STRATEGY_PARTS
     if m < found:
         index.hits = <const int64_t*>work.hits.memory
     return True
@@ -99,7 +110,7 @@ cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bin
     cdef int64_t nan_items = tally.nan_items
     ranking.counts.hits = index.hits
     ranking.counts.num_thresholds = index.m
-    ranking.counts.others_only = index.strategy == STRATEGY_SORT
+    ranking.counts.others_only = index.others_only
     ranking.counts.lower_is_better = lower_is_better
     if ranking.counts.others_only:
         nan_items += tally.nan_hits
