@@ -492,3 +492,31 @@ def test_graded_labels():
     for level in (1, 2, 0.5, 3):
         for labels in (grades, grades.astype(float), grades.tolist(), grades.astype("f4")):
             assert hc.HitCurve(labels, S, relevance_level=level) == hc.HitCurve(grades >= level, S)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", ">f8", "i4", "u8", "longdouble"])
+def test_many_columns_of_scores_for_the_same_items(dtype, order):
+    rng = np.random.default_rng(5)
+    labels = rng.random(3000) < 0.1
+    scores = np.asarray((rng.random((3000, 4)) * 50).astype(dtype), order=order)
+    kept = scores.copy()
+    for options in ({}, {"workers": 2}, {"tiebreak": "order"}, {"lower_is_better": True}):
+        curves = hc.HitCurves(labels, scores, **options)
+        alone = [hc.HitCurve(labels, scores[:, j], **options) for j in range(4)]
+        for curve, expected in zip(curves, alone, strict=True):
+            for field in ("score", "above", "tied", "hits", "num_items", "num_relevant"):
+                assert np.array_equal(getattr(curve, field), getattr(expected, field)), (options, field)
+        each = [curve.average_precision() for curve in alone]
+        assert curves.average_precision().tolist() == each
+        assert hc.mean_average_precision(labels, scores, **options) == pytest.approx(np.mean(each), rel=1e-14)
+    assert np.array_equal(scores, kept)
+
+
+def test_columns_of_scores_name_the_place_of_an_error():
+    labels, scores = np.array([0, 1, 0]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]])
+    with pytest.raises(ValueError, match=r"y_score\[2, 1\] is nan"):
+        hc.HitCurves(labels, scores)
+    with pytest.raises(ValueError, match=r"y_true\[1\] is 4"):
+        hc.mean_average_precision([0, 4, 1], scores)
+    assert hc.HitCurves(labels, scores, nan_policy="omit").num_items.tolist() == [3, 2]

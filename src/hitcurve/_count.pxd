@@ -62,6 +62,7 @@ cdef struct Index:
     Py_ssize_t m
     const void* thresholds  # m + 1 of them: the last is the least score, and never reached
     const int64_t* hits     # how often each threshold occurs; NULL: once
+    bint whole              # the items are all of the ranking that the thresholds are from, in one block
     bint others_only        # only the items that are not relevant are counted
     Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
     const uint32_t* first   # of each bucket: how many thresholds lie in those before it

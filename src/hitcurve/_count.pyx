@@ -27,10 +27,10 @@ from hitcurve._sort cimport (
 # The same loop for AVX2 (see there).
 cdef extern from "_simd.h":
     bint simd_available() noexcept nogil
-    void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n,
-                            uint32_t* counts) noexcept nogil
-    void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n,
-                             uint32_t* counts) noexcept nogil
+    void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
+                            const int64_t* hits, uint32_t* counts) noexcept nogil
+    void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
+                             const int64_t* hits, uint32_t* counts) noexcept nogil
 
 
 cdef bint choose_simd() except -1:
@@ -396,20 +396,20 @@ cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t
 
 # ------------------------------------------------------------------------------------------------------------ counting
 
-cdef inline void count_compare(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
+cdef inline void count_compare(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
                                uint32_t* counts) noexcept nogil:
     """Each threshold with all items at once: two vector comparisons an item and threshold."""
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i, j, m = index.m
     cdef score_t u
     cdef uint32_t below = <uint32_t>n, at_least, above
     cdef int32_t narrow_at_least, narrow_above
     cdef int64_t wide_at_least, wide_above
     if simd:
         if score_t is float:
-            simd_compare_float(thresholds, m, x, n, counts)
+            simd_compare_float(thresholds, m, x, n, index.whole, index.hits, counts)
             return
         elif score_t is double:
-            simd_compare_double(thresholds, m, x, n, counts)
+            simd_compare_double(thresholds, m, x, n, index.whole, index.hits, counts)
             return
     for j in range(m):
         u = thresholds[j]
@@ -531,9 +531,10 @@ cdef void close_buckets(const Index* index, const uint32_t* held, uint32_t* coun
 # caches. A part's items lie in a chain of blocks.
 
 cdef enum:
-    LINK = 256      # items of a block
-    STAGGER = 24    # the first block of a part begins so far behind that of the part before: else all parts would be
-                    # written to at addresses that share a place in the cache
+    # The first block of a part begins so far behind that of the part before; else all parts would be written to at
+    # addresses that share a place in the cache.
+    STAGGER = 24
+    LINK = 256  # items of a block
 
 
 cdef struct Parts:
@@ -688,6 +689,7 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
     index.m = m
     index.thresholds = thresholds
     index.hits = NULL
+    index.whole = False
     if type == SCORE_FLOAT:
         build_typed(index, <float*>thresholds, memory)
     elif type == SCORE_DOUBLE:
@@ -773,7 +775,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             x = to
         start += n
         if strategy == STRATEGY_COMPARE:
-            count_compare(thresholds, m, x, kept, counts)
+            count_compare(index, thresholds, x, kept, counts)
         elif strategy == STRATEGY_SEARCH:
             count_search(thresholds, m, x, kept, counts)
         elif strategy == STRATEGY_BUCKETS:

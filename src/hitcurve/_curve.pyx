@@ -1398,7 +1398,7 @@ cdef class HitCurves(_Measures):
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
-        relevant = as_flags(queries.labels, queries.real_scores(), None)
+        relevant = as_flags(queries.flat_labels(), queries.real_scores(), None)
         score = queries.real_scores()
         query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
         columns = [relevant, score, query]

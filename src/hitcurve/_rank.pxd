@@ -1,7 +1,7 @@
 # The boundary: Python objects are checked here, and tables come out.
 from libc.stdint cimport int64_t
 
-from hitcurve._count cimport Items, ScoreType, Tally
+from hitcurve._count cimport Items, NanPolicy, ScoreType, Tally
 from hitcurve._read cimport Reading
 from hitcurve._table cimport Status
 
@@ -42,6 +42,9 @@ cdef class Queries:
     cdef readonly Py_ssize_t num_queries
     cdef Py_ssize_t width          # items of a row, for two-dimensional input
     cdef Py_ssize_t columns        # rankings, where each is a column
+    cdef Py_ssize_t step           # bytes from a column to the next, where all share the labels; else 0
+    cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1
+    cdef object flat_labels(self)
     cdef object where(self, Py_ssize_t place)
     cdef int raise_status(self, Status status, const Tally* tally) except -1
     cdef object origin(self)

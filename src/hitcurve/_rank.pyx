@@ -828,6 +828,7 @@ cdef class Queries:
         scores = as_ndarray(y_score, "y_score", SCORES)
         self.width = 0
         self.columns = 0
+        self.step = 0
         self.order = None
         self.qid = None
         if labels.ndim == 2 or scores.ndim == 2:
@@ -838,6 +839,9 @@ cdef class Queries:
                 # One ranking of the same items for each column.
                 self.columns = scores.shape[1]
                 scores = scores.T
+                if scores.size > 0 and kind_of(scores.dtype.num) >= 0:
+                    self.share_labels(labels, scores, relevance_level, parse_nan_policy(nan_policy))
+                    return
                 labels = np.broadcast_to(labels, scores.shape)
             if labels.shape != scores.shape:
                 raise ValueError(f"y_true has shape {labels.shape}, y_score has shape {scores.shape}")
@@ -870,6 +874,23 @@ cdef class Queries:
         self.scores = as_scores(scores, "y_score", &self.items)
         self.num_queries = self.offsets.shape[0] - 1
 
+    cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1:
+        """The rows of `scores` as rankings of the same items; nothing is copied."""
+        self.items.nan_policy = nan_policy
+        self.labels = as_labels(labels, relevance_level, &self.items)
+        as_scores(scores[0], "y_score", &self.items)
+        self.scores = scores
+        self.step = cnp.PyArray_STRIDE(<cnp.ndarray>scores, 0)
+        # A single row may have been given any stride.
+        set_column(&self.items.score, <cnp.ndarray>scores[0], kind_of(scores.dtype.num))
+        self.num_queries = scores.shape[0]
+        self.width = scores.shape[1]
+        self.offsets = np.arange(self.num_queries + 1, dtype=np.int64) * self.width
+        return 0
+
+    cdef object flat_labels(self):
+        return np.tile(self.labels, self.num_queries) if self.columns > 0 and self.step != 0 else self.labels
+
     cdef object where(self, Py_ssize_t place):
         """The caller's index for an item."""
         if self.columns > 0:
@@ -886,7 +907,7 @@ cdef class Queries:
             if self.columns > 0:
                 shown = tally.bad_label % self.width
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
-                            tally.bad_label, shown)
+                            tally.bad_label % self.labels.shape[0], shown)
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))
@@ -902,19 +923,19 @@ cdef class Queries:
                 array = np.broadcast_to(array, (self.columns, array.shape[0]))
             else:
                 array = array.T
-        if array.size != self.items.n or (self.width == 0 and array.ndim != 1):
-            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.items.n} items")
+        if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
+            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.offsets[-1]} items")
         array = array.reshape(-1)
         return array if self.order is None else scatter(array, self.order)
 
     cdef object first_to_last(self):
         """The order in which the caller gave the items, as a key."""
-        return np.arange(self.items.n)  # laying them out query by query keeps it
+        return np.arange(self.offsets[-1])  # laying them out query by query keeps it
 
     cdef object real_scores(self):
         if isinstance(self.scores, tuple):
             return self.scores[1][self.scores[0]]
-        return self.scores
+        return self.scores.reshape(-1)
 
     cdef object per_query(self, object num_relevant):
         """num_relevant as one number for each query, or None."""
@@ -944,8 +965,8 @@ cdef class Queries:
         """Ranges of queries: few enough items for Ctrl-C to be noticed between them, and enough ranges for all."""
         piece = PIECE
         if workers > 1:
-            piece = max(1, min(piece, self.items.n // (4 * workers)))
-        cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(self.items.n, 1), piece)))
+            piece = max(1, min(piece, int(self.offsets[-1]) // (4 * workers)))
+        cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(int(self.offsets[-1]), 1), piece)))
         cuts = np.unique(np.concatenate([[0], cuts, [self.num_queries]]))
         return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
@@ -976,13 +997,16 @@ cdef class QueryRanking:
     cdef bint cancelled
 
     def rank(self, list ranges):
-        cdef Py_ssize_t first, last, bad
+        cdef Py_ssize_t first, last, bad, q
+        cdef Items items
+        cdef Tables tables
         cdef Tally tally
         cdef Status status
         cdef const int64_t* offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.queries.offsets)
         cdef int64_t* num_items = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items)
         cdef int64_t* num_hits = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_hits)
         cdef const int64_t* num_relevant = NULL
+        cdef const int64_t* wanted
         cdef double* average_precision = NULL
         if self.num_relevant is not None:
             num_relevant = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant)
@@ -991,13 +1015,34 @@ cdef class QueryRanking:
         for first, last in ranges:
             if self.cancelled:
                 return
-            with nogil:
-                status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy, self.reading,
-                                      num_relevant, average_precision, num_items, num_hits,
-                                      &self.tables if self.whole_tables else NULL, &tally, &bad)
-            if status != STATUS_OK:
-                self.queries.raise_status(status, &tally)
-            PyErr_CheckSignals()
+            if self.queries.step == 0:
+                with nogil:
+                    status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy,
+                                          self.reading, num_relevant, average_precision, num_items, num_hits,
+                                          &self.tables if self.whole_tables else NULL, &tally, &bad)
+                if status != STATUS_OK:
+                    self.queries.raise_status(status, &tally)
+                PyErr_CheckSignals()
+                continue
+            for q in range(first, last):
+                items = self.queries.items
+                items.score.data += q * self.queries.step
+                wanted = num_relevant
+                if wanted is not NULL:
+                    wanted += q
+                tables = self.tables
+                tables.place += q
+                tables.rows += q
+                with nogil:
+                    status = rank_queries(&items, offsets, 0, 1, self.lower, self.strategy, self.reading,
+                                          wanted, average_precision + (q if average_precision is not NULL else 0),
+                                          num_items + q, num_hits + q, &tables if self.whole_tables else NULL, &tally,
+                                          &bad)
+                if status != STATUS_OK:
+                    if tally.bad_score >= 0:
+                        tally.bad_score += q * self.queries.width
+                    self.queries.raise_status(status, &tally)
+                PyErr_CheckSignals()
 
     def cancel(self):
         self.cancelled = True
@@ -1032,7 +1077,7 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
                            object num_relevant):
     """(row offsets, score, above, tied, hits, items, hits and relevant items of each query)."""
     cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
-    cdef Py_ssize_t num_queries = queries.num_queries, q, total
+    cdef Py_ssize_t num_queries = queries.num_queries, q, total, relevant = 0
     cdef Tally tally
     cdef int64_t[::1] place = np.zeros(num_queries + 1, np.int64)
     cdef int64_t[::1] rows = np.zeros(num_queries + 1, np.int64)
@@ -1050,7 +1095,9 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
     with nogil:
         for q in range(num_queries):
             place[q] = total
-            total += count_labels(&queries.items.label, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], &tally)
+            if queries.step == 0 or q == 0:
+                relevant = count_labels(&queries.items.label, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], &tally)
+            total += relevant
             if tally.bad_label >= 0:
                 break
     if tally.bad_label >= 0:

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
@@ -67,16 +68,6 @@ INLINE_AVX2 uint32_t compare_float(const float *thresholds, int together, const 
     return below;
 }
 
-AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const float *x, ptrdiff_t n, uint32_t *counts) {
-    uint32_t below = (uint32_t)n;
-    ptrdiff_t t = 0;
-    for (; t + 4 <= m; t += 4) below = compare_float(thresholds + t, 4, x, n, below, counts + 2 * t);
-    if (m - t == 3) below = compare_float(thresholds + t, 3, x, n, below, counts + 2 * t);
-    if (m - t == 2) below = compare_float(thresholds + t, 2, x, n, below, counts + 2 * t);
-    if (m - t == 1) below = compare_float(thresholds + t, 1, x, n, below, counts + 2 * t);
-    counts[2 * m] += below;
-}
-
 INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, const double *x, ptrdiff_t n,
                                     uint32_t below, uint32_t *counts) {
     __m256d u[4];
@@ -106,25 +97,182 @@ INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, cons
     return below;
 }
 
-AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, const double *x, ptrdiff_t n,
-                                     uint32_t *counts) {
+/* More thresholds are compared by codes: 16 bits of each score that keep the order, four or eight times as many to a
+ * vector as there are scores. Scores with the code of a threshold, few of them, are looked at once more as they are.
+ *
+ * A code is a place between the least and the greatest threshold, in the upper 32 bits of a score as a whole number. */
+
+#define CODED 2048 /* most scores coded together */
+
+/* The upper 32 bits in the order of the scores; 0.0 and -0.0 have the same. */
+static inline int32_t upper_float(float x) {
+    int32_t k, sign;
+    memcpy(&k, &x, 4);
+    sign = k >> 31;
+    return (k ^ (sign & 0x7fffffff)) - sign;
+}
+
+static inline int32_t upper_double(double x) {
+    int64_t bits;
+    int32_t k, sign;
+    memcpy(&bits, &x, 8);
+    k = (int32_t)(bits >> 32);
+    sign = k >> 31;
+    return (k ^ (sign & 0x7fffffff)) - sign;
+}
+
+INLINE_AVX2 __m256i code_eight(__m256i k, __m256i floor, __m256i ceiling, __m128i shift) {
+    __m256i sign = _mm256_srai_epi32(k, 31);
+    k = _mm256_sub_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(sign, 1)), sign);
+    k = _mm256_min_epi32(_mm256_max_epi32(k, floor), ceiling);
+    return _mm256_sub_epi32(_mm256_srl_epi32(_mm256_sub_epi32(k, floor), shift), _mm256_set1_epi32(32768));
+}
+
+INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
+    const double *wide = (const double *)x;
+    __m256 pairs;
+    if (!is_double) return _mm256_loadu_si256((const __m256i *)x);
+    pairs = _mm256_shuffle_ps(_mm256_castpd_ps(_mm256_loadu_pd(wide)), _mm256_castpd_ps(_mm256_loadu_pd(wide + 4)), 0xdd);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8);
+}
+
+INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
+    return sum_lanes_32(_mm256_madd_epi16(v, _mm256_set1_epi16(1)));
+}
+
+/* How many codes lie above and at each of `together` thresholds' codes, a constant wherever this is called. */
+INLINE_AVX2 void compare_codes(const int16_t *code, ptrdiff_t n, const int16_t *of, int together, uint32_t *above,
+                               uint32_t *equal) {
+    __m256i u[4], num_above[4], num_equal[4];
+    for (int t = 0; t < together; t++) {
+        u[t] = _mm256_set1_epi16(of[t]);
+        num_above[t] = num_equal[t] = _mm256_setzero_si256();
+    }
+    for (ptrdiff_t i = 0; i < n; i += 16) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(code + i));
+        for (int t = 0; t < together; t++) {
+            num_above[t] = _mm256_sub_epi16(num_above[t], _mm256_cmpgt_epi16(v, u[t]));
+            num_equal[t] = _mm256_sub_epi16(num_equal[t], _mm256_cmpeq_epi16(v, u[t]));
+        }
+    }
+    for (int t = 0; t < together; t++) {
+        above[t] = sum_lanes_16(num_above[t]);
+        equal[t] = sum_lanes_16(num_equal[t]);
+    }
+}
+
+/* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
+INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
+                               const int64_t *hits, int once, uint32_t *counts) {
+#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
+#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
+    int16_t code[CODED + 16], of[4];
+    uint32_t above[4], equal[4], below = (uint32_t)n;
+    const int32_t least = UPPER(thresholds, 0), greatest = UPPER(thresholds, m - 1);
+    const uint32_t span = (uint32_t)greatest - (uint32_t)least;
+    const ptrdiff_t padded = (n + 15) & ~(ptrdiff_t)15;
+    ptrdiff_t i = 0, first[5];
+    int32_t floor, ceiling;
+    int shift = 0;
+    __m256i floors, ceilings;
+    __m128i shifts;
+    while (span >> shift > 65530) shift++;
+    floor = least - ((int32_t)1 << shift);
+    ceiling = greatest + ((int32_t)1 << shift);
+#define CODE(k) ((int16_t)((int32_t)(((uint32_t)(k) - (uint32_t)floor) >> shift) - 32768))
+    floors = _mm256_set1_epi32(floor);
+    ceilings = _mm256_set1_epi32(ceiling);
+    shifts = _mm_cvtsi32_si128(shift);
+    for (; i + 16 <= n; i += 16) {
+        const char *at = (const char *)x + i * (is_double ? 8 : 4);
+        __m256i a = code_eight(load_upper(at, is_double), floors, ceilings, shifts);
+        __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
+        _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
+    }
+    for (; i < n; i++) {
+        int32_t k = UPPER(x, i);
+        k = k < floor ? floor : k > ceiling ? ceiling : k;
+        code[i] = CODE(k);
+    }
+    for (; i < padded; i++) code[i] = -32768; /* below all thresholds */
+    first[0] = 0;
+    while (first[0] < m) {
+        int together = 0;
+        while (together < 4 && first[together] < m) { /* thresholds of the same code are one */
+            ptrdiff_t next = first[together] + 1;
+            of[together] = CODE(UPPER(thresholds, next - 1));
+            while (next < m && CODE(UPPER(thresholds, next)) == of[together]) next++;
+            first[++together] = next;
+        }
+        if (together == 4) compare_codes(code, padded, of, 4, above, equal);
+        else if (together == 3) compare_codes(code, padded, of, 3, above, equal);
+        else if (together == 2) compare_codes(code, padded, of, 2, above, equal);
+        else compare_codes(code, padded, of, 1, above, equal);
+        for (int t = 0; t < together; t++) {
+            const ptrdiff_t start = first[t], stop = first[t + 1];
+            counts[2 * start] += below - above[t] - equal[t];
+            below = above[t];
+            if (stop == start + 1 && equal[t] == (once ? 1 : hits != NULL ? (uint32_t)hits[start] : 0)) {
+                counts[2 * start + 1] += equal[t];
+                continue;
+            }
+            for (i = 0; i < padded; i += 16) {
+                __m256i same = _mm256_cmpeq_epi16(_mm256_loadu_si256((const __m256i *)(code + i)), _mm256_set1_epi16(of[t]));
+                uint32_t found = (uint32_t)_mm256_movemask_epi8(same) & 0x55555555;
+                for (; found; found &= found - 1) {
+                    const ptrdiff_t j = i + __builtin_ctz(found) / 2;
+                    ptrdiff_t place = start;
+                    while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++;
+                    counts[2 * place + (place < stop && SCORE(thresholds, place) == SCORE(x, j))]++;
+                }
+            }
+        }
+        first[0] = first[together];
+    }
+    counts[2 * m] += below;
+#undef SCORE
+#undef UPPER
+#undef CODE
+}
+
+/* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
+ * (NULL: once), or more often where scores tie. */
+AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const float *x, ptrdiff_t n, int whole,
+                                    const int64_t *hits, uint32_t *counts) {
     uint32_t below = (uint32_t)n;
-    ptrdiff_t t = 0;
-    for (; t + 4 <= m; t += 4) below = compare_double(thresholds + t, 4, x, n, below, counts + 2 * t);
-    if (m - t == 3) below = compare_double(thresholds + t, 3, x, n, below, counts + 2 * t);
-    if (m - t == 2) below = compare_double(thresholds + t, 2, x, n, below, counts + 2 * t);
-    if (m - t == 1) below = compare_double(thresholds + t, 1, x, n, below, counts + 2 * t);
+    if (m > 4) {
+        compare_coded(thresholds, m, x, n, 0, whole ? hits : NULL, whole && hits == NULL, counts);
+        return;
+    }
+    if (m == 4) below = compare_float(thresholds, 4, x, n, below, counts);
+    if (m == 3) below = compare_float(thresholds, 3, x, n, below, counts);
+    if (m == 2) below = compare_float(thresholds, 2, x, n, below, counts);
+    if (m == 1) below = compare_float(thresholds, 1, x, n, below, counts);
+    counts[2 * m] += below;
+}
+
+AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, const double *x, ptrdiff_t n, int whole,
+                                     const int64_t *hits, uint32_t *counts) {
+    uint32_t below = (uint32_t)n;
+    if (m > 2) {
+        compare_coded(thresholds, m, x, n, 1, whole ? hits : NULL, whole && hits == NULL, counts);
+        return;
+    }
+    if (m == 2) below = compare_double(thresholds, 2, x, n, below, counts);
+    if (m == 1) below = compare_double(thresholds, 1, x, n, below, counts);
     counts[2 * m] += below;
 }
 
 #else
 
 static int simd_available(void) { return 0; }
-static void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, uint32_t *c) {
-    (void)t, (void)m, (void)x, (void)n, (void)c;
+static void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, int w, const int64_t *h,
+                               uint32_t *c) {
+    (void)t, (void)m, (void)x, (void)n, (void)w, (void)h, (void)c;
 }
-static void simd_compare_double(const double *t, ptrdiff_t m, const double *x, ptrdiff_t n, uint32_t *c) {
-    (void)t, (void)m, (void)x, (void)n, (void)c;
+static void simd_compare_double(const double *t, ptrdiff_t m, const double *x, ptrdiff_t n, int w, const int64_t *h,
+                                uint32_t *c) {
+    (void)t, (void)m, (void)x, (void)n, (void)w, (void)h, (void)c;
 }
 
 #endif

@@ -5,6 +5,7 @@ from libc.string cimport memset
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._count cimport (
+    BLOCK,
     NAN_OMIT,
     STRATEGY_AUTO,
     STRATEGY_PARTS,
@@ -155,6 +156,7 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     if not (reserve(&work.counts, 2 * index.m + 2, sizeof(uint32_t))
             and reserve(&work.scratch, scratch_size(&index, n), 1)):
         return STATUS_NO_MEMORY
+    index.whole = n <= BLOCK
     counts = <uint32_t*>work.counts.memory
     memset(counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
     if not count_items(items, start, stop, &index, work.scratch.memory, counts, tally):
