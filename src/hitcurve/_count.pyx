@@ -604,9 +604,9 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
 
 cdef enum:
     # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
-    COMPARE_FLOAT = 20
-    COMPARE_DOUBLE = 24
-    COMPARE_FLOAT_PORTABLE = 12
+    COMPARE_FLOAT = 64
+    COMPARE_DOUBLE = 64
+    COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
     BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
