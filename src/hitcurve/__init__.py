@@ -1,7 +1,12 @@
 """Measure rankings: average precision and all that reads off the hit curve, exact under ties."""
+from typing import TYPE_CHECKING, Any
+
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+
+if TYPE_CHECKING:
+    from hitcurve.presets import PRESETS
 
 __version__ = "0.1.0"
 
@@ -10,6 +15,7 @@ __all__ = [
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "PRESETS",
     "PrecisionRecallCurve",
     "RocCurve",
     "ThresholdCounts",
@@ -18,3 +24,18 @@ __all__ = [
     "average_precision",
     "mean_average_precision",
 ]
+
+# What few need at once: imported where it is first asked for, so that the import of the package stays short.
+_LAZY = {"PRESETS": "hitcurve.presets"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -231,7 +231,8 @@ cdef class _Measures:
             (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
             bounds with ``normalize="hits"``). ``"threshold"``: the group enters at once, (1/R) sum r_g H_g / N_g, which
             is scikit-learn's number and neither a mean nor a bound. Without ties all four agree.
-        interpolation : {None, "11-point", "101-point", "all-point", "trapezoid", "continuous"}
+        interpolation : {None, "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", \
+"101-point-float"}
             None is the sum above. The ``-point`` kinds take the mean, over recall levels, of the greatest precision at
             that recall or a higher one: 11 levels (PASCAL VOC 2007), 101 (COCO), or one a relevant item (VOC 2010);
             levels are compared in whole numbers, and under expected ties the curve is the mean hit curve.
