@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "PRESETS",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
-    "PRESETS",
     "PrecisionRecallCurve",
     "RocCurve",
     "ThresholdCounts",
