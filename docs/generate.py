@@ -1,8 +1,10 @@
 """The pages that are made rather than written: the reference, the measures, the presets, the disagreements."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -41,12 +43,41 @@ def titled(name: str) -> str:
     return f"{name}\n{'=' * len(name)}\n\n"
 
 
+def compiled_signature(value: type) -> str:
+    """The arguments that make a compiled class: it cannot be asked for them, its stub can."""
+    stub = Path(hitcurve.__file__).with_name(value.__module__.rpartition(".")[2] + ".pyi")
+    if not stub.exists():
+        return ""
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == value.__name__:
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                    arguments = method.args
+                    arguments.args = arguments.args[1:]
+                    for argument in [*arguments.args, *arguments.kwonlyargs]:
+                        argument.annotation = None
+                    return "(" + public(ast.unparse(arguments)) + ")"
+    return ""
+
+
+def public(signature: str) -> str:
+    """Without the arguments that begin with an underscore: the tests' own."""
+    return re.sub(r", _\w+=\w+", "", signature)
+
+
+def public_signature(app: Any, what: str, name: str, value: Any, options: Any, signature: str | None,
+                     returns: str | None) -> tuple[str | None, str | None]:
+    return (public(signature) if signature else signature), returns
+
+
 def directive(path: str, value: Any) -> str:
     module, _, name = path.rpartition(".")
     if inspect.isclass(value):
         plain_tuple = issubclass(value, tuple)
         options = "" if plain_tuple else "   :members:\n   :inherited-members:\n"
-        return f".. currentmodule:: {module}\n\n.. autoclass:: {name}\n{options}\n"
+        signature = "" if plain_tuple else compiled_signature(value)
+        return f".. currentmodule:: {module}\n\n.. autoclass:: {name}{signature}\n{options}\n"
     if inspect.isroutine(value):
         return f".. currentmodule:: {module}\n\n.. autofunction:: {name}\n\n"
     return f".. currentmodule:: {module}\n\n.. autodata:: {name}\n   :no-value:\n\n"
@@ -104,16 +135,13 @@ def reference() -> None:
 
 
 def measures_page() -> None:
-    rows = [
-        [
-            ", ".join(f"`{form}`" for form in record.forms),
-            ", ".join(f"`{synonym}`" for synonym in record.synonyms),
-            record.definition,
-            record.source,
-        ]
-        for record in measures.MEASURES
-    ]
-    keep(out / "measures.md", table(["name", "also", "definition", "source"], rows))
+    text = ""
+    for record in measures.MEASURES:
+        text += ", ".join(f"`{form}`" for form in record.forms)
+        if record.synonyms:
+            text += "; in trec_eval " + ", ".join(f"`{synonym}`" for synonym in record.synonyms)
+        text += f"\n: {record.definition}.\n\n  {record.source}.\n\n"
+    keep(out / "measures.md", text)
 
 
 def presets_page() -> None:
@@ -133,7 +161,7 @@ def number(value: Any) -> str:
     if isinstance(value, float):
         if value.is_integer() and abs(value) >= 1000:
             return f"{value:,.0f}"
-        return "NaN" if value != value else f"{value:.4f}"
+        return "NaN" if value != value else f"{round(value, 4) + 0.0:.4f}"  # never -0.0000
     return str(value)
 
 
@@ -186,4 +214,5 @@ def check_examples(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", generate)
     app.connect("source-read", check_examples)
+    app.connect("autodoc-process-signature", public_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
