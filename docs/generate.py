@@ -9,10 +9,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import run
 from sphinx.util import logging
 
 import hitcurve
-import run
 from hitcurve import measures
 
 here = Path(__file__).resolve().parent

@@ -573,7 +573,7 @@ def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list
 def voc_levels(show: Shown) -> None:
     """The Python code that most copied for the 11-point AP of VOC 2007 makes its levels by `np.arange(0, 1.1, 0.1)`.
     There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it; 6 and 7 likewise. With 10 or 20
-    objects four rankings in five get another number, up to 0.05 lower. In whole numbers, 10 · h ≥ i · R, none is missed.
+    objects four rankings in five get another number, up to 0.05 lower. In whole numbers, 10 · h ≥ i · R, none is.
     """
     show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7")
     hits = np.array(show.names["hits"])
