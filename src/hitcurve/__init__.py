@@ -25,17 +25,17 @@ __all__ = [
     "mean_average_precision",
 ]
 
-# What few need at once: imported where it is first asked for, so that the import of the package stays short.
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
 _LAZY = {"PRESETS": "hitcurve.presets"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    if name in _LAZY:
+        from importlib import import_module
 
-    return getattr(import_module(_LAZY[name]), name)
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LAZY})
