@@ -1,10 +1,13 @@
 """Other libraries' own tests against hitcurve, through adapters that rename and no more. See ci/peer-suites."""
 
+import argparse
 import contextlib
 import importlib
 import importlib.util
 import io
 import math
+import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -13,6 +16,7 @@ import traceback
 import types
 import unittest
 import warnings
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -201,8 +205,59 @@ def rdkit(checkout: Path) -> Outcomes:
     return outcomes
 
 
+# --- trec_eval --------------------------------------------------------------------------------------------------------
+
+
+def trec_eval(checkout: Path) -> Outcomes:
+    """The quicktest of the Makefile; a case is a measure of a command, right if all of its lines are."""
+    from hitcurve.trec_eval import expand, report
+
+    makefile = (checkout / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"^\t\./trec_eval (.*) (\S+) (\S+) \| diff - (\S+)$", makefile.partition("quicktest:")[2]
+                          .partition("longtest:")[0], re.MULTILINE)
+    outcomes: Outcomes = {}
+    for options, qrels, run, wanted in [("", *files) for files in re.findall(
+        r"^\t\./trec_eval (\S+) (\S+) \| diff - (\S+)$", makefile.partition("longtest:")[0], re.MULTILINE)] + commands:
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        parser.add_argument("-m", action="append")
+        parser.add_argument("-q", action="store_true")
+        parser.add_argument("-c", action="store_true")
+        parser.add_argument("-l", type=int, default=1)
+        parser.add_argument("-M", type=int)
+        parser.add_argument("-R", default="qrels")
+        parser.add_argument("-Z")
+        asked, command = parser.parse_args(shlex.split(options)), f"{options} {qrels} {run}".strip()
+        theirs = lines_by_measure((checkout / wanted).read_text(encoding="utf-8"))
+        if asked.R != "qrels" or asked.Z:
+            outcomes[command] = "no such format of judgments" if asked.R != "qrels" else "no z-scores"
+            continue
+        entries, unknown = [], {}
+        for name in asked.m or ["official"]:
+            try:
+                entries += expand(name)
+            except ValueError as error:
+                unknown[name.partition(".")[0]] = str(error)
+        preset = hc.PRESETS["trec_eval 10"] | {"missing": "zero" if asked.c else "raise", "strict": False}
+        measures = [entry.measure for entry in entries if entry.measure is not None]
+        found = hc.evaluate(checkout / qrels, checkout / run, measures, rel=asked.l, depth=asked.M, **preset)
+        ours = lines_by_measure(report(found, entries, each=asked.q))
+        for measure, lines in theirs.items():
+            wrong = next((f"{a} is {b}" for a, b in zip_longest(lines, ours.get(measure, [])) if a != b), "")
+            outcomes[f"{command}: {measure}"] = unknown.get(measure, wrong)
+    return outcomes
+
+
+def lines_by_measure(text: str) -> dict[str, list[str]]:
+    lines: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        name, *rest = line.split()
+        lines.setdefault(name, []).append(" ".join(rest))
+    return lines
+
+
 SUITES = {
     "scikit-learn": ("sklearn/metrics/tests/test_ranking.py", scikit_learn),
+    "trec_eval": ("m_iprec_at_recall.c", trec_eval),
     "rdkit": ("rdkit/ML/Scoring/UnitTestScoring.py", rdkit),
 }
 

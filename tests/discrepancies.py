@@ -664,7 +664,7 @@ def single_precision_counts(show: Shown) -> None:
 
 @record("What is missing or undefined", "A query that was not answered")
 def unanswered(show: Shown) -> None:
-    """Two queries have judgements, the run answers one of them, with AP 0.5. The mean over the queries that are there
+    """Two queries have judgments, the run answers one of them, with AP 0.5. The mean over the queries that are there
     is 0.5, over all of them 0.25. trec_eval 9 and pytrec_eval skip the missing one (trec_eval unless `-c` is given),
     trec_eval 10 stops with an error, ir_measures counts 0, ranx refuses unless it is told to count 0.
     """
@@ -723,7 +723,7 @@ def all_relevant(show: Shown) -> None:
 
 @record("What is missing or undefined", "Relevant items that were never retrieved")
 def never_retrieved(show: Shown) -> None:
-    """A retrieval tool divides by the relevant documents of the judgements, found or not. scikit-learn and
+    """A retrieval tool divides by the relevant documents of the judgments, found or not. scikit-learn and
     torchmetrics see only the items that are given to them, and have no argument for the others.
     """
     show.given("y, s = [1, 0], [2.0, 1.0]  # and a relevant item that was not retrieved")
@@ -761,7 +761,7 @@ def not_a_number(show: Shown) -> None:
 
 @record("What is missing or undefined", "A query that nobody judged")
 def unjudged_query(show: Shown) -> None:
-    """The run answers a query that has no judgements. trec_eval, pytrec_eval and ir_measures leave it out; ranx refuses
+    """The run answers a query that has no judgments. trec_eval, pytrec_eval and ir_measures leave it out; ranx refuses
     unless it is told to drop it.
     """
     show.given("y, s, qid = [0, 1], [2.0, 1.0], ['q', 'q']  # and a query p, which nobody judged")

@@ -157,17 +157,53 @@ def trec_dicts(y, s, qid):
     return qrels, run
 
 
-@pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval 9"])
-def test_pytrec_eval(name):
+def test_trec_eval_of_arrays():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     y, s, qid = random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9)
     qrels, run = trec_dicts(y, s, qid)
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut"}).evaluate(run)
     docno = -np.arange(len(y))  # the ids ascend with the place
-    options = {"qid": qid, "tiebreak": docno, **hc.PRESETS[name]}
+    options = {"qid": qid, "tiebreak": docno, **hc.PRESETS["trec_eval arrays"]}
     for measure, k in (("map", None), ("map_cut_5", 5), ("map_cut_10", 10)):
         ours = hc.mean_average_precision(y, s.astype("float32"), k=k, **options)
         assert ours == pytest.approx(np.mean([value[measure] for value in theirs.values()]), rel=1e-14)
+
+
+def judged(y, s, qid):
+    """With an unanswered query, one without relevant documents, and documents without judgments."""
+    qrels, run = trec_dicts(y, s, qid)
+    del run["q05"]
+    for query in qrels.values():
+        del query[min(query)]
+    return qrels, run
+
+
+@pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval 9"])
+def test_pytrec_eval(name):
+    evaluate = pytest.importorskip("hitcurve.trec").evaluate
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut", "recip_rank", "ndcg"}).evaluate(run)
+    names = ["map", "map_cut_5", "recip_rank", "ndcg"]
+    found = evaluate(qrels, run, names, **hc.PRESETS[name])
+    for measure, ours in zip(names, found.means.values(), strict=True):
+        assert ours == pytest.approx(np.mean([value[measure] for value in theirs.values()]), rel=1e-12)
+    with pytest.raises(ValueError, match="q05"):
+        evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+    del qrels["q05"]
+    in_double = evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+    assert in_double.means["AP"] != found.means["AP"]
+
+
+def test_ir_measures():
+    evaluate = pytest.importorskip("hitcurve.trec").evaluate
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
+    measures = [ir_measures.AP, ir_measures.AP @ 5, ir_measures.nDCG @ 10, ir_measures.P @ 5]
+    theirs = ir_measures.calc_aggregate(measures, qrels, run)
+    found = evaluate(qrels, run, [str(measure) for measure in measures], **hc.PRESETS["ir_measures"])
+    for measure in measures:
+        assert found.means[str(measure)] == pytest.approx(theirs[measure], rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
@@ -236,5 +272,10 @@ def test_every_preset_is_accepted(name):
     preset = hc.PRESETS[name]
     assert type(preset) is dict
     y, s, qid = random_queries(lambda rng, n: rng.integers(0, 9, n))
+    if "scores" in preset:  # of runs
+        evaluate = pytest.importorskip("hitcurve.trec").evaluate
+        qrels, run = trec_dicts(y, s, qid)
+        assert 0 < evaluate(qrels, run, "AP", **preset).means["AP"] < 1
+        return
     assert 0 < hc.mean_average_precision(y, s, qid=qid, **preset) < 1
     assert set(preset) <= set(inspect.signature(hc.mean_average_precision).parameters)

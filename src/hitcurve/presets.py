@@ -5,18 +5,22 @@ from typing import Any
 
 #: Keyword arguments that reproduce another tool's average precision, by the tool's name: plain dictionaries, to pass on
 #: as ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision`` (those with ``empty`` go
-#: to the mean alone), or, for ``"RDKit"``, to ``HitCurve``. The page "Presets" of the documentation says for each what
-#: else the tool does to the data and what no argument can reproduce.
+#: to the mean alone); those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to
+#: ``HitCurve``. The page "Presets" of the documentation says for each what else the tool does to the data and what no
+#: argument can reproduce.
 PRESETS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},
     "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
     # auc(recall, precision) of precision_recall_curve, but for the first segment, which starts at precision 1 there.
     "scikit-learn auc": {"ties": "threshold", "interpolation": "trapezoid"},
-    # map and map_cut. Ties: tiebreak= with the documents' ids, descending; 9 and pytrec_eval: scores as float32.
-    "trec_eval 9": {"normalize": "relevant", "empty": "zero"},
-    "trec_eval 10": {"normalize": "relevant", "empty": "zero"},
-    "pytrec_eval": {"normalize": "relevant", "empty": "zero"},
+    # evaluate(qrels, run, measures, ...). Unanswered queries: 9 and pytrec_eval skip them, 10 stops.
+    "trec_eval 9": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
+    "trec_eval 10": {"ties": "docid", "scores": "float64", "missing": "raise", "empty": "zero"},
+    "pytrec_eval": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
+    "ir_measures": {"ties": "docid", "scores": "float32", "missing": "zero", "empty": "zero"},
+    # map and map_cut of arrays. Ties: tiebreak= with the documents' ids, descending; in 9, scores as float32.
+    "trec_eval arrays": {"normalize": "relevant", "empty": "zero"},
     # map and map@k. Its order of ties is that of an unstable sort.
     "ranx": {"normalize": "relevant", "empty": "zero"},
     # RetrievalMAP. Its order of ties is that of topk; scores of 0 and below count as not retrieved.
