@@ -47,7 +47,7 @@ def commands(name: str, text: str) -> list[str]:
         if program != "hitcurve":
             continue
         out = io.StringIO()
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             code = cli.main(arguments)
         if code != 0 or out.getvalue().rstrip() != wanted.rstrip():
             found.append(f"{name}: {command}\nexpected:\n{wanted}\ngot ({code}):\n{out.getvalue()}")
