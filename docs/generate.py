@@ -80,7 +80,8 @@ def directive(path: str, value: Any) -> str:
         return f".. currentmodule:: {module}\n\n.. autoclass:: {name}{signature}\n{options}\n"
     if inspect.isroutine(value):
         return f".. currentmodule:: {module}\n\n.. autofunction:: {name}\n\n"
-    return f".. currentmodule:: {module}\n\n.. autodata:: {name}\n   :no-value:\n\n"
+    where = hitcurve._LAZY.get(name, module)  # its comment is read from the source of the module that defines it
+    return f".. autodata:: {where}.{name}\n   :no-value:\n\n"
 
 
 PUBLIC_MODULES = ("measures", "ir_measures", "spark")

@@ -198,7 +198,7 @@ def constant_scorer(show: Shown) -> None:
     """RDKit takes rows that the caller has sorted; it never sees a score, so ties are in the order the sort left.
 
     The widespread line `sorted(zip(score, label), reverse=True)` compares labels where scores are equal: actives come
-    first. Sorting stably by the score alone leaves the order of the input, as scikit-fingerprints (from 2.0) and
+    first. Sorting stably by the score alone leaves the order of the input, as scikit-fingerprints 2.1 and
     DeepChem do: then the number says how the file was written. An ascending `sorted` puts actives last.
     """
     show.given("y = [0] * 990 + [1] * 10", "s = [0.0] * 1000")
