@@ -75,7 +75,8 @@ def directive(path: str, value: Any) -> str:
     module, _, name = path.rpartition(".")
     if inspect.isclass(value):
         plain_tuple = issubclass(value, tuple)
-        options = "" if plain_tuple else "   :members:\n   :inherited-members:\n"
+        ours = all(base.__module__.startswith("hitcurve") for base in value.__mro__[:-1])
+        options = "" if plain_tuple else "   :members:\n" + ("   :inherited-members:\n" if ours else "")
         signature = "" if plain_tuple else compiled_signature(value)
         return f".. currentmodule:: {module}\n\n.. autoclass:: {name}{signature}\n{options}\n"
     if inspect.isroutine(value):
