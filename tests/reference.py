@@ -23,7 +23,8 @@ mp.dps = 50
 remembered = lru_cache(maxsize=1 << 16)  # rankings of six items have only 64 orders: the same ones come back
 
 TIES = ("expected", "best", "worst", "threshold")
-INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous")
+FLOAT_LEVELS = {"11-point-float": 0.1, "101-point-float": 0.01}  # the steps from level to level
+INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous", *FLOAT_LEVELS)
 NORMALIZE = ("min", "relevant", "hits")
 
 Group = namedtuple("Group", "score items relevant")
@@ -296,11 +297,16 @@ def continuous_area(groups, R):
 
 
 def recall_levels(R, interpolation):
-    """The hits that reach each recall level, which need not be whole numbers."""
+    """The hits at each recall level, which need not be whole numbers, and whether a number of hits reaches it."""
     if interpolation == "all-point":
-        return [Fraction(i) for i in range(1, R + 1)]
-    levels = {"11-point": 10, "101-point": 100}[interpolation]
-    return [Fraction(i * R, levels) for i in range(levels + 1)]
+        exact = [Fraction(i) for i in range(1, R + 1)]
+    else:
+        levels = int(interpolation.partition("-")[0]) - 1
+        exact = [Fraction(i * R, levels) for i in range(levels + 1)]
+    if interpolation in FLOAT_LEVELS:
+        step = FLOAT_LEVELS[interpolation]
+        return [(need, lambda h, i=i: float(h) / R >= i * step) for i, need in enumerate(exact)]
+    return [(need, lambda h, need=need: h >= need) for need in exact]
 
 
 @remembered
@@ -308,7 +314,8 @@ def envelope(points, R, interpolation):
     """The mean of the interpolated precision over the recall levels; points are (items, hits), items >= 1."""
     precisions = [(h, Fraction(h, x)) for x, h in points]
     levels = recall_levels(R, interpolation)
-    return sum(max((p for h, p in precisions if h >= need), default=Fraction(0)) for need in levels) / len(levels)
+    best = [max((p for h, p in precisions if reached(h)), default=Fraction(0)) for _, reached in levels]
+    return sum(best) / len(levels)
 
 
 @remembered
@@ -317,12 +324,12 @@ def mean_envelope(groups, R, interpolation):
     rows = [(c, H, n, r, Fraction(H + r, c + n)) for c, H, n, r in with_above(groups) if r]
     total = Fraction(0)
     levels = recall_levels(R, interpolation)
-    for need in levels:
+    for need, reached in levels:
         values = [Fraction(0)]
         for c, H, n, r, end in rows:
-            if H + r >= need:
+            if reached(H + r):
                 values.append(end)
-                if need > H:
+                if not reached(H):
                     values.append(need / (c + (need - H) * n / r))
         total += max(values)
     return total / len(levels)

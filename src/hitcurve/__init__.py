@@ -1,11 +1,17 @@
 """Measure rankings: average precision and all that reads off the hit curve, exact under ties."""
+from typing import TYPE_CHECKING, Any
+
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
+if TYPE_CHECKING:
+    from hitcurve.presets import PRESETS
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "PRESETS",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
@@ -18,3 +24,18 @@ __all__ = [
     "average_precision",
     "mean_average_precision",
 ]
+
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
+_LAZY = {"PRESETS": "hitcurve.presets"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -8,7 +8,9 @@ from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, Thr
 
 _Ties: TypeAlias = Literal["expected", "best", "worst", "threshold"]
 _Orders: TypeAlias = Literal["expected", "best", "worst"]
-_Interpolation: TypeAlias = Literal["11-point", "101-point", "all-point", "trapezoid", "continuous"]
+_Interpolation: TypeAlias = Literal[
+    "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float"
+]
 _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
 _Empty: TypeAlias = Literal["skip", "zero", "one", "raise"]
 _NanPolicy: TypeAlias = Literal["raise", "worst", "omit"]

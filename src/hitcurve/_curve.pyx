@@ -231,10 +231,12 @@ cdef class _Measures:
             (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
             bounds with ``normalize="hits"``). ``"threshold"``: the group enters at once, (1/R) sum r_g H_g / N_g, which
             is scikit-learn's number and neither a mean nor a bound. Without ties all four agree.
-        interpolation : {None, "11-point", "101-point", "all-point", "trapezoid", "continuous"}
-            None is the sum above. The ``-point`` kinds take the mean, over recall levels, of the greatest precision at
-            that recall or a higher one: 11 levels (PASCAL VOC 2007), 101 (COCO), or one a relevant item (VOC 2010);
-            levels are compared in whole numbers, and under expected ties the curve is the mean hit curve.
+        interpolation : str, optional
+            None is the sum above. ``"11-point"``, ``"101-point"`` and ``"all-point"`` take the mean, over recall levels, of
+            the greatest precision at that recall or a higher one: 11 levels (PASCAL VOC 2007), 101 (COCO), or one a
+            relevant item (VOC 2010); levels are compared in whole numbers, and under expected ties the curve is the
+            mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
+            Python code of VOC 2007 and COCO does: some levels are then missed.
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
             point's precision. ``"continuous"``: the integral of precision over recall with hits spread evenly over a
             tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same for expected and threshold ties.
@@ -256,6 +258,17 @@ cdef class _Measures:
         ----------
         Zhu (2004), "Recall, Precision and Average Precision". McSherry & Najork (2008), "Computing Information
         Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.average_precision()
+        0.861111111111111
+        >>> curve.average_precision(ties="worst"), curve.average_precision(ties="best")
+        (0.8055555555555555, 0.9166666666666666)
+        >>> curve.average_precision([1, 2], normalize="relevant").round(4).tolist()
+        [0.3333, 0.5]
         """
         cdef Reading reading
         if k is None:
@@ -288,6 +301,20 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; NaN only for a fraction of no items.
+
+        References
+        ----------
+        Kent, Berry, Luehrs & Perry (1955), "Operational criteria for designing information retrieval systems", American
+        Documentation 6:93.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.precision(2), curve.precision(2, ties="worst")
+        (0.75, 0.5)
+        >>> curve.precision([1, 3]).round(4).tolist()
+        [1.0, 0.6667]
         """
         return self.at_cutoff("precision", MEASURE_PRECISION, k, fraction, ties, 0.0)
 
@@ -303,6 +330,19 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; NaN when there is no relevant item.
+
+        References
+        ----------
+        Kent, Berry, Luehrs & Perry (1955), as in ``precision``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.recall(4)
+        1.0
+        >>> round(curve.recall(fraction=0.5), 4)
+        0.6667
         """
         return self.at_cutoff("recall", MEASURE_RECALL, k, fraction, ties, 0.0)
 
@@ -320,6 +360,17 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; 0 when there is no relevant item.
+
+        References
+        ----------
+        van Rijsbergen (1979), "Information Retrieval", chapter 7.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.f_score(3), round(curve.f_score(3, beta=2.0), 4)
+        (0.6666666666666666, 0.6667)
         """
         if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
             raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
@@ -339,6 +390,19 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold).
+
+        References
+        ----------
+        Zhu (2004), "Recall, Precision and Average Precision".
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.hits_at([1, 2, 3, 4]).tolist()
+        [1.0, 1.5, 2.0, 3.0]
+        >>> curve.hits_at(2, ties="best")
+        2.0
         """
         return self.at_cutoff("hits_at", MEASURE_HITS, k, fraction, ties, 0.0)
 
@@ -359,6 +423,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Craswell & Hawking (2004), "Overview of the TREC 2004 Web Track".
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 0, 0], [2, 2, 2, 1])
+        >>> round(curve.success(1), 4), curve.success(1, ties="worst")
+        (0.3333, 0.0)
         """
         return self.at_cutoff("success", MEASURE_SUCCESS, k, fraction, ties, 0.0)
 
@@ -374,6 +449,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Buckley & Voorhees (2005), "Retrieval System Evaluation", in "TREC", MIT Press.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.r_precision(), 4)
+        0.6667
         """
         return self.plain("r_precision", MEASURE_R_PRECISION, ties)
 
@@ -394,6 +480,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Voorhees (1999), "The TREC-8 Question Answering Track Report". Ties: McSherry & Najork (2008), ECIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 0, 0], [2, 2, 2, 1])
+        >>> round(curve.reciprocal_rank(), 4), curve.reciprocal_rank(ties="best")
+        (0.6111, 1.0)
         """
         cdef Reading reading
         parse_reading(None, ties, None, "min", &reading)
@@ -421,6 +518,18 @@ cdef class _Measures:
         ------
         ValueError
             When relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed.
+
+        References
+        ----------
+        Hanley & McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
+        Radiology 143:29.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.roc_auc(), 4)
+        0.8333
         """
         cdef Reading reading
         parse_reading(None, ties, None, "min", &reading)
@@ -450,6 +559,17 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``.
+
+        References
+        ----------
+        Jain & Nicholls (2008), "Recommendations for evaluation of computational methods", J. Comput.-Aided Mol. Des. 22:133.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.roc_enrichment(0.5), 4)
+        2.0
         """
         cdef Reading reading
         parse_reading(None, ties, None, "min", &reading)
@@ -476,6 +596,18 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``.
+
+        References
+        ----------
+        Pearlman & Charifson (2001), "Improved scoring of ligand-protein interactions using OWFEG free energy grids",
+        J. Med. Chem. 44:502.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.enrichment_factor(0.5), 4), curve.enrichment_factor(k=1)
+        (1.3333, 2.0)
         """
         self.needs_all("enrichment_factor")
         return self.at_cutoff("enrichment_factor", MEASURE_ENRICHMENT_FACTOR, k, fraction, ties, 0.0)
@@ -492,6 +624,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Pearlman & Charifson (2001), as in ``enrichment_factor``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.max_enrichment_factor(0.5)
+        2.0
         """
         self.needs_all("max_enrichment_factor")
         return self.at_cutoff("max_enrichment_factor", MEASURE_MAX_ENRICHMENT_FACTOR, k, fraction, "expected", 0.0)
@@ -508,6 +651,17 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; NaN when there is no relevant item.
+
+        References
+        ----------
+        Pearlman & Charifson (2001), as in ``enrichment_factor``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.normalized_enrichment_factor(0.5), 4)
+        0.6667
         """
         self.needs_all("normalized_enrichment_factor")
         return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
@@ -546,6 +700,17 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``, and for alpha not above 0.
+
+        References
+        ----------
+        Sheridan, Singh, Fluder & Kearsley (2001), J. Chem. Inf. Comput. Sci. 41:1395.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.rie(20.0), 4)
+        1.9644
         """
         return self.with_number("rie", MEASURE_RIE, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
 
@@ -569,6 +734,19 @@ cdef class _Measures:
         ------
         ValueError
             As ``rie``.
+
+        References
+        ----------
+        Truchon & Bayly (2007), "Evaluating virtual screening methods", J. Chem. Inf. Model. 47:488.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.bedroc(20.0), 4)
+        0.9822
+        >>> curve.bedroc([1.0, 20.0]).round(4).tolist()
+        [0.8265, 0.9822]
         """
         return self.with_number("bedroc", MEASURE_BEDROC, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
 
@@ -596,6 +774,18 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``, and for min_fpr outside (0, 1).
+
+        References
+        ----------
+        Mysinger & Shoichet (2010), "Rapid context-dependent ligand desolvation in molecular docking",
+        J. Chem. Inf. Model. 50:1561.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
+        (0.4875, 0.3429)
         """
         if not isinstance(adjusted, (bool, np.bool_)):
             raise TypeError(f"adjusted must be True or False, got {adjusted!r}")
@@ -612,6 +802,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Bestgen (2015), Prague Bull. Math. Linguistics 103:131.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.chance(), 4)
+        0.645
         """
         return self.plain("chance", MEASURE_CHANCE, "expected")
 
@@ -624,6 +825,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
+
+        References
+        ----------
+        Boyd, Santos Costa, Davis & Page (2012), "Unachievable region in precision-recall space", ICML.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.minimum(), 4)
+        0.3833
         """
         return self.plain("minimum", MEASURE_MINIMUM, "expected")
 
@@ -639,6 +851,17 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item, or nothing else.
+
+        References
+        ----------
+        Bestgen (2015), as in ``chance``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.normalized_average_precision(), 4)
+        0.6088
         """
         return self.plain("normalized_average_precision", MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
 
@@ -847,6 +1070,14 @@ cdef class HitCurve(_Measures):
         ------
         ValueError
             For flags other than 0 and 1, num_items below the length, num_relevant below the hits.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.HitCurve.from_ranked([1, 0, 1], num_items=100, num_relevant=5)
+        HitCurve(num_items=100, num_relevant=5, num_hits=2, num_tied=0)
+        >>> round(hc.HitCurve.from_ranked([1, 0, 1]).average_precision(), 4)
+        0.8333
         """
         flags = as_real(hits, "hits")
         if flags.ndim != 1:
@@ -880,6 +1111,14 @@ cdef class HitCurve(_Measures):
         ------
         ValueError
             For a rank below 1, above num_items, or given twice; num_relevant below the hits.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.HitCurve.from_ranks([1, 3], num_items=100)
+        HitCurve(num_items=100, num_relevant=2, num_hits=2, num_tied=0)
+        >>> round(hc.HitCurve.from_ranks([1, 3], num_items=100).average_precision(), 4)
+        0.8333
         """
         places = as_real(ranks, "ranks")
         if places.ndim != 1:
@@ -929,6 +1168,13 @@ cdef class HitCurve(_Measures):
         ------
         ValueError
             For a table that no ranking has; the row and the values are named.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve.from_table([6, 5], above=[0, 1], tied=[1, 2], hits=[1, 1], num_items=6)
+        >>> curve == hc.HitCurve([1, 0, 1, 0, 0, 0], [6, 5, 5, 3, 2, 1])
+        True
         """
         lower = parse_lower(lower_is_better)
         columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
@@ -1107,6 +1353,14 @@ cdef class HitCurve(_Measures):
         -------
         TieReport
             worst, expected, best, threshold, num_tied, tied_share, largest_group, cutoff_group.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> report = curve.tie_report()
+        >>> round(report.worst, 4), round(report.expected, 4), round(report.best, 4), report.num_tied
+        (0.8056, 0.8611, 0.9167, 2)
         """
         self.needs_plain("tie_report")
         tied = self.tied
@@ -1185,6 +1439,20 @@ cdef class HitCurve(_Measures):
             precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
             the point; where every item is selected it is the type's least value (greatest, with lower_is_better), and it
             is None for a curve without scores.
+
+        References
+        ----------
+        Davis & Goadrich (2006), "The relationship between precision-recall and ROC curves", ICML.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> points = curve.precision_recall_curve(ties="threshold")
+        >>> points.recall.round(2).tolist(), points.precision.round(2).tolist()
+        ([1.0, 1.0, 0.67, 0.33, 0.0], [0.5, 0.75, 0.67, 1.0, 1.0])
+        >>> points.threshold.tolist()
+        [-9223372036854775808, 3, 5, 6]
         """
         x, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
@@ -1212,6 +1480,18 @@ cdef class HitCurve(_Measures):
         ------
         ValueError
             When relevant items were never retrieved.
+
+        References
+        ----------
+        Fawcett (2006), "An introduction to ROC analysis", Pattern Recognition Letters 27:861.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> points = curve.roc_curve()
+        >>> points.fpr.round(2).tolist(), points.tpr.round(2).tolist()
+        ([0.0, 0.0, 0.33, 0.33, 1.0], [0.0, 0.33, 0.67, 1.0, 1.0])
         """
         self.needs_all("roc_curve")
         x, h, row, passed = self.corners(ties)
@@ -1237,6 +1517,18 @@ cdef class HitCurve(_Measures):
         -------
         HitCurvePoints
             items and hits.
+
+        References
+        ----------
+        Zhu (2004), "Recall, Precision and Average Precision".
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> points = curve.hit_curve()
+        >>> points.items.tolist(), points.hits.tolist()
+        ([0, 1, 3, 4, 6], [0, 1, 2, 3, 3])
         """
         x, h, _, _ = self.corners(ties)
         return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
@@ -1583,6 +1875,13 @@ cdef class HitCurves(_Measures):
         -------
         float
             NaN when there is no query to take the mean over.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.HitCurves([1, 0, 0, 1, 0], [5, 4, 3, 3, 1], qid=[1, 1, 2, 2, 3])
+        >>> curves.mean_average_precision(), curves.mean_average_precision(empty="zero")
+        (0.875, 0.5833333333333334)
         """
         if k is not None:
             k = whole_number(k, "k")
@@ -1601,6 +1900,14 @@ cdef class HitCurves(_Measures):
         -------
         TieReport
             Of arrays, one entry for each query.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.HitCurves([1, 0, 0, 1, 0], [5, 4, 3, 3, 1], qid=[1, 1, 2, 2, 3])
+        >>> report = curves.tie_report()
+        >>> report.worst.tolist(), report.best.tolist()
+        ([1.0, 0.5, nan], [1.0, 1.0, nan])
         """
         self.needs_plain("tie_report")
         reports = [curve.tie_report(k) for curve in self]
@@ -1766,6 +2073,15 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     ThresholdCounts
         tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
         nothing is selected, recall when there is no relevant item, F when both.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> counts = hc.at_threshold([1, 0, 1, 1], [4, 3, 2, 1], 2)
+    >>> counts.tp, counts.fp, counts.fn, counts.tn
+    (2, 1, 1, 0)
+    >>> round(counts.precision, 4), round(counts.recall, 4)
+    (0.6667, 0.6667)
     """
     if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
         raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")

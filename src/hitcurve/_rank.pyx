@@ -62,7 +62,9 @@ from hitcurve._count cimport (
 )
 from hitcurve._read cimport (
     INTERPOLATION_11_POINT,
+    INTERPOLATION_11_POINT_FLOAT,
     INTERPOLATION_101_POINT,
+    INTERPOLATION_101_POINT_FLOAT,
     INTERPOLATION_ALL_POINT,
     INTERPOLATION_CONTINUOUS,
     INTERPOLATION_NONE,
@@ -161,8 +163,13 @@ cdef int parse_interpolation(object interpolation) except -1:
             return INTERPOLATION_TRAPEZOID
         if interpolation == "continuous":
             return INTERPOLATION_CONTINUOUS
+        if interpolation == "11-point-float":
+            return INTERPOLATION_11_POINT_FLOAT
+        if interpolation == "101-point-float":
+            return INTERPOLATION_101_POINT_FLOAT
     raise unknown("interpolation", interpolation,
-                  "None, '11-point', '101-point', 'all-point', 'trapezoid', 'continuous'")
+                  "None, '11-point', '101-point', 'all-point', 'trapezoid', 'continuous', '11-point-float', "
+                  "'101-point-float'")
 
 
 cdef object whole_number(object value, str name):

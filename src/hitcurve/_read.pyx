@@ -431,8 +431,14 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
     return (total + carry) / <double>table.num_relevant
 
 
-cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant) noexcept nogil:
-    """hits / num_relevant >= level / levels, in whole numbers as long as they fit."""
+cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant, bint floats) noexcept nogil:
+    """hits / num_relevant >= level / levels, in whole numbers as long as they fit; or as well-known code has it in floats.
+
+    That code makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above 3 / 10.
+    """
+    cdef double step = 0.1 if levels == 10 else 0.01
+    if floats:
+        return <double>hits / <double>num_relevant >= <double>level * step
     if num_relevant < (<int64_t>1 << 55):
         return hits * levels >= level * num_relevant
     return <double>hits * <double>levels >= <double>level * <double>num_relevant
@@ -447,15 +453,17 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
     cdef int64_t seen = 0, level, levels = 0
     cdef Py_ssize_t i
-    cdef bint falls
+    cdef bint falls, floats = False
     for i in range(table.rows):
         seen += table.hits[i]
-    if reading.interpolation == INTERPOLATION_11_POINT:
+    if reading.interpolation == INTERPOLATION_11_POINT or reading.interpolation == INTERPOLATION_11_POINT_FLOAT:
         levels = 10
-    elif reading.interpolation == INTERPOLATION_101_POINT:
+    elif reading.interpolation == INTERPOLATION_101_POINT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
         levels = 100
+    if reading.interpolation == INTERPOLATION_11_POINT_FLOAT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
+        floats = True
     level = levels
-    while level > 0 and not reaches(level, levels, seen, table.num_relevant):
+    while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
         level -= 1
     for i in range(table.rows - 1, -1, -1):
         c = <double>table.above[i]
@@ -478,13 +486,14 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
                 own = r - own
             add(&total, &carry, own * best)
         else:
-            while level > 0 and not reaches(level, levels, seen, table.num_relevant):
+            while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
                 if falls:
                     # Hits above the group's start at this level: its numerator is a whole number.
                     if table.num_relevant < (<int64_t>1 << 55):
                         h = <double>(level * table.num_relevant - levels * seen) / levels
                     else:
                         h = <double>level * <double>table.num_relevant / levels - above_hits
+                    h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
                     add(&total, &carry, fmax(best, (above_hits + h) / (c + h * (n / r))))
                 else:
                     add(&total, &carry, best)

@@ -99,6 +99,14 @@ class HitCounter:
         ------
         ValueError
             For a relevant item whose score is not among the thresholds, and as HitCurve does.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> counter = hc.HitCounter([0.9, 0.3])
+        >>> counter.update([0, 1, 0], [0.3, 0.9, 0.1])
+        >>> counter
+        HitCounter(2 thresholds, num_items=3, num_hits=1)
         """
         relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
         items, nan_items = block_counts(cuts, score, self.nan_policy)
@@ -132,6 +140,15 @@ class HitCounter:
         ------
         ValueError
             For a counter that was made otherwise.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> one, other = hc.HitCounter([0.9, 0.3]), hc.HitCounter([0.9, 0.3])
+        >>> one.update([1, 0], [0.9, 0.5])
+        >>> other.update([1], [0.3])
+        >>> one.merge(other)
+        HitCounter(2 thresholds, num_items=3, num_hits=2)
         """
         if not isinstance(other, HitCounter):
             raise TypeError(f"other must be a HitCounter, got {type(other).__name__}")
@@ -164,6 +181,15 @@ class HitCounter:
         -------
         HitCurve
             With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> counter = hc.HitCounter(edges=[0.0, 0.5])
+        >>> counter.update([1, 0, 0], [0.9, 0.7, 0.2])
+        >>> report = counter.curve().tie_report()
+        >>> report.worst, report.best
+        (0.5, 1.0)
         """
         if self._kind == "edges":
             # Bin i: what equals edge i - 1 and what lies between it and edge i.

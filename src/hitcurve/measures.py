@@ -156,7 +156,9 @@ MEASURES: tuple[Definition, ...] = (
             Option(
                 "interp",
                 "interpolation",
-                _choice("11-point", "101-point", "all-point", "trapezoid", "continuous"),
+                _choice(
+                    "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float"
+                ),
             ),
         ),
     ),

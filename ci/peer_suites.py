@@ -1,0 +1,293 @@
+"""Other libraries' own tests against hitcurve, through adapters that rename and no more. See ci/peer-suites."""
+
+import argparse
+import contextlib
+import importlib
+import importlib.util
+import io
+import math
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import tomllib
+import traceback
+import types
+import unittest
+import warnings
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hitcurve as hc
+
+Outcomes = dict[str, str]  # the name of a case, and what is wrong with it: nothing if it passed
+
+
+# --- scikit-learn -----------------------------------------------------------------------------------------------------
+
+
+def average_precision_score(y_true: Any, y_score: Any, *, average: Any = "macro", pos_label: Any = 1,
+                            sample_weight: Any = None) -> float:
+    from sklearn.preprocessing import label_binarize
+
+    preset = hc.PRESETS["scikit-learn"]
+    y_true, y_score = np.asarray(y_true), np.asarray(y_score)
+    if y_true.ndim == 1 and y_score.ndim == 1:
+        return hc.average_precision(y_true == pos_label, y_score, sample_weight=sample_weight, **preset)
+    if y_true.ndim == 1:
+        y_true = label_binarize(y_true, classes=np.unique(y_true))
+    if average == "micro":
+        return hc.average_precision(y_true.ravel(), y_score.ravel(), **preset)
+    if average == "samples":
+        return hc.mean_average_precision(y_true, y_score, empty="zero", **preset)
+    if average == "macro":
+        return hc.mean_average_precision(y_true.T, y_score.T, empty="zero", **preset)
+    values = hc.HitCurves(y_true.T, y_score.T).average_precision(**preset)
+    if average is None:
+        return values
+    weights = y_true.sum(axis=0)
+    return float(np.average(np.nan_to_num(values), weights=weights)) if weights.any() else math.nan
+
+
+def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
+                           drop_intermediate: bool = False) -> tuple[Any, Any, Any]:
+    flags = np.asarray(y_true) == (1 if pos_label is None else pos_label)
+    points = hc.HitCurve(flags, y_score, sample_weight=sample_weight).precision_recall_curve(ties="threshold")
+    return points.precision, points.recall, points.threshold
+
+
+def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    flags = np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true)
+    preset = hc.PRESETS["scikit-learn label ranking"]
+    if sample_weight is None:
+        return hc.mean_average_precision(flags, y_score, **preset)
+    values = hc.HitCurves(flags, y_score).average_precision(ties="threshold")
+    return float(np.average(np.where(np.isnan(values), 1.0, values), weights=sample_weight))
+
+
+SKLEARN = (average_precision_score, precision_recall_curve, label_ranking_average_precision_score)
+
+
+def scikit_learn(checkout: Path) -> Outcomes:
+    """The tests of sklearn/metrics/tests/test_ranking.py that call one of the functions above."""
+    import pytest
+    import sklearn.metrics
+
+    names = {function.__name__ for function in SKLEARN}
+    for function in SKLEARN:
+        setattr(sklearn.metrics, function.__name__, function)
+
+    def calls(function: Any, seen: frozenset[str] = frozenset()) -> bool:
+        code = function.__code__
+        used = {name for part in (code, *code.co_consts) if isinstance(part, types.CodeType) for name in part.co_names}
+        if used & names:
+            return True
+        helpers = [function.__globals__.get(name) for name in used - seen]
+        return any(
+            calls(helper, seen | used)
+            for helper in helpers
+            if isinstance(helper, types.FunctionType) and helper.__module__ == function.__module__
+        )
+
+    class Chosen:
+        def __init__(self) -> None:
+            self.outcomes: Outcomes = {}
+
+        def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+            def wanted(item: Any) -> bool:
+                values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+                functions = [value for value in values if isinstance(value, types.FunctionType)]
+                if functions:
+                    return any(value in SKLEARN for value in functions) or (
+                        "check" in item.callspec.params and item.callspec.params["func"] in SKLEARN
+                    )
+                return calls(item.function)
+
+            items[:] = [item for item in items if wanted(item)]
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.when == "call" or report.failed:
+                name = report.nodeid.rpartition("::")[2]
+                self.outcomes[name] = report.longreprtext.splitlines()[-1] if report.failed else ""
+
+        @pytest.fixture
+        def global_random_seed(self) -> int:
+            return 42
+
+    chosen = Chosen()
+    with tempfile.TemporaryDirectory() as folder:
+        # Beside the built package: the checkout itself may not be built.
+        test = shutil.copy(checkout / "sklearn/metrics/tests/test_ranking.py", Path(folder) / "test_ranking.py")
+        with contextlib.redirect_stdout(io.StringIO()):
+            pytest.main(["-q", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={folder}", str(test)],
+                        plugins=[chosen])
+    return chosen.outcomes
+
+
+# --- RDKit ------------------------------------------------------------------------------------------------------------
+
+
+def ranked(rows: Any, col: int) -> hc.HitCurve:
+    return hc.HitCurve.from_ranked([bool(row[col]) for row in rows])
+
+
+def CalcEnrichment(rows: Any, col: int, fractions: Any) -> list[float]:
+    curve = ranked(rows, col)
+    # a fraction of 0 is the first item there
+    return [curve.enrichment_factor(f) if f else curve.enrichment_factor(k=1) for f in fractions]
+
+
+def CalcAUC(rows: Any, col: int) -> float:
+    return ranked(rows, col).roc_auc()
+
+
+def CalcRIE(rows: Any, col: int, alpha: float) -> float:
+    return ranked(rows, col).rie(alpha)
+
+
+def CalcBEDROC(rows: Any, col: int, alpha: float) -> float:
+    return ranked(rows, col).bedroc(alpha)
+
+
+RDKIT = (CalcEnrichment, CalcAUC, CalcRIE, CalcBEDROC)
+
+
+def rdkit(checkout: Path) -> Outcomes:
+    """rdkit/ML/Scoring/UnitTestScoring.py; a case is an assertion, so that one that fails hides no other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scoring = importlib.import_module("rdkit.ML.Scoring.Scoring")
+    source = checkout / "rdkit/ML/Scoring/Scoring.py"
+    spec = importlib.util.spec_from_file_location("rdkit_scoring_of_the_checkout", source)
+    assert spec is not None
+    assert spec.loader is not None
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)  # its helpers may be newer than the installed ones
+    for name, value in vars(fresh).items():
+        if not name.startswith("_"):
+            setattr(scoring, name, value)
+    for function in RDKIT:
+        setattr(scoring, function.__name__, function)
+    spec = importlib.util.spec_from_file_location("unit_test", checkout / "rdkit/ML/Scoring/UnitTestScoring.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    outcomes: Outcomes = {}
+    for name in unittest.TestLoader().getTestCaseNames(module.TestCase):
+        case = module.TestCase(name)
+        case.setUp()
+        count = 0
+
+        def counted(method: Any, test: str = name) -> Any:
+            def call(*args: Any, **options: Any) -> None:
+                nonlocal count
+                count += 1
+                try:
+                    method(*args, **options)
+                    outcomes[f"{test} {count}"] = ""
+                except Exception as error:
+                    outcomes[f"{test} {count}"] = str(error).splitlines()[0]
+
+            return call
+
+        for assertion in ("assertEqual", "assertNotEqual", "assertAlmostEqual", "assertNotAlmostEqual", "assertRaises"):
+            setattr(case, assertion, counted(getattr(case, assertion)))
+        try:
+            getattr(case, name)()
+            outcomes[f"{name} end"] = ""
+        except Exception:
+            outcomes[f"{name} end"] = traceback.format_exc().splitlines()[-1]
+    return outcomes
+
+
+# --- trec_eval --------------------------------------------------------------------------------------------------------
+
+
+def trec_eval(checkout: Path) -> Outcomes:
+    """The quicktest of the Makefile; a case is a measure of a command, right if all of its lines are."""
+    from hitcurve.trec_eval import expand, report
+
+    makefile = (checkout / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"^\t\./trec_eval (.*) (\S+) (\S+) \| diff - (\S+)$", makefile.partition("quicktest:")[2]
+                          .partition("longtest:")[0], re.MULTILINE)
+    outcomes: Outcomes = {}
+    for options, qrels, run, wanted in [("", *files) for files in re.findall(
+        r"^\t\./trec_eval (\S+) (\S+) \| diff - (\S+)$", makefile.partition("longtest:")[0], re.MULTILINE)] + commands:
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        parser.add_argument("-m", action="append")
+        parser.add_argument("-q", action="store_true")
+        parser.add_argument("-c", action="store_true")
+        parser.add_argument("-l", type=int, default=1)
+        parser.add_argument("-M", type=int)
+        parser.add_argument("-R", default="qrels")
+        parser.add_argument("-Z")
+        asked, command = parser.parse_args(shlex.split(options)), f"{options} {qrels} {run}".strip()
+        theirs = lines_by_measure((checkout / wanted).read_text(encoding="utf-8"))
+        if asked.R != "qrels" or asked.Z:
+            outcomes[command] = "no such format of judgments" if asked.R != "qrels" else "no z-scores"
+            continue
+        entries, unknown = [], {}
+        for name in asked.m or ["official"]:
+            try:
+                entries += expand(name)
+            except ValueError as error:
+                unknown[name.partition(".")[0]] = str(error)
+        preset = hc.PRESETS["trec_eval 10"] | {"missing": "zero" if asked.c else "raise", "strict": False}
+        measures = [entry.measure for entry in entries if entry.measure is not None]
+        found = hc.evaluate(checkout / qrels, checkout / run, measures, rel=asked.l, depth=asked.M, **preset)
+        ours = lines_by_measure(report(found, entries, each=asked.q))
+        for measure, lines in theirs.items():
+            wrong = next((f"{a} is {b}" for a, b in zip_longest(lines, ours.get(measure, [])) if a != b), "")
+            outcomes[f"{command}: {measure}"] = unknown.get(measure, wrong)
+    return outcomes
+
+
+def lines_by_measure(text: str) -> dict[str, list[str]]:
+    lines: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        name, *rest = line.split()
+        lines.setdefault(name, []).append(" ".join(rest))
+    return lines
+
+
+SUITES = {
+    "scikit-learn": ("sklearn/metrics/tests/test_ranking.py", scikit_learn),
+    "trec_eval": ("m_iprec_at_recall.c", trec_eval),
+    "rdkit": ("rdkit/ML/Scoring/UnitTestScoring.py", rdkit),
+}
+
+
+def main(checkouts: list[str]) -> int:
+    listed = tomllib.loads(Path(__file__).with_name("peer_suites.toml").read_text(encoding="utf-8"))
+    wrong = 0
+    for checkout in map(Path, checkouts):
+        found = [(name, run) for name, (file, run) in SUITES.items() if (checkout / file).exists()]
+        if not found:
+            print(f"{checkout}: no test of a known peer in it", file=sys.stderr)
+            return 2
+        for name, run in found:
+            outcomes = run(checkout)
+            known = listed.get(name, {})
+            failed = {case: message for case, message in outcomes.items() if message}
+            print(f"{name}: {len(outcomes) - len(failed)} of {len(outcomes)} pass, {len(failed)} fail")
+            for case, message in failed.items():
+                reason = known.get(case)
+                print(f"  {'as known' if reason else 'UNEXPECTED'}: {case}: {reason or message}")
+                wrong += reason is None
+            for case in known:
+                if case not in failed:
+                    print(f"  UNEXPECTED: {case} {'passes' if case in outcomes else 'was not run'}, but is listed")
+                    wrong += 1
+            if not outcomes:
+                print(f"  UNEXPECTED: no test of {name} was run")
+                wrong += 1
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

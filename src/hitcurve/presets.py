@@ -1,0 +1,39 @@
+"""PRESETS: the keyword arguments by which a number here is the number of another tool."""
+from __future__ import annotations
+
+from typing import Any
+
+#: Keyword arguments that reproduce another tool's average precision, by the tool's name: plain dictionaries, to pass on
+#: as ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision`` (those with ``empty`` go
+#: to the mean alone); those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to
+#: ``HitCurve``. The page "Presets" of the documentation says for each what else the tool does to the data and what no
+#: argument can reproduce.
+PRESETS: dict[str, dict[str, Any]] = {
+    # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
+    "scikit-learn": {"ties": "threshold"},
+    "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
+    # auc(recall, precision) of precision_recall_curve, but for the first segment, which starts at precision 1 there.
+    "scikit-learn auc": {"ties": "threshold", "interpolation": "trapezoid"},
+    # evaluate(qrels, run, measures, ...). Unanswered queries: 9 and pytrec_eval skip them, 10 stops.
+    "trec_eval 9": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
+    "trec_eval 10": {"ties": "docid", "scores": "float64", "missing": "raise", "empty": "zero"},
+    "pytrec_eval": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
+    "ir_measures": {"ties": "docid", "scores": "float32", "missing": "zero", "empty": "zero"},
+    # map and map_cut of arrays. Ties: tiebreak= with the documents' ids, descending; in 9, scores as float32.
+    "trec_eval arrays": {"normalize": "relevant", "empty": "zero"},
+    # map and map@k. Its order of ties is that of an unstable sort.
+    "ranx": {"normalize": "relevant", "empty": "zero"},
+    # RetrievalMAP. Its order of ties is that of topk; scores of 0 and below count as not retrieved.
+    "torchmetrics": {"normalize": "hits", "empty": "zero"},
+    # RankingMetrics, of lists in rank order; BinaryClassificationMetrics.areaUnderPR with numBins=0.
+    "Spark": {"normalize": "min", "empty": "zero", "tiebreak": "order"},
+    "Spark areaUnderPR": {"ties": "threshold", "interpolation": "trapezoid"},
+    # Rows in the order in which they come.
+    "RDKit": {"tiebreak": "order"},
+    # Detections, num_relevant= the objects; both development kits sort by a stable sort. "code": levels as floats.
+    "VOC 2007": {"interpolation": "11-point", "tiebreak": "order"},
+    "VOC 2007 code": {"interpolation": "11-point-float", "tiebreak": "order"},
+    "VOC 2010": {"interpolation": "all-point", "tiebreak": "order"},
+    "COCO": {"interpolation": "101-point", "tiebreak": "order"},
+    "COCO code": {"interpolation": "101-point-float", "tiebreak": "order"},
+}

@@ -1,0 +1,873 @@
+"""Where tools disagree about the same ranking: each case as a record that is run, by the tests and by the docs.
+
+A record shows the other tool's number from the tool itself where it is installed, and from its published rule, written
+anew here, where it is not (where both are there, they must agree). Every number is checked against the one written
+down, so a tool that changes its mind fails a test and stops the docs. A record's docstring says why the numbers differ.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import warnings
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import hitcurve as hc
+
+PEERS = {  # the package that is installed, and the module that it brings
+    "scikit-learn": "sklearn.metrics",
+    "pytrec_eval-terrier": "pytrec_eval",
+    "ir_measures": "ir_measures",
+    "ranx": "ranx",
+    "rdkit": "rdkit.ML.Scoring.Scoring",
+    "pycocotools": "pycocotools.cocoeval",
+    "torchmetrics": "torchmetrics",
+    "polars-ds": "polars_ds",
+    "scikit-fingerprints": "skfp.metrics",
+    "oddt": "oddt.metrics",
+}
+
+
+def peer_version(name: str) -> str | None:
+    """The version of a peer that is installed, None for one that is not."""
+    try:
+        found = version(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importlib.import_module(PEERS[name])
+    except (PackageNotFoundError, ImportError):
+        if os.environ.get("HITCURVE_ALL_PEERS"):
+            raise
+        return None
+    return found
+
+
+class Line(NamedTuple):
+    """One number of one tool."""
+
+    who: str
+    call: str
+    value: Any
+    ours: bool
+
+
+class Band(NamedTuple):
+    """One of our numbers under the orders that ties allow."""
+
+    call: str
+    worst: float
+    expected: float
+    best: float
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What the call gives, or what it raises, as a short text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = call()
+        except Exception as error:
+            return f"raises {type(error).__name__}"
+    return float(value) if isinstance(value, (float, np.floating)) or hasattr(value, "item") else value
+
+
+def agrees(value: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(wanted, (list, tuple)):
+        return len(value) == len(wanted) and all(agrees(a, b, tolerance) for a, b in zip(value, wanted, strict=True))
+    if isinstance(wanted, float) and isinstance(value, (int, float)):
+        return bool(np.isclose(value, wanted, rtol=tolerance, atol=tolerance, equal_nan=True))
+    return bool(value == wanted)
+
+
+class Shown:
+    """What one record shows, filled while it runs; a number that is not the one written down is an AssertionError."""
+
+    def __init__(self) -> None:
+        self.data: list[str] = []
+        self.names: dict[str, Any] = {"hc": hc, "np": np, "math": math}
+        self.lines: list[Line] = []
+        self.bands: list[Band] = []
+        self.run_with: dict[str, str] = {}
+
+    def given(self, *statements: str, **names: Any) -> None:
+        """Statements of Python that make the data: run here, and shown."""
+        self.names.update(names)
+        for statement in statements:
+            exec(statement, self.names)
+            self.data.append(statement)
+
+    def peer(self, name: str, call: str, wanted: Any, real: Callable[[Any], Any] | None = None,
+             rule: Callable[[], Any] | None = None, tolerance: float = 1e-6) -> None:
+        """The number of a peer; `real` is called with the peer's module."""
+        found = peer_version(name) if real is not None else None
+        values = []
+        who = name
+        if found is not None and real is not None:
+            module = importlib.import_module(PEERS[name])
+            values.append(outcome(lambda: real(module)))
+            self.run_with[name] = found
+            who = f"{name} {found}"
+        if rule is not None:
+            values.append(outcome(rule))
+            who = who if found else f"{name}, by its published rule"
+        for value in values:
+            assert agrees(value, wanted, tolerance), f"{who}: {call} is {value!r}, not {wanted!r}"
+        if values:
+            self.lines.append(Line(who, call, values[0], False))
+
+    def ours(self, call: str, wanted: Any, tolerance: float = 1e-6) -> None:
+        value = outcome(lambda: eval(call, self.names))
+        assert agrees(value, wanted, tolerance), f"{call} is {value!r}, not {wanted!r}"
+        self.lines.append(Line(f"hitcurve {hc.__version__}", call, value, True))
+
+    def band(self, call: str, worst: float, expected: float, best: float, tolerance: float = 1e-6) -> None:
+        """The call has `ties=...` in it."""
+        values = [eval(call.replace("ties=...", f"ties={t!r}"), self.names) for t in ("worst", "expected", "best")]
+        assert agrees(values, [worst, expected, best], tolerance), f"{call}: {values}"
+        self.bands.append(Band(call, *values))
+
+
+class Record(NamedTuple):
+    name: str
+    section: str
+    title: str
+    why: str
+    run: Callable[[Shown], None]
+
+    def shown(self) -> Shown:
+        shown = Shown()
+        self.run(shown)
+        return shown
+
+
+SECTIONS = ("Ties", "Definitions", "Numbers on a computer", "What is missing or undefined", "Input")
+RECORDS: list[Record] = []
+
+
+def record(section: str, title: str) -> Callable[[Callable[[Shown], None]], Callable[[Shown], None]]:
+    def kept(run: Callable[[Shown], None]) -> Callable[[Shown], None]:
+        assert section in SECTIONS
+        lines = (run.__doc__ or "").strip().splitlines()
+        RECORDS.append(Record(run.__name__, section, title, "\n".join(line.strip() for line in lines), run))
+        return run
+
+    return kept
+
+
+def pytrec(measure: str, qrels: Any, run: Any) -> Callable[[Any], Any]:
+    """One measure of the only query."""
+    return lambda m: next(iter(m.RelevanceEvaluator(qrels, {measure}).evaluate(run).values()))[
+        measure.replace(".", "_")
+    ]
+
+
+def rows(flags: Any) -> list[list[int]]:
+    return [[int(flag)] for flag in flags]
+
+
+# --- ties -------------------------------------------------------------------------------------------------------------
+
+
+@record("Ties", "A tie that is worth more than the best of its orders")
+def above_the_best(show: Shown) -> None:
+    """Ten relevant items share one score, below a hundred others. Whatever their order, they hold ranks 101 to 110.
+
+    scikit-learn lets a tie enter at once: all ten get the precision after the tenth, 10/110. That is neither the mean
+    over the orders nor a bound of them; on average it is too low, here it is above every order. cornac's MAP and the
+    label ranking average precision of scikit-learn are the same rule.
+    """
+    show.given("y = [0] * 100 + [1] * 10", "s = [2.0] * 100 + [1.0] * 10")
+    y, s = show.names["y"], show.names["s"]
+    show.peer("scikit-learn", "average_precision_score(y, s)", 1 / 11, lambda m: m.average_precision_score(y, s),
+              lambda: 10 * (10 / 110) / 10)
+    show.peer("scikit-learn", "label_ranking_average_precision_score([y], [s])", 1 / 11,
+              lambda m: m.label_ranking_average_precision_score([y], [s]))
+    show.ours("hc.average_precision(y, s, ties='threshold')", 1 / 11)
+    any_order = math.fsum(j / (100 + j) for j in range(1, 11)) / 10
+    show.ours("hc.average_precision(y, s)", any_order)
+    show.band("hc.average_precision(y, s, ties=...)", any_order, any_order, any_order)
+
+
+@record("Ties", "A scorer that says nothing, and BEDROC 1.00")
+def constant_scorer(show: Shown) -> None:
+    """RDKit takes rows that the caller has sorted; it never sees a score, so ties are in the order the sort left.
+
+    The widespread line `sorted(zip(score, label), reverse=True)` compares labels where scores are equal: actives come
+    first. Sorting stably by the score alone leaves the order of the input, as scikit-fingerprints 2.1 and
+    DeepChem do: then the number says how the file was written. An ascending `sorted` puts actives last.
+    """
+    show.given("y = [0] * 990 + [1] * 10", "s = [0.0] * 1000")
+    y, s = show.names["y"], show.names["s"]
+    first = rows(label for _, label in sorted(zip(s, y, strict=True), reverse=True))
+    show.peer("rdkit", "CalcBEDROC(sorted(zip(s, y), reverse=True), 1, 20.0)", 1.0,
+              lambda m: m.CalcBEDROC(first, 0, 20.0))
+    show.peer("rdkit", "CalcEnrichment(sorted(zip(s, y), reverse=True), 1, [0.01])", [100.0],
+              lambda m: m.CalcEnrichment(first, 0, [0.01]))
+    show.peer("rdkit", "CalcBEDROC(list(zip(s, y)), 1, 20.0)", 0.0, lambda m: m.CalcBEDROC(rows(y), 0, 20.0))
+    show.peer("scikit-fingerprints", "bedroc_score(y, s)", 0.0, lambda m: m.bedroc_score(np.array(y), np.array(s)))
+    show.ours("hc.HitCurve(y, s, tiebreak='order').bedroc(20.0)", 0.0)
+    show.ours("hc.HitCurve(y, s).bedroc(20.0)", 0.0551666)
+    show.ours("hc.HitCurve(y, s).enrichment_factor(0.01)", 1.0)
+    show.band("hc.HitCurve(y, s).bedroc(20.0, ties=...)", 0.0, 0.0551666, 1.0)
+    show.band("hc.HitCurve(y, s).enrichment_factor(0.01, ties=...)", 0.0, 1.0, 100.0)
+
+
+@record("Ties", "Fifteen tied documents or sixteen")
+def fifteen_or_sixteen(show: Shown) -> None:
+    """ranx sorts with numba's `argsort`, which inserts up to 15 items and partitions from 16 on: only the first is
+    stable. One relevant document, the first of 15 that are tied, is ranked first; the first of 16 is ranked 15th.
+    Dictionaries go another way, a reversed sort, so the same data as dictionaries have another number again. No rule
+    gives these numbers: they follow from the sort's inner steps.
+    """
+    show.given("y15, s15 = [1] + [0] * 14, [1.0] * 15", "y16, s16 = [1] + [0] * 15, [1.0] * 16")
+
+    def data(n: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"q": {"d00": 1}}, {"q": {f"d{i:02}": 1.0 for i in range(n)}}
+
+    for n, as_run, as_dict in ((15, 1.0, 1 / 15), (16, 1 / 15, 0.5)):
+        qrels, run = data(n)
+        show.peer("ranx", f"evaluate(Qrels(qrels), Run(run), 'map'), {n} tied", as_run,
+                  lambda m, q=qrels, r=run: m.evaluate(m.Qrels(q), m.Run(r), "map"))
+        show.peer("ranx", f"evaluate(qrels, run, 'map'), {n} tied", as_dict,
+                  lambda m, q=qrels, r=run: m.evaluate(q, r, "map"))
+    show.ours("hc.average_precision(y15, s15), hc.average_precision(y16, s16)", (0.2212153, 0.2112956))
+    show.band("hc.average_precision(y15, s15, ties=...)", 1 / 15, 0.2212153, 1.0)
+    show.band("hc.average_precision(y16, s16, ties=...)", 1 / 16, 0.2112956, 1.0)
+
+
+@record("Ties", "Reciprocal rank 0.5, and 1.0 among the first ten")
+def two_providers(show: Shown) -> None:
+    """ir_measures hands `RR` to pytrec_eval, which ranks tied documents by descending id, and `RR@10` to its MS MARCO
+    provider, which ranks them by ascending id. A measure with a cutoff is then greater than the one without.
+    """
+    show.given("y, s = [1, 0], [1.0, 1.0]  # documents d1, d2")
+    qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d2": 1.0}}
+    for name, wanted in (("RR", 0.5), ("RR@10", 1.0)):
+        show.peer("ir_measures", f"calc_aggregate([{name}], qrels, run)", wanted,
+                  lambda m, n=name: m.calc_aggregate([m.parse_measure(n)], qrels, run)[m.parse_measure(n)])
+    show.ours("hc.HitCurve(y, s).reciprocal_rank(), hc.HitCurve(y, s).reciprocal_rank(10)", (0.75, 0.75))
+    show.band("hc.HitCurve(y, s).reciprocal_rank(ties=...)", 0.5, 0.75, 1.0)
+
+
+@record("Ties", "A document's name decides")
+def names_decide(show: Shown) -> None:
+    """trec_eval, and with it pytrec_eval and ir_measures, ranks tied documents by descending id and ignores the ranks
+    in the run file. Rename a document and the number changes. The rule is deterministic, but unfair to whoever's
+    documents begin with A (Cabanac et al. 2010, CLEF).
+    """
+    show.given("s = [1.0] * 10", "first, last = [1] + [0] * 9, [0] * 9 + [1]", "docno = np.arange(10)")
+    run = {"q": {f"d{i}": 1.0 for i in range(10)}}
+    show.peer("pytrec_eval-terrier", "map, the relevant document named d0", 0.1, pytrec("map", {"q": {"d0": 1}}, run),
+              lambda: 1 / 10)
+    show.peer("pytrec_eval-terrier", "map, the relevant document named d9", 1.0, pytrec("map", {"q": {"d9": 1}}, run),
+              lambda: 1.0)
+    show.ours("hc.average_precision(first, s, tiebreak=-docno)", 0.1)
+    show.ours("hc.average_precision(last, s, tiebreak=-docno)", 1.0)
+    show.ours("hc.average_precision(first, s)", 0.2928968)
+    show.band("hc.average_precision(first, s, ties=...)", 0.1, 0.2928968, 1.0)
+
+
+@record("Ties", "Ties in the order of topk")
+def topk_order(show: Shown) -> None:
+    """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version run
+    here the first of five tied documents is ranked fourth and the third is ranked first. No rule gives these numbers.
+    """
+    show.given("y, s = [1, 0, 0, 0, 0], [1.0] * 5")
+
+    def real(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        return float(module.functional.retrieval_average_precision(torch.ones(5), torch.tensor([1, 0, 0, 0, 0])))
+
+    show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.25, real)
+    show.ours("hc.average_precision(y, s)", 0.4566667)
+    show.band("hc.average_precision(y, s, ties=...)", 0.2, 0.4566667, 1.0)
+
+
+@record("Ties", "Docking scores with one decimal")
+def docking_scores(show: Shown) -> None:
+    """A docking program writes energies with one decimal: a hundred thousand compounds then share some eighty scores,
+    and the order that a sort happens to leave inside these groups moves AP by a quarter. In whole numbers it moves AP
+    thirteenfold. Actives first or last in the file is all the difference between the two rows of a stable sort.
+    """
+    show.given(
+        "rng = np.random.default_rng(0)",
+        "y = np.repeat([1, 0], [100, 99_900])",
+        "energy = np.where(y == 1, -7.5, -6.0) + rng.normal(0, 1, y.size)",
+        "tenths, whole = np.round(energy, 1), np.round(energy)",
+    )
+    y, s = show.names["y"], -show.names["whole"]
+    for which, order, bedroc in (("first", slice(None), 0.5198642), ("last", slice(None, None, -1), 0.2207369)):
+        flags = y[order][np.argsort(-s[order], kind="stable")]
+        show.peer("rdkit", f"CalcBEDROC(rows, 0, 20.0) of `whole` sorted stably, actives {which} in the file", bedroc,
+                  lambda m, f=flags: m.CalcBEDROC(rows(f), 0, 20.0))
+    show.peer("scikit-learn", "average_precision_score(y, -whole)", 0.0078331,
+              lambda m: m.average_precision_score(y, s))
+    show.ours("hc.average_precision(y, whole, lower_is_better=True)", 0.0125013)
+    show.ours("hc.HitCurve(y, whole, lower_is_better=True).bedroc(20.0)", 0.3249362)
+    show.band("hc.average_precision(y, energy, lower_is_better=True, ties=...)", 0.0115215, 0.0115215, 0.0115215)
+    show.band("hc.average_precision(y, tenths, lower_is_better=True, ties=...)", 0.0102360, 0.0114398, 0.0129221)
+    show.band("hc.average_precision(y, whole, lower_is_better=True, ties=...)", 0.0053782, 0.0125013, 0.0725515)
+    show.band("hc.HitCurve(y, whole, lower_is_better=True).bedroc(20.0, ties=...)", 0.2207369, 0.3249362, 0.5198642)
+
+
+@record("Ties", "Scores that only single precision ties")
+def single_precision(show: Shown) -> None:
+    """trec_eval 9, and pytrec_eval, which holds it, keep scores in single precision; trec_eval 10 keeps double. Two
+    scores that differ in the ninth digit are tied in 9, and then ids decide. Hugging Face's `evaluate` declares scores
+    as float32 too.
+    """
+    show.given("y, s = np.array([1, 0]), np.array([0.500000001, 0.5])  # documents d1, d2", "docno = np.array([1, 2])")
+    qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 0.500000001, "d2": 0.5}}
+    show.peer("pytrec_eval-terrier", "map", 0.5, pytrec("map", qrels, run), lambda: 0.5)
+    show.peer("trec_eval 10", "map", 1.0, rule=lambda: 1.0)
+    show.ours("hc.average_precision(y, s.astype('float32'), tiebreak=-docno)", 0.5)
+    show.ours("hc.average_precision(y, s, tiebreak=-docno)", 1.0)
+    show.band("hc.average_precision(y, s.astype('float32'), ties=...)", 0.5, 0.75, 1.0)
+
+
+@record("Ties", "Relevant items before the sort")
+def relevant_before_the_sort(show: Shown) -> None:
+    """copairs puts the positive pairs before the others and sorts stably; TFRS counts every item that is tied with
+    the last of the first k as found. Both read a tie at its best. TF-Ranking shuffles ties, anew in each call unless
+    it is seeded: one draw from between worst and best.
+    """
+    show.given("y, s = [0, 1, 0, 0, 1, 0], [3.0, 2.0, 2.0, 2.0, 2.0, 1.0]")
+    y, s = np.array(show.names["y"]), np.array(show.names["s"])
+
+    def copairs() -> float:
+        flags = np.sort(y)[::-1][np.argsort(-np.concatenate([s[y == 1], s[y == 0]]), kind="stable")]
+        found = np.cumsum(flags)
+        return float(np.mean((found / np.arange(1, 7))[flags == 1]))
+
+    def tfrs() -> float:
+        return float(np.mean([np.sum(s > score) < 2 for score in s[y == 1]]))
+
+    show.peer("copairs", "average precision", 7 / 12, rule=copairs)
+    show.peer("TFRS", "FactorizedTopK, recall among the first 2", 1.0, rule=tfrs)
+    show.ours("hc.average_precision(y, s, ties='best')", 7 / 12)
+    show.ours("hc.HitCurve(y, s).recall(2, ties='best')", 0.5)
+    show.ours("hc.HitCurve(y, s).recall(2)", 0.25)
+    show.band("hc.average_precision(y, s, ties=...)", 0.325, 0.4402778, 7 / 12)
+    show.band("hc.HitCurve(y, s).recall(2, ties=...)", 0.0, 0.25, 0.5)
+
+
+@record("Ties", "A random scorer with log AUC 0.50")
+def log_auc_of_nothing(show: Shown) -> None:
+    """The ROC curve of a constant score is the diagonal. Drawn over the logarithm of the false-positive rate it is
+    bent, and a trapezoid between its two points, as torchmetrics and others compute, is no area under it: 0.50 in
+    place of 0.145. The exact integral of a straight ROC segment is Δy/ln 10 + b·Δlog₁₀ x.
+    """
+    show.given("y, s = [1] * 10 + [0] * 9990, [0.5] * 10_000")
+
+    def real(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        logauc = importlib.import_module("torchmetrics.functional.classification").binary_logauc
+        return float(logauc(torch.tensor(show.names["s"]), torch.tensor(show.names["y"]), fpr_range=(0.001, 1.0)))
+
+    def rule() -> float:
+        return (0.001 + 1) / 2 * (math.log10(1) - math.log10(0.001)) / 3
+
+    show.peer("torchmetrics", "binary_logauc(s, y, fpr_range=(0.001, 1))", 0.5005, real, rule)
+    show.ours("hc.HitCurve(y, s).log_auc(0.001)", 0.1446205)
+    show.ours("hc.HitCurve(y, s).log_auc(0.001, adjusted=True)", 0.0)
+    show.band("hc.HitCurve(y, s).log_auc(0.001, ties=...)", 0.0, 0.1446205, 1.0)
+
+
+@record("Ties", "Ties that count as losses")
+def ties_as_losses(show: Shown) -> None:
+    """In ROC AUC a tied pair counts a half: that is the mean over its orders, and what scikit-learn, RDKit on average
+    and the area under the polygon say. cornac counts pairs with a strictly greater score only: its number is the worst
+    order.
+    """
+    show.given("y, s = [1, 0, 1, 0], [3.0, 3.0, 2.0, 1.0]")
+    y, s = np.array(show.names["y"]), np.array(show.names["s"])
+    show.peer("cornac", "AUC", 0.5, rule=lambda: np.mean(s[y == 1][:, None] > s[y == 0][None, :]))
+    show.peer("scikit-learn", "roc_auc_score(y, s)", 0.625, lambda m: m.roc_auc_score(y, s))
+    show.ours("hc.HitCurve(y, s).roc_auc()", 0.625)
+    show.band("hc.HitCurve(y, s).roc_auc(ties=...)", 0.5, 0.625, 0.75)
+
+
+@record("Ties", "Detections of one score, by image")
+def detections_by_image(show: Shown) -> None:
+    """pycocotools sorts detections by a stable sort: those with one score stay in the order of their images' ids. The
+    VOC development kit sorts stably too, its Python copies call `np.argsort`, which from 17 items on is not stable.
+    """
+    show.given("hit, confidence = [0, 1], [0.9, 0.9]  # images 1 and 2, two objects in all")
+
+    def real(module: Any) -> float:
+        return coco_average_precision(module, [[0], [1]], [[0.9], [0.9]], 2)
+
+    show.peer("pycocotools", "AP", 51 * 0.5 / 101, real, lambda: 51 * 0.5 / 101)
+    show.ours("hc.average_precision(hit, confidence, num_relevant=2, **hc.PRESETS['COCO'])", 51 * 0.5 / 101)
+    show.band("hc.average_precision(hit, confidence, num_relevant=2, interpolation='101-point', ties=...)",
+              51 * 0.5 / 101, 51 * 0.5 / 101, 51 / 101)
+
+
+# --- definitions ------------------------------------------------------------------------------------------------------
+
+
+@record("Definitions", "AP@k, divided by five different numbers")
+def normalizers(show: Shown) -> None:
+    """The sum of the precisions at the relevant items among the first k is divided by R (trec_eval, pytrec_eval,
+    ir_measures, ranx, TF-Ranking), by min(R, k) (Spark, recommenders, RecBole, LensKit, Kaggle, Vespa) or by the
+    relevant items found (torchmetrics, much image-hashing code). Elliot's MAP is the mean of P@1 to P@k, whatever is
+    relevant. MAP@R of pytorch-metric-learning is AP@R divided by R. Few of them say which.
+    """
+    show.given("y, s = [0, 1, 0, 1, 0, 0, 0, 1, 1, 1], list(range(10, 0, -1))")
+    y = np.array(show.names["y"])
+    qrels = {"q": {f"d{i}": int(y[i]) for i in range(10)}}
+    run = {"q": {f"d{i}": 10.0 - i for i in range(10)}}
+    hits = np.flatnonzero(y[:4])
+    total = float(np.sum((np.arange(len(hits)) + 1) / (hits + 1)))
+    show.peer("pytrec_eval-terrier", "map_cut.4", total / 5, pytrec("map_cut.4", qrels, run),
+              lambda: total / 5)
+    show.peer("ir_measures", "AP@4", total / 5,
+              lambda m: m.calc_aggregate([m.parse_measure("AP@4")], qrels, run)[m.parse_measure("AP@4")])
+    show.peer("ranx", "map@4", total / 5, lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map@4"))
+    show.peer("Spark", "RankingMetrics.meanAveragePrecisionAt(4)", total / 4, rule=lambda: total / min(5, 4))
+
+    def real(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        score = torch.tensor(show.names["s"], dtype=torch.float32)
+        return float(module.functional.retrieval_average_precision(score, torch.tensor(show.names["y"]), top_k=4))
+
+    show.peer("torchmetrics", "retrieval_average_precision(s, y, top_k=4)", total / 2, real, lambda: total / len(hits))
+    show.peer("Elliot", "MAP at 4", (0 + 1 / 2 + 1 / 3 + 2 / 4) / 4,
+              rule=lambda: np.mean([np.mean(y[:k]) for k in range(1, 5)]))
+    show.ours("hc.average_precision(y, s, k=4, normalize='relevant')", 0.2)
+    show.ours("hc.average_precision(y, s, k=4, normalize='min')", 0.25)
+    show.ours("hc.average_precision(y, s, k=4, normalize='hits')", 0.5)
+    show.ours("np.mean(hc.HitCurve(y, s).precision([1, 2, 3, 4]))", 1 / 3)
+    show.ours("hc.average_precision(y, s, k=5)  # MAP@R: k = R", 0.2)
+
+
+@record("Definitions", "Eleven points, three numbers")
+def eleven_points(show: Shown) -> None:
+    """A recall level stands for a number of relevant documents. The definition asks for at least level · R of them,
+    rounded up. trec_eval 9 takes ⌊level · R + 0.9⌋, which is that but for a few R (3, 23, 33, ...); trec_eval 10 takes
+    the nearest whole number, so level 0.4 of 3 is reached by one document. One ranking: 0.55 by the definition, 0.61,
+    and 0.70.
+    """
+    show.given("y, s = [1, 0, 1], [3.0, 2.0, 1.0]  # three relevant documents, two of them found")
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "x": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+
+    def by(needed: Callable[[float], int]) -> float:
+        precision = {0: 1.0, 1: 1.0, 2: 2 / 3, 3: 0.0}
+        return float(np.mean([precision[needed(level / 10)] for level in range(11)]))
+
+    show.peer("pytrec_eval-terrier", "11pt_avg", 0.6060606, pytrec("11pt_avg", qrels, run),
+              lambda: by(lambda level: int(level * 3 + 0.9)))
+    show.peer("trec_eval 10", "11pt_avg", 0.6969697, rule=lambda: by(lambda level: math.floor(level * 3 + 0.5)))
+    show.ours("hc.average_precision(y, s, num_relevant=3, interpolation='11-point')", (4 + 3 * 2 / 3) / 11)
+
+
+@record("Definitions", "The area under the precision-recall curve")
+def pr_area(show: Shown) -> None:
+    """Average precision is a sum of steps. Straight lines between the points give another number, too high where
+    precision falls: scikit-learn's `auc(recall, precision)` starts them at precision 1, Spark at the first precision.
+    The hits of a tie group spread evenly over it give the area of Davis & Goadrich, which PRROC and precrec compute.
+    All are called area under the PR curve.
+    """
+    show.given("y, s = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]")
+    y, s = np.array(show.names["y"]), np.array(show.names["s"], dtype=float)
+
+    def lines(first: float | None) -> float:
+        recall = [0.0] + [float(y[s >= cut].sum() / 4) for cut in (5, 4, 2)]
+        precision = [float(y[s >= cut].mean()) for cut in (5, 4, 2)]
+        return float(np.trapezoid([precision[0] if first is None else first, *precision], recall))
+
+    show.peer("scikit-learn", "average_precision_score(y, s)", 0.55, lambda m: m.average_precision_score(y, s))
+    show.peer("scikit-learn", "auc(recall, precision)", 0.6, lambda m: m.auc(*m.precision_recall_curve(y, s)[1::-1]),
+              lambda: lines(1.0))
+    show.peer("Spark", "areaUnderPR, numBins=0", 0.5375, rule=lambda: lines(None))
+    show.ours("hc.average_precision(y, s, **hc.PRESETS['scikit-learn'])", 0.55)
+    show.ours("hc.average_precision(y, s, **hc.PRESETS['Spark areaUnderPR'])", 0.5375)
+    show.ours("hc.average_precision(y, s, interpolation='continuous')", 0.5429843)
+    show.ours("hc.average_precision(y, s)", 0.6476190)
+    show.band("hc.average_precision(y, s, ties=...)", 0.525, 0.6476190, 0.7708333)
+
+
+@record("Definitions", "Scores of 0 and below")
+def not_retrieved(show: Shown) -> None:
+    """The retrieval measures of torchmetrics take a score of 0 or below as "not retrieved": its item is not relevant,
+    whatever its label. Energies and logits then have AP 0.
+    """
+    show.given("y, s = [1, 0, 1, 0], [-1.0, -2.0, -3.0, -4.0]")
+
+    def real(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        score = torch.tensor(show.names["s"])
+        return float(module.functional.retrieval_average_precision(score, torch.tensor(show.names["y"])))
+
+    show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.0, real, lambda: 0.0)
+    show.ours("hc.average_precision(y, s)", 5 / 6)
+
+
+@record("Definitions", "How many are 7 % of 100")
+def seven_percent(show: Shown) -> None:
+    """The first 7 % of 100 are 7 items, but in floats 0.07 · 100 is a little more than 7, and its ceiling is 8. RDKit's
+    `CalcEnrichment` also gives no value for a fraction of 1, the wrong one where two fractions stand for the same rank
+    (the third below is the factor of the first 3, not 2), and wrong or missing ones where they do not ascend.
+    """
+    show.given("seventh = [0] * 7 + [1] + [0] * 92", "hits = [1, 0, 0, 1] + [0] * 6")
+    hits = rows(show.names["hits"])
+    show.peer("rdkit", "CalcEnrichment(seventh, 0, [0.07])", [12.5],
+              lambda m: m.CalcEnrichment(rows(show.names["seventh"]), 0, [0.07]))
+    show.peer("rdkit", "CalcEnrichment(hits, 0, [0.1, 0.15, 0.2])", [5.0, 2.5, 5 / 3],
+              lambda m: m.CalcEnrichment(hits, 0, [0.1, 0.15, 0.2]))
+    show.peer("rdkit", "CalcEnrichment(hits, 0, [0.2, 0.1])", [2.5, 5 / 3],
+              lambda m: m.CalcEnrichment(hits, 0, [0.2, 0.1]))
+    show.peer("rdkit", "CalcEnrichment(hits, 0, [1.0])", [], lambda m: m.CalcEnrichment(hits, 0, [1.0]))
+    show.peer("scikit-fingerprints", "enrichment_factor(y, s, 0.9999)", 0.0,
+              lambda m: m.enrichment_factor(np.array([0] * 7 + [1] * 3), np.arange(10.0), 0.9999))
+    show.ours("hc.HitCurve.from_ranked(seventh).enrichment_factor(0.07)", 0.0)
+    show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.1, 0.15, 0.2]).tolist()", [5.0, 2.5, 2.5])
+    show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.2, 0.1]).tolist()", [2.5, 5.0])
+    show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor(1.0)", 1.0)
+
+
+@record("Definitions", "An enrichment that ignores the scores")
+def ignored_scores(show: Shown) -> None:
+    """oddt's `enrichment_factor`, `rie` and `bedroc` take scores and do not look at them: they count on labels that
+    come in rank order. Its `roc_auc` does sort, with low scores first.
+    """
+    show.given("y, s = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0], list(range(10))  # the actives have the lowest scores")
+    show.peer("oddt", "enrichment_factor(y, s, percentage=20)", 5.0, rule=lambda: np.mean([1, 1]) / 0.2)
+    show.ours("hc.HitCurve(y, s).enrichment_factor(0.2)", 0.0)
+    show.ours("hc.HitCurve.from_ranked(y).enrichment_factor(0.2)", 5.0)
+
+
+# --- numbers on a computer --------------------------------------------------------------------------------------------
+
+
+def detections_of(num_objects: int, first: int) -> list[int]:
+    return [1] * first + [0] * 1000 + [1] * (num_objects - first)
+
+
+def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list[float]], objects: int) -> float:
+    """pycocotools' own accumulation, of matches that are given to it, one list an image."""
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        evaluation = module.COCOeval(iouType="bbox")
+        parameters = evaluation.params
+        parameters.imgIds, parameters.catIds, parameters.iouThrs = [*range(len(hits))], [1], np.array([0.5])
+        parameters.areaRng, parameters.areaRngLbl, parameters.maxDets = [[0, 1e10]], ["all"], [10**6]
+        evaluation.evalImgs = [
+            {"dtScores": np.array(s), "dtMatches": np.array([h]), "dtIgnore": np.zeros((1, len(h)), bool),
+             "gtIgnore": np.zeros(objects if i == 0 else 0)}
+            for i, (h, s) in enumerate(zip(hits, scores, strict=True))
+        ]
+        evaluation._paramsEval = parameters
+        evaluation.accumulate()
+    return float(np.mean(evaluation.eval["precision"]))
+
+
+@record("Numbers on a computer", "Recall levels 0.3, 0.6 and 0.7 of PASCAL VOC 2007")
+def voc_levels(show: Shown) -> None:
+    """The Python code that most copied for the 11-point AP of VOC 2007 makes its levels by `np.arange(0, 1.1, 0.1)`.
+    There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it; 6 and 7 likewise. With 10 or 20
+    objects four rankings in five get another number, up to 0.05 lower. In whole numbers, 10 · h ≥ i · R, none is.
+    """
+    show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7")
+    hits = np.array(show.names["hits"])
+    missed = (3 + 8 * 10 / 1010) / 11
+
+    def rule() -> float:
+        found = np.cumsum(hits)
+        recall, precision = found / 10.0, found / np.arange(1, len(hits) + 1)
+        return float(np.mean([max(precision[recall >= t], default=0.0) for t in np.arange(0.0, 1.1, 0.1)]))
+
+    show.peer("VOC 2007 code", "voc_ap(recall, precision, use_07_metric=True)", missed, rule=rule)
+    show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point')", (4 + 7 * 10 / 1010) / 11)
+    show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point-float')", missed)
+
+
+@record("Numbers on a computer", "Recall levels 0.35, 0.7 and 0.95 of COCO")
+def coco_levels(show: Shown) -> None:
+    """pycocotools compares the recall h/R with `np.linspace(0, 1, 101)` in floats. With 20 objects the levels 0.35,
+    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. The error is up
+    to 0.003, for nearly every ranking.
+    """
+    show.given("hits = [1] * 7 + [0] * 1000 + [1] * 13")
+    hits = show.names["hits"]
+    missed = (35 + 66 * 20 / 1020) / 101
+
+    def rule() -> float:
+        found = np.cumsum(hits)
+        precision = np.maximum.accumulate((found / np.arange(1, len(hits) + 1))[::-1])[::-1]
+        return float(np.mean(precision[np.searchsorted(found / 20, np.linspace(0, 1, 101))]))
+
+    show.peer("pycocotools", "AP", missed,
+              lambda m: coco_average_precision(m, [hits], [list(np.linspace(1, 0.1, len(hits)))], 20), rule)
+    show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point')", (36 + 65 * 20 / 1020) / 101)
+    show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point-float')", missed)
+
+
+@record("Numbers on a computer", "BEDROC at both ends of α")
+def bedroc_ends(show: Shown) -> None:
+    """RDKit divides a difference of two exponentials by another. At α = 710 the exponential overflows; at α near 0
+    nothing is left of the differences, and the value leaves [0, 1]. BEDROC tends to ROC AUC there, and is well
+    conditioned for every α when it is written as sums of e^(-αx/N) - 1.
+    """
+    show.given("hits = [1, 0, 0, 1] + [0] * 6")
+    hits = rows(show.names["hits"])
+    show.peer("rdkit", "CalcBEDROC(hits, 0, 710.0)", "raises OverflowError", lambda m: m.CalcBEDROC(hits, 0, 710.0))
+    show.peer("rdkit", "CalcBEDROC(hits, 0, 1e-8)", 1.0, lambda m: m.CalcBEDROC(hits, 0, 1e-8))
+    show.peer("rdkit", "CalcBEDROC(hits, 0, 1e-12)", 2.25006938718507, lambda m: m.CalcBEDROC(hits, 0, 1e-12))
+    show.ours("hc.HitCurve.from_ranked(hits).bedroc([710.0, 1e-8, 1e-12]).tolist()", [1.0, 0.875, 0.875])
+    show.ours("hc.HitCurve.from_ranked(hits).roc_auc()", 0.875)
+
+
+@record("Numbers on a computer", "A sigmoid that ties everything")
+def sigmoid(show: Shown) -> None:
+    """The classification measures of torchmetrics pass scores outside [0, 1] through a sigmoid in single precision.
+    From about 17 up all of them become 1: one big tie. Whether it happens depends on what else is in the batch.
+    """
+    show.given("y, s = [0, 0, 1, 1], [20.0, 30.0, 40.0, 50.0]")
+    y, s = show.names["y"], show.names["s"]
+
+    def real(name: str) -> Callable[[Any], float]:
+        def value(module: Any) -> float:
+            torch = importlib.import_module("torch")
+            functional = importlib.import_module("torchmetrics.functional.classification")
+            return float(getattr(functional, name)(torch.tensor(s), torch.tensor(y)))
+
+        return value
+
+    flat = 1 / (1 + np.exp(-np.array(s, dtype=np.float32)))
+    show.peer("torchmetrics", "binary_auroc(s, y)", 0.5, real("binary_auroc"), lambda: hc.HitCurve(y, flat).roc_auc())
+    show.peer("torchmetrics", "binary_average_precision(s, y)", 0.5, real("binary_average_precision"),
+              lambda: hc.average_precision(y, flat, ties="threshold"))
+    show.ours("hc.HitCurve(y, s).roc_auc(), hc.average_precision(y, s)", (1.0, 1.0))
+
+
+@record("Numbers on a computer", "Counts that stop at 16,777,216")
+def single_precision_counts(show: Shown) -> None:
+    """A sum of ones in single precision stops at 2²⁴: one more is rounded away. cuML counts so, and so does the
+    development version of scikit-learn for float32 scores (its issue 34975). Here counts are 64-bit whole numbers.
+    """
+    show.given("n = 2**24 + 100", "curve = hc.HitCurve.from_ranks([n], num_items=n)  # one relevant item, the last")
+    show.peer("cuML", "items up to the last, by a running sum in float32", 2.0**24,
+              rule=lambda: float(np.cumsum(np.ones(show.names["n"], np.float32))[-1]), tolerance=0.0)
+    show.ours("1 / curve.average_precision()", 2.0**24 + 100, tolerance=1e-15)
+
+
+# --- missing or undefined ---------------------------------------------------------------------------------------------
+
+
+@record("What is missing or undefined", "A query that was not answered")
+def unanswered(show: Shown) -> None:
+    """Two queries have judgments, the run answers one of them, with AP 0.5. The mean over the queries that are there
+    is 0.5, over all of them 0.25. trec_eval 9 and pytrec_eval skip the missing one (trec_eval unless `-c` is given),
+    trec_eval 10 stops with an error, ir_measures counts 0, ranx refuses unless it is told to count 0.
+    """
+    show.given("answered = hc.HitCurve([0, 1], [2.0, 1.0])", "missing = hc.HitCurve([], [], num_relevant=1)")
+    qrels, run = {"q": {"a": 1, "b": 0}, "p": {"c": 1}}, {"q": {"a": 1.0, "b": 2.0}}
+    show.peer("pytrec_eval-terrier", "queries in the result", ["q"],
+              lambda m: [*m.RelevanceEvaluator(qrels, {"map"}).evaluate(run)])
+    show.peer("trec_eval 10", "trec_eval qrels run", "stops with an error", rule=lambda: "stops with an error")
+    show.peer("ir_measures", "calc_aggregate([AP], qrels, run)", 0.25,
+              lambda m: m.calc_aggregate([m.AP], qrels, run)[m.AP])
+    show.peer("ranx", "evaluate(qrels, run, 'map')", "raises AssertionError",
+              lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
+    show.peer("ranx", "evaluate(qrels, run, 'map', make_comparable=True)", 0.25,
+              lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map", make_comparable=True))
+    show.ours("answered.average_precision(), missing.average_precision()", (0.5, 0.0))
+    show.ours("np.mean([answered.average_precision(), missing.average_precision()])", 0.25)
+
+
+@record("What is missing or undefined", "A ranking without relevant items")
+def no_relevant(show: Shown) -> None:
+    """Nothing can be found, so AP is 0/0. scikit-learn says 0 with a warning for AP, but NaN for ROC AUC and 1 for
+    label ranking; its macro average then takes the 0 in. trec_eval, pytrec_eval and ranx say 0. RDKit says 0 for
+    BEDROC. Here it is NaN, and the caller says what a mean does with it.
+    """
+    show.given("y, s = [0, 0, 0], [3.0, 2.0, 1.0]", "Y, S = np.array([[1, 0, 0], [0, 0, 0]]), np.array([s, s])")
+    y, s = show.names["y"], show.names["s"]
+    several = np.array([[1, 0], [0, 0], [0, 0], [1, 0]]), np.array([[3.0, 3], [2, 2], [1, 1], [0.5, 0]])
+    show.peer("scikit-learn", "average_precision_score(y, s)", 0.0, lambda m: m.average_precision_score(y, s))
+    show.peer("scikit-learn", "average_precision_score, macro, an absent class", 0.375,
+              lambda m: m.average_precision_score(*several))
+    show.peer("scikit-learn", "roc_auc_score(y, s)", math.nan, lambda m: m.roc_auc_score(y, s))
+    show.peer("scikit-learn", "label_ranking_average_precision_score([y], [s])", 1.0,
+              lambda m: m.label_ranking_average_precision_score([y], [s]))
+    show.peer("pytrec_eval-terrier", "map", 0.0, pytrec("map", {"q": {"a": 0}}, {"q": {"a": 1.0}}))
+    show.peer("ranx", "map", 0.0, lambda m: m.evaluate(m.Qrels({"q": {"a": 0}}), m.Run({"q": {"a": 1.0}}), "map"))
+    show.peer("rdkit", "CalcBEDROC(rows, 0, 20.0)", 0.0, lambda m: m.CalcBEDROC(rows(y), 0, 20.0))
+    show.ours("hc.average_precision(y, s), hc.HitCurve(y, s).roc_auc()", (math.nan, math.nan))
+    show.ours("hc.mean_average_precision(Y, S)", 1.0)
+    show.ours("hc.mean_average_precision(Y, S, empty='zero')", 0.5)
+    show.ours("hc.mean_average_precision(Y, S, empty='one')", 1.0)
+
+
+@record("What is missing or undefined", "A ranking with nothing but relevant items")
+def all_relevant(show: Shown) -> None:
+    """There is no pair to order, so ROC AUC is 0/0: RDKit says 0, scikit-learn NaN. BEDROC's range is one point: RDKit
+    says 1.
+    """
+    show.given("y, s = [1, 1, 1], [3.0, 2.0, 1.0]")
+    y, s = show.names["y"], show.names["s"]
+    show.peer("rdkit", "CalcAUC(rows, 0)", 0.0, lambda m: m.CalcAUC(rows(y), 0))
+    show.peer("rdkit", "CalcBEDROC(rows, 0, 20.0)", 1.0, lambda m: m.CalcBEDROC(rows(y), 0, 20.0))
+    show.peer("scikit-learn", "roc_auc_score(y, s)", math.nan, lambda m: m.roc_auc_score(y, s))
+    show.ours("hc.HitCurve(y, s).roc_auc(), hc.HitCurve(y, s).bedroc()", (math.nan, math.nan))
+    show.ours("hc.average_precision(y, s)", 1.0)
+
+
+@record("What is missing or undefined", "Relevant items that were never retrieved")
+def never_retrieved(show: Shown) -> None:
+    """A retrieval tool divides by the relevant documents of the judgments, found or not. scikit-learn and
+    torchmetrics see only the items that are given to them, and have no argument for the others.
+    """
+    show.given("y, s = [1, 0], [2.0, 1.0]  # and a relevant item that was not retrieved")
+    y, s = show.names["y"], show.names["s"]
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    show.peer("scikit-learn", "average_precision_score(y, s)", 1.0, lambda m: m.average_precision_score(y, s))
+    show.peer("pytrec_eval-terrier", "map", 0.5, pytrec("map", qrels, run))
+    show.peer("ranx", "map", 0.5, lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
+    show.ours("hc.average_precision(y, s)", 1.0)
+    show.ours("hc.average_precision(y, s, num_relevant=2)", 0.5)
+
+
+@record("What is missing or undefined", "A score that is not a number")
+def not_a_number(show: Shown) -> None:
+    """NaN is neither above nor below any score, so a sort puts it anywhere. scikit-learn refuses it. pytrec_eval and
+    ranx sort it without a word: pytrec_eval puts it between the others here, above a document that has a score.
+    polars-ds' plugin panics. Here it is an error, or the worst score, or left out, as the caller says.
+    """
+    show.given("y, s = [0, 1, 0], [1.0, math.nan, 2.0]")
+    y, s = show.names["y"], show.names["s"]
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": math.nan, "c": 2.0}}
+    show.peer("scikit-learn", "average_precision_score(y, s)", "raises ValueError",
+              lambda m: m.average_precision_score(y, s))
+    show.peer("pytrec_eval-terrier", "map", 0.5, pytrec("map", qrels, run))
+
+    def panics(module: Any) -> Any:
+        polars = importlib.import_module("polars")
+        return polars.DataFrame({"y": y, "s": s}).select(module.query_binary_metrics("y", "s"))
+
+    show.peer("polars-ds", "query_binary_metrics('y', 's')", "raises ComputeError", panics)
+    show.ours("hc.average_precision(y, s)", "raises ValueError")
+    show.ours("hc.average_precision(y, s, nan_policy='worst')", 1 / 3)
+    show.ours("hc.average_precision(y, s, nan_policy='omit')", math.nan)
+
+
+@record("What is missing or undefined", "A query that nobody judged")
+def unjudged_query(show: Shown) -> None:
+    """The run answers a query that has no judgments. trec_eval, pytrec_eval and ir_measures leave it out; ranx refuses
+    unless it is told to drop it.
+    """
+    show.given("y, s, qid = [0, 1], [2.0, 1.0], ['q', 'q']  # and a query p, which nobody judged")
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}, "p": {"a": 1.0}}
+    show.peer("pytrec_eval-terrier", "queries in the result", ["q"],
+              lambda m: [*m.RelevanceEvaluator(qrels, {"map"}).evaluate(run)])
+    show.peer("ir_measures", "calc_aggregate([AP], qrels, run)", 0.5,
+              lambda m: m.calc_aggregate([m.AP], qrels, run)[m.AP])
+    show.peer("ranx", "evaluate(qrels, run, 'map')", "raises AssertionError",
+              lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
+    show.peer("ranx", "evaluate(qrels, run, 'map', make_comparable=True)", 0.5,
+              lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map", make_comparable=True))
+    show.ours("hc.mean_average_precision(y, s, qid=qid)", 0.5)
+    show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'])", 0.5)
+    show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'], empty='zero')", 0.25)
+
+
+@record("What is missing or undefined", "An infinite score")
+def infinite_score(show: Shown) -> None:
+    """Minus infinity is what a filter leaves. It compares with every number, so it is a score like others; scikit-learn
+    refuses it.
+    """
+    show.given("y, s = [1, 0, 1], [2.0, 1.0, -math.inf]")
+    y, s = show.names["y"], show.names["s"]
+    show.peer("scikit-learn", "average_precision_score(y, s)", "raises ValueError",
+              lambda m: m.average_precision_score(y, s))
+    show.peer("pytrec_eval-terrier", "map", 5 / 6,
+              pytrec("map", {"q": {"a": 1, "b": 0, "c": 1}}, {"q": dict(zip("abc", s, strict=True))}))
+    show.ours("hc.average_precision(y, s)", 5 / 6)
+
+
+@record("What is missing or undefined", "No items at all")
+def no_items(show: Shown) -> None:
+    """A search that returned nothing is common. scikit-learn raises a bare IndexError, RDKit and ranx a ValueError.
+    Here the AP of no items is NaN, or 0 if relevant ones exist that were not retrieved.
+    """
+    show.given("y, s = [], []")
+    show.peer("scikit-learn", "average_precision_score([], [])", "raises IndexError",
+              lambda m: m.average_precision_score([], []))
+    show.peer("rdkit", "CalcBEDROC([], 0, 20.0)", "raises ValueError", lambda m: m.CalcBEDROC([], 0, 20.0))
+    show.peer("ranx", "evaluate(qrels, {'q': {}}, 'map')", "raises ValueError",
+              lambda m: m.evaluate(m.Qrels({"q": {"a": 1}}), m.Run({"q": {}}), "map"))
+    show.ours("hc.average_precision(y, s)", math.nan)
+    show.ours("hc.average_precision(y, s, num_relevant=3)", 0.0)
+
+
+@record("What is missing or undefined", "A geometric mean that comes as a logarithm")
+def geometric_mean(show: Shown) -> None:
+    """trec_eval's gm_map is a mean of logarithms, made a geometric mean at the end. pytrec_eval returns what goes into
+    that mean for each query: a negative number.
+    """
+    show.given("y, s = [0, 1], [2.0, 1.0]")
+    show.peer("pytrec_eval-terrier", "gm_map", -0.6931472,
+              pytrec("gm_map", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 2.0}}))
+    show.ours("math.log(hc.average_precision(y, s))", -0.6931472)
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+@record("Input", "Labels 1 and 2")
+def labels_one_and_two(show: Shown) -> None:
+    """scikit-learn takes 1 as relevant unless it is told otherwise, so of the labels {1, 2} the 2 is negative; {0, 5}
+    it refuses. RDKit takes any true value, NaN among them. Here labels are 0 or 1, or graded with a level.
+    """
+    show.given("y, s = [2, 1, 1], [3.0, 2.0, 1.0]")
+    y, s = show.names["y"], show.names["s"]
+    show.peer("scikit-learn", "average_precision_score(y, s)", 7 / 12, lambda m: m.average_precision_score(y, s))
+    show.peer("rdkit", "CalcAUC([[nan], [0]], 0)", 1.0, lambda m: m.CalcAUC([[math.nan], [0]], 0))
+    show.ours("hc.average_precision(y, s)", "raises ValueError")
+    show.ours("hc.average_precision(y, s, relevance_level=2)", 1.0)
+
+
+@record("Input", "Weights below zero")
+def negative_weights(show: Shown) -> None:
+    """A negative weight makes a count that falls. scikit-learn computes on."""
+    show.given("y, s, w = [1, 0, 1], [3.0, 2.0, 1.0], [1.0, -2.0, 1.0]")
+    y, s, w = (show.names[name] for name in "ysw")
+    show.peer("scikit-learn", "average_precision_score(y, s, sample_weight=w)", "no error",
+              lambda m: "no error" if outcome(lambda: m.average_precision_score(y, s, sample_weight=w)) is not None
+              else "")
+    show.ours("hc.average_precision(y, s, sample_weight=w, ties='threshold')", "raises ValueError")
+
+
+@record("Input", "Numbers of numpy")
+def numbers_of_numpy(show: Shown) -> None:
+    """pytrec_eval takes dictionaries of Python's own numbers. A float32 score or an int64 relevance, as they come out
+    of an array, is a TypeError; so is a relevance of 1.0.
+    """
+    show.given("y, s = np.array([1]), np.array([1.0], dtype='float32')")
+    for what, qrels, run in (
+        ("a float32 score", {"q": {"a": 1}}, {"q": {"a": np.float32(1)}}),
+        ("an int64 relevance", {"q": {"a": np.int64(1)}}, {"q": {"a": 1.0}}),
+        ("a relevance of 1.0", {"q": {"a": 1.0}}, {"q": {"a": 1.0}}),
+    ):
+        show.peer("pytrec_eval-terrier", f"map of {what}", "raises TypeError", pytrec("map", qrels, run))
+    show.ours("hc.average_precision(y, s)", 1.0)
+
+
+@record("Input", "Lower is better")
+def lower_is_better(show: Shown) -> None:
+    """Energies and distances rank upwards. No Python tool here but oddt, for its ROC AUC, has an argument for that; the
+    caller negates, and forgets, or meets the rule of torchmetrics that a score below 0 was not retrieved.
+    """
+    show.given("y, energy = [1, 0, 0], [-9.0, -7.0, -5.0]")
+    y, s = show.names["y"], show.names["energy"]
+    show.peer("scikit-learn", "average_precision_score(y, energy)", 1 / 3, lambda m: m.average_precision_score(y, s))
+    show.ours("hc.average_precision(y, energy)", 1 / 3)
+    show.ours("hc.average_precision(y, energy, lower_is_better=True)", 1.0)

@@ -1,0 +1,32 @@
+"""Every disagreement with another tool that the docs tell of, run."""
+
+import discrepancies
+import pytest
+from discrepancies import RECORDS
+
+
+@pytest.mark.filterwarnings("ignore")  # what the peers and their compilers say
+@pytest.mark.parametrize("record", RECORDS, ids=[record.name for record in RECORDS])
+def test_record(record):
+    """Each number, theirs and ours, is the one written down; a missing peer is stood in for by its published rule."""
+    shown = record.shown()
+    assert any(line.ours for line in shown.lines)
+    for band in shown.bands:
+        assert band.worst <= band.expected * (1 + 1e-14)
+        assert band.expected <= band.best * (1 + 1e-14)
+    assert record.why
+    assert record.title
+
+
+def test_a_wrong_number_is_found():
+    shown = discrepancies.Shown()
+    with pytest.raises(AssertionError, match=r"is 1\.0, not 0\.5"):
+        shown.ours("hc.average_precision([1, 0], [2, 1])", 0.5)
+    with pytest.raises(AssertionError, match=r"is 0\.25, not 0\.5"):
+        shown.peer("any", "AP", 0.5, rule=lambda: 0.25)
+    with pytest.raises(AssertionError, match="ties="):
+        shown.band("hc.average_precision([1, 0], [1, 1], ties=...)", 0.5, 0.5, 1.0)
+
+
+def test_names_are_distinct():
+    assert len({record.name for record in RECORDS}) == len(RECORDS) > 30

@@ -1,0 +1,281 @@
+"""The presets give the peers' numbers: against the peers where they install, and against their published rules."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+
+# --- published rules, written anew ----------------------------------------------------------------------------
+
+
+def voc_2007(hits, num_objects, levels):
+    """Mean over the levels of the greatest precision at any rank whose recall reaches the level; floats throughout."""
+    found = np.cumsum(hits)
+    recall, precision = found / float(num_objects), found / np.arange(1, len(hits) + 1)
+    return sum(max(precision[recall >= level], default=0.0) for level in levels) / len(levels)
+
+
+def voc_2010(hits, num_objects):
+    """Area under the running maximum, from the right, of precision over recall."""
+    found = np.cumsum(hits)
+    recall = np.concatenate([[0.0], found / num_objects, [1.0]])
+    precision = np.concatenate([[0.0], found / np.arange(1, len(hits) + 1), [0.0]])
+    for i in range(len(precision) - 2, -1, -1):
+        precision[i] = max(precision[i], precision[i + 1])
+    rises = np.flatnonzero(recall[1:] != recall[:-1])
+    return float(np.sum((recall[rises + 1] - recall[rises]) * precision[rises + 1]))
+
+
+def coco(hits, num_objects):
+    """101 levels of linspace, each at the first rank whose recall is not below it."""
+    found = np.cumsum(hits).astype(float)
+    precision = found / (np.arange(1, len(hits) + 1) + np.spacing(1))
+    precision = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
+    return float(np.mean(precision[np.searchsorted(found / num_objects, np.linspace(0.0, 1.0, 101), side="left")]))
+
+
+def detections():
+    rng = np.random.default_rng(2010)
+    for num_objects in (*range(1, 61), 100, 230):
+        for found in {num_objects, max(1, 2 * num_objects // 3)}:
+            hits = rng.permutation(np.repeat([1, 0], [found, 2 * num_objects]))
+            yield hits, num_objects
+
+
+DETECTIONS = list(detections())
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("VOC 2007 code", lambda hits, n: voc_2007(hits, n, np.arange(0.0, 1.1, 0.1))),
+        ("VOC 2010", voc_2010),
+        ("COCO code", coco),
+    ],
+)
+def test_detection_rules(name, rule):
+    differ = 0
+    exact = hc.PRESETS[name.removesuffix(" code")]
+    for hits, num_objects in DETECTIONS:
+        score = np.sort(np.random.default_rng(1).integers(0, 5, len(hits)))[::-1]  # ties: order of the items
+        ours = hc.average_precision(hits, score, num_relevant=num_objects, **hc.PRESETS[name])
+        assert ours == pytest.approx(rule(hits, num_objects), rel=4e-15)
+        assert hc.HitCurve.from_ranked(hits, num_relevant=num_objects).average_precision(
+            interpolation=hc.PRESETS[name]["interpolation"]
+        ) == ours
+        differ += ours != hc.average_precision(hits, score, num_relevant=num_objects, **exact)
+    assert (differ > 0) == name.endswith("code")
+
+
+def test_float_levels_come_late_and_never_early():
+    for hits, num_objects in DETECTIONS:
+        curve = hc.HitCurve.from_ranked(hits, num_relevant=num_objects)
+        for kind in ("11-point", "101-point"):
+            assert curve.average_precision(interpolation=f"{kind}-float") <= curve.average_precision(interpolation=kind)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
+def test_float_levels_in_ties(ties):
+    """Where no level is missed in floats (R = 8: a power of two misses none of 10) both kinds are the same number."""
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        y = rng.permutation(np.repeat([1, 0], [8, 20]))
+        curve = hc.HitCurve(y, rng.integers(0, 6, len(y)))
+        exact = curve.average_precision(interpolation="11-point", ties=ties)
+        assert curve.average_precision(interpolation="11-point-float", ties=ties) == exact
+
+
+def test_float_levels_of_a_mean_curve():
+    """A level at the very end of a group is read there, or just after it in floats: precision falls from there on."""
+    curve = hc.HitCurve.from_table(None, [0, 3, 63], [3, 60, 10], [3, 6, 1], num_items=73)
+    exact, floats = (curve.average_precision(interpolation=kind) for kind in ("11-point", "11-point-float"))
+    assert floats == pytest.approx(exact, rel=1e-14)
+    worst = curve.average_precision(interpolation="11-point", ties="worst")
+    assert curve.average_precision(interpolation="11-point-float", ties="worst") < worst - 0.05
+
+
+# --- the peers ------------------------------------------------------------------------------------------------
+
+
+def test_coco_itself():
+    """pycocotools' own accumulation of matches that are given to it, several images, tied scores."""
+    cocoeval = pytest.importorskip("pycocotools.cocoeval")
+    rng = np.random.default_rng(17)
+    for num_objects in (1, 7, 20, 40, 53, 100):
+        evaluation = cocoeval.COCOeval(iouType="bbox")
+        parameters = evaluation.params
+        parameters.imgIds, parameters.catIds, parameters.iouThrs = [1, 2, 3], [1], np.array([0.5])
+        parameters.areaRng, parameters.areaRngLbl, parameters.maxDets = [[0, 1e10]], ["all"], [1000]
+        images = []
+        for i in range(3):
+            hits = rng.random((1, int(rng.integers(1, 60)))) < 0.5
+            objects = num_objects // 3 + (i < num_objects % 3)
+            hits &= np.cumsum(hits) <= objects
+            score = np.sort(np.round(rng.random(hits.shape[1]), 1))[::-1]
+            ignore = np.zeros_like(hits)
+            images.append({"dtScores": score, "dtMatches": hits, "dtIgnore": ignore, "gtIgnore": np.zeros(objects)})
+        evaluation.evalImgs, evaluation._paramsEval = images, parameters
+        evaluation.accumulate()
+        theirs = np.mean(evaluation.eval["precision"])
+        hits = np.concatenate([image["dtMatches"][0] for image in images])
+        score = np.concatenate([image["dtScores"] for image in images])
+        ours = hc.average_precision(hits, score, num_relevant=num_objects, **hc.PRESETS["COCO code"])
+        assert ours == pytest.approx(theirs, rel=1e-14)
+
+
+def random_queries(values):
+    rng = np.random.default_rng(36)
+    qid = np.repeat(np.arange(40), 12)
+    y = (rng.random(480) < 0.2).astype(int)
+    y[:12] = 0
+    return y, values(rng, 480), qid
+
+
+def test_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 5, n))
+    preset = hc.PRESETS["scikit-learn"]
+    assert hc.average_precision(y, s, **preset) == pytest.approx(metrics.average_precision_score(y, s), rel=1e-14)
+    theirs = metrics.label_ranking_average_precision_score(y.reshape(40, 12), s.reshape(40, 12))
+    ours = hc.mean_average_precision(y, s, qid=qid, **hc.PRESETS["scikit-learn label ranking"])
+    assert ours == pytest.approx(theirs, rel=1e-14)
+    precision, recall, _ = metrics.precision_recall_curve(y, s)
+    at_best = s == s.max()
+    first = y[at_best].sum() / y.sum() * (1 - y[at_best].mean()) / 2  # their curve starts at precision 1
+    ours = hc.average_precision(y, s, **hc.PRESETS["scikit-learn auc"])
+    assert ours == pytest.approx(metrics.auc(recall, precision) - first, rel=1e-13)
+
+
+def trec_dicts(y, s, qid):
+    qrels, run = {}, {}
+    for q in np.unique(qid):
+        items = np.flatnonzero(qid == q)
+        qrels[f"q{q:02}"] = {f"d{i:03}": int(y[i]) for i in items}
+        run[f"q{q:02}"] = {f"d{i:03}": float(s[i]) for i in items}
+    return qrels, run
+
+
+def test_trec_eval_of_arrays():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9)
+    qrels, run = trec_dicts(y, s, qid)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut"}).evaluate(run)
+    docno = -np.arange(len(y))  # the ids ascend with the place
+    options = {"qid": qid, "tiebreak": docno, **hc.PRESETS["trec_eval arrays"]}
+    for measure, k in (("map", None), ("map_cut_5", 5), ("map_cut_10", 10)):
+        ours = hc.mean_average_precision(y, s.astype("float32"), k=k, **options)
+        assert ours == pytest.approx(np.mean([value[measure] for value in theirs.values()]), rel=1e-14)
+
+
+def judged(y, s, qid):
+    """With an unanswered query, one without relevant documents, and documents without judgments."""
+    qrels, run = trec_dicts(y, s, qid)
+    del run["q05"]
+    for query in qrels.values():
+        del query[min(query)]
+    return qrels, run
+
+
+@pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval 9"])
+def test_pytrec_eval(name):
+    evaluate = pytest.importorskip("hitcurve.trec").evaluate
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut", "recip_rank", "ndcg"}).evaluate(run)
+    names = ["map", "map_cut_5", "recip_rank", "ndcg"]
+    found = evaluate(qrels, run, names, **hc.PRESETS[name])
+    for measure, ours in zip(names, found.means.values(), strict=True):
+        assert ours == pytest.approx(np.mean([value[measure] for value in theirs.values()]), rel=1e-12)
+    with pytest.raises(ValueError, match="q05"):
+        evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+    del qrels["q05"]
+    in_double = evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+    assert in_double.means["AP"] != found.means["AP"]
+
+
+def test_ir_measures():
+    evaluate = pytest.importorskip("hitcurve.trec").evaluate
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
+    measures = [ir_measures.AP, ir_measures.AP @ 5, ir_measures.nDCG @ 10, ir_measures.P @ 5]
+    theirs = ir_measures.calc_aggregate(measures, qrels, run)
+    found = evaluate(qrels, run, [str(measure) for measure in measures], **hc.PRESETS["ir_measures"])
+    for measure in measures:
+        assert found.means[str(measure)] == pytest.approx(theirs[measure], rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
+def test_ranx():
+    ranx = pytest.importorskip("ranx")
+    y, s, qid = random_queries(lambda rng, n: rng.random(n))
+    y[11] = 1  # it refuses a query without judgements
+    qrels, run = trec_dicts(y, s, qid)
+    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), ["map", "map@5"])
+    for measure, k in (("map", None), ("map@5", 5)):
+        ours = hc.mean_average_precision(y, s, qid=qid, k=k, **hc.PRESETS["ranx"])
+        assert ours == pytest.approx(theirs[measure], rel=1e-12)
+
+
+def test_torchmetrics():
+    torch = pytest.importorskip("torch")
+    retrieval = pytest.importorskip("torchmetrics.retrieval")
+    y, s, qid = random_queries(lambda rng, n: rng.random(n).astype("float32"))
+    for k in (None, 5):
+        metric = retrieval.RetrievalMAP(top_k=k)
+        theirs = metric(torch.tensor(s), torch.tensor(y), indexes=torch.tensor(qid))
+        ours = hc.mean_average_precision(y, s, qid=qid, k=k, **hc.PRESETS["torchmetrics"])
+        assert ours == pytest.approx(float(theirs), rel=1e-6)
+
+
+def test_spark_ranking_rule():
+    """RankingMetrics.meanAveragePrecisionAt: sum of precisions at the hits over min(R, k), an empty truth is 0."""
+    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 3, n))
+    values = []
+    for q in np.unique(qid):
+        relevant = y[qid == q][np.argsort(-s[qid == q], kind="stable")]
+        hits = np.flatnonzero(relevant[:5])
+        total = sum((i + 1) / (rank + 1) for i, rank in enumerate(hits))
+        values.append(total / min(relevant.sum(), 5) if relevant.any() else 0.0)
+    ours = hc.mean_average_precision(y, s, qid=qid, k=5, **hc.PRESETS["Spark"])
+    assert ours == pytest.approx(np.mean(values), rel=1e-14)
+
+
+def test_spark_area_rule():
+    """A point per distinct score, lines between, and a first point at recall 0 with the first precision."""
+    y, s, _ = random_queries(lambda rng, n: rng.integers(0, 9, n))
+    cuts = np.unique(s)[::-1]
+    recall = np.array([y[s >= cut].sum() / y.sum() for cut in cuts])
+    precision = np.array([y[s >= cut].mean() for cut in cuts])
+    area = np.trapezoid(np.append(precision[0], precision), np.append(0.0, recall))
+    assert hc.average_precision(y, s, **hc.PRESETS["Spark areaUnderPR"]) == pytest.approx(area, rel=1e-13)
+
+
+def test_rdkit():
+    scoring = pytest.importorskip("rdkit.ML.Scoring.Scoring")
+    y, s, _ = random_queries(lambda rng, n: rng.integers(0, 9, n))
+    rows = [[label] for label in y[np.argsort(-s, kind="stable")]]
+    curve = hc.HitCurve(y, s, **hc.PRESETS["RDKit"])
+    assert curve.bedroc(20.0) == pytest.approx(scoring.CalcBEDROC(rows, 0, 20.0), rel=1e-13)
+    assert curve.rie(20.0) == pytest.approx(scoring.CalcRIE(rows, 0, 20.0), rel=1e-13)
+    assert curve.roc_auc() == pytest.approx(scoring.CalcAUC(rows, 0), rel=1e-13)
+    fractions = [0.01, 0.05, 0.1]
+    np.testing.assert_allclose(curve.enrichment_factor(fractions), scoring.CalcEnrichment(rows, 0, fractions))
+
+
+# --- the presets themselves -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", hc.PRESETS)
+def test_every_preset_is_accepted(name):
+    preset = hc.PRESETS[name]
+    assert type(preset) is dict
+    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 9, n))
+    if "scores" in preset:  # of runs
+        evaluate = pytest.importorskip("hitcurve.trec").evaluate
+        qrels, run = trec_dicts(y, s, qid)
+        assert 0 < evaluate(qrels, run, "AP", **preset).means["AP"] < 1
+        return
+    assert 0 < hc.mean_average_precision(y, s, qid=qid, **preset) < 1
+    assert set(preset) <= set(inspect.signature(hc.mean_average_precision).parameters)
