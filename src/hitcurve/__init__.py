@@ -1,20 +1,61 @@
 """Measure rankings: average precision and all that reads off the hit curve, exact under ties."""
+from typing import TYPE_CHECKING, Any
+
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    ConfidenceInterval,
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
+
+if TYPE_CHECKING:
+    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Difference",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "Interval",
+    "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
+    "SystemValue",
     "ThresholdCounts",
     "TieReport",
     "at_threshold",
     "average_precision",
+    "compare",
     "mean_average_precision",
 ]
+
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
+_LAZY = {
+    "Comparison": "hitcurve.comparison",
+    "Difference": "hitcurve.comparison",
+    "SystemValue": "hitcurve.comparison",
+    "compare": "hitcurve.comparison",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
