@@ -574,7 +574,7 @@ def _bootstrap_p(sums: _Array) -> float:
     if known.shape[0] == 0:
         return math.nan
     tail = min(int(np.count_nonzero(known <= 0)), int(np.count_nonzero(known >= 0)))
-    return min(1.0, 2.0 * (tail + 1) / (known.shape[0] + 1))
+    return min(1.0, 2 * (tail + 1) / (int(known.shape[0]) + 1))
 
 
 def _corrected(rows: list[Difference]) -> list[Difference]:
