@@ -196,7 +196,12 @@ def test_resamples_are_tables(step):
         assert len({one.num_relevant for one in curves}) == (1 if stratified else len(set(curves.num_relevant)))
         for one in curves:
             again = hc.HitCurve.from_table(
-                None, one.above, one.tied, one.hits, num_items=one.num_items, num_relevant=one.num_relevant,
+                None,
+                one.above,
+                one.tied,
+                one.hits,
+                num_items=one.num_items,
+                num_relevant=one.num_relevant,
                 lower_is_better=True,
             )
             assert again == one
@@ -366,10 +371,21 @@ def test_intervals_are_those_of_scipy(stratified):
     data = (up, down) if stratified else (y, s)
     for kind in ("percentile", "BCa"):
         got = curve.interval(
-            method="bootstrap", bootstrap_method=kind, stratified=stratified, n_resamples=999, rng=3, confidence_level=0.9
+            method="bootstrap",
+            bootstrap_method=kind,
+            stratified=stratified,
+            n_resamples=999,
+            rng=3,
+            confidence_level=0.9,
         )
         theirs = stats.bootstrap(
-            data, statistic, paired=not stratified, vectorized=False, n_resamples=0, method=kind, confidence_level=0.9,
+            data,
+            statistic,
+            paired=not stratified,
+            vectorized=False,
+            n_resamples=0,
+            method=kind,
+            confidence_level=0.9,
             bootstrap_result=stats._resampling.BootstrapResult(None, got.bootstrap_distribution, None),
         )
         assert_allclose(got.confidence_interval, theirs.confidence_interval, rtol=1e-9)
@@ -424,7 +440,10 @@ def test_mean_over_queries():
     assert_allclose(got.confidence_interval, theirs.confidence_interval, atol=0.15 * error)
     bca = curves.interval(rng=1, bootstrap_method="BCa")
     again = stats.bootstrap(
-        (values,), np.mean, n_resamples=0, method="BCa",
+        (values,),
+        np.mean,
+        n_resamples=0,
+        method="BCa",
         bootstrap_result=stats._resampling.BootstrapResult(None, bca.bootstrap_distribution, None),
     )
     assert_allclose(bca.confidence_interval, again.confidence_interval, rtol=1e-9)
@@ -540,7 +559,10 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="bootstrap", workers=0), "workers is 0: must be 1 or more"),
         (lambda: CURVE.interval(method="bootstrap", rng=True), "rng must be a seed or a numpy.random.Generator"),
         (lambda: CURVE.interval("RR", method="bootstrap", ties="threshold"), "no reading of ties called 'threshold'"),
-        (lambda: hc.HitCurve([1, 0], [2, 1]).interval(method="bootstrap", bootstrap_method="BCa"), "only 1 is relevant"),
+        (
+            lambda: hc.HitCurve([1, 0], [2, 1]).interval(method="bootstrap", bootstrap_method="BCa"),
+            "only 1 is relevant",
+        ),
         (lambda: CURVE.resample(-1), "n_resamples is -1"),
         (lambda: CURVE.p_value(method="all"), "method='all' is unknown"),
         (lambda: hc.HitCurve(*ranking(500, 50)).p_value(method="exact"), "take 'permutation'"),
