@@ -26,7 +26,8 @@ MEASURES = ("AP", "ROCAUC", "BEDROC(20)", "EF@0.5%", "EF@1%", "EF@2%", "EF@5%")
 
 def scores(path):
     """Labels and scores, the higher the better."""
-    table = np.loadtxt(gzip.open(path, "rt"), delimiter=",", skiprows=1)
+    with gzip.open(path, "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1)
     return table[:, 0].astype(int), table[:, 1]
 
 
@@ -108,8 +109,8 @@ def main(arguments=None):
             lines.append(f"| {measure} | " + " | ".join(map(shown, cells)) + " |")
         text.append(
             f"**{title}**: {len(y):,} molecules, {int(y.sum())} active, {len(np.unique(s)):,} distinct scores; "
-            f"{100 * report.tied_share:.0f} % of the molecules share their score with an active and another molecule, up to "
-            f"{report.largest_group} at a time.\n\n" + "\n".join(lines)
+            f"{100 * report.tied_share:.0f} % of the molecules are in a tie that holds an active, up to "
+            f"{report.largest_group} in one.\n\n" + "\n".join(lines)
         )
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "docking_ties.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")

@@ -585,3 +585,32 @@ def test_weighted_items_are_refused():
 def test_measure_that_needs_every_rank():
     with pytest.raises(ValueError, match="needs the rank of every relevant item"):
         hc.HitCurve.from_ranked([1, 0, 1], num_relevant=4).interval("ROCAUC", method="bootstrap")
+
+
+def test_memory_is_given_back():
+    import gc
+    import tracemalloc
+
+    curve = hc.HitCurve(*ranking(20_000, 300))
+
+    def calls():
+        curve.interval(method="bootstrap", bootstrap_method="BCa", n_resamples=20, rng=1)
+        curve.p_value(n_resamples=9, rng=1)
+        with pytest.raises(ValueError, match="unknown"):
+            curve.interval(method="none")
+
+    for _ in range(5):
+        calls()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            calls()
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(50):
+            calls()
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 50_000  # one table of Poisson variates is 10,000
+    finally:
+        tracemalloc.stop()

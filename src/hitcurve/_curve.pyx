@@ -1219,7 +1219,7 @@ cdef class HitCurve(_Measures):
         >>> import hitcurve as hc
         >>> between = hc.HitCurve([1, 0, 1, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2]).interval("AP").confidence_interval
         >>> print(f"{between.low:.3f} {between.high:.3f}")
-        0.284 0.963
+        0.237 0.966
         """
         from hitcurve.resample import curve_interval
         return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,

@@ -52,8 +52,9 @@ cdef struct Categories:
     bint by_poisson
     bint heavy              # there are weights from LIGHT up
     double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
-    const uint8_t* digits   # how many digits of each weight are not 0
-    const uint8_t* pieces   # their tables, weight after weight
+    Py_ssize_t num_digits   # digits that are not 0, of all weights
+    const uint8_t* digit    # the table of each
+    const int32_t* owner    # and whose it is
     Poisson tables[TABLES]
 
 
@@ -93,28 +94,28 @@ cdef inline Py_ssize_t draw_category(const Categories* from_, bitgen_t* rng) noe
 
 cdef int64_t draw_poisson(const Categories* from_, bitgen_t* rng, int64_t* counts) noexcept nogil:
     """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
-    cdef int64_t drawn = 0, before = 0, total, weight
-    cdef const uint8_t* piece = from_.pieces
+    cdef int64_t drawn = 0, before = 0, value, weight
     cdef const Poisson* table
     cdef uint64_t bits, cell, place
     cdef Py_ssize_t i
-    cdef int j
-    for i in range(from_.count):
-        total = 0
-        for j in range(from_.digits[i]):
-            table = &from_.tables[piece[j]]
-            bits = rng.next_uint64(rng.state)
-            place = bits >> (64 - table.bits)
-            cell = table.cell[place]
-            total += table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
-        piece += from_.digits[i]
-        if from_.heavy:
+    memset(counts, 0, from_.count * sizeof(int64_t))
+    # One plain loop, so that the processor waits for many tables at once: they lie in the second-level cache.
+    for i in range(from_.num_digits):
+        table = &from_.tables[from_.digit[i]]
+        bits = rng.next_uint64(rng.state)
+        place = bits >> (64 - table.bits)
+        cell = table.cell[place]
+        value = table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
+        counts[from_.owner[i]] += value
+        drawn += value
+    if from_.heavy:
+        for i in range(from_.count):
             weight = from_.end[i] - before
             before = from_.end[i]
             if weight >= LIGHT:
-                total += random_poisson(rng, from_.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
-        counts[i] = total
-        drawn += total
+                value = random_poisson(rng, from_.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
+                counts[i] += value
+                drawn += value
     return drawn
 
 
@@ -179,26 +180,29 @@ cdef void fill_alias(Poisson* table, double* chance, int32_t* small, int32_t* la
 # ---------------------------------------------------------------------------------------------------------- the tables
 
 cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const int64_t* others_drawn, int64_t* above,
-                            int64_t* tied, int64_t* hits, int64_t* num_items) noexcept nogil:
+                            int64_t* tied, int64_t* hits, int64_t* num_items, int64_t* num_hits) noexcept nogil:
     """The rows that hold a relevant item. others_drawn: the items before a row and those in it, in turn."""
     cdef Py_ssize_t i, kept = 0
-    cdef int64_t seen = 0
+    cdef int64_t seen = 0, found = 0, n
     for i in range(rows):
+        # A row without a hit is written over by the next one: a branch on chance costs more than the writing.
+        n = hits_drawn[i] + others_drawn[2 * i + 1]
         seen += others_drawn[2 * i]
-        if hits_drawn[i] > 0:
-            above[kept] = seen
-            hits[kept] = hits_drawn[i]
-            tied[kept] = hits_drawn[i] + others_drawn[2 * i + 1]
-            kept += 1
-        seen += hits_drawn[i] + others_drawn[2 * i + 1]
+        above[kept] = seen
+        tied[kept] = n
+        hits[kept] = hits_drawn[i]
+        kept += hits_drawn[i] > 0
+        found += hits_drawn[i]
+        seen += n
     num_items[0] = seen + others_drawn[2 * rows]
+    num_hits[0] = found
     return kept
 
 
 cdef class _Drawn:
     """Categories, and the memory they stand on."""
     cdef Categories categories
-    cdef object end, guide, digits, pieces
+    cdef object end, guide, digit, owner
     cdef void* memory
 
     def __cinit__(self, weight, double spread):
@@ -231,14 +235,15 @@ cdef class _Drawn:
         cdef Poisson* table
         cdef double[::1] chance
         cdef int32_t[:, ::1] lists
-        digit = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
-        self.digits = np.count_nonzero(digit, axis=1).astype(np.uint8)
-        self.pieces = (digit + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digit > 0]
-        self.categories.digits = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.digits)
-        self.categories.pieces = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.pieces)
+        digits = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
+        self.digit = (digits + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digits > 0]
+        self.owner = np.repeat(np.arange(weight.shape[0], dtype=np.int32), np.count_nonzero(digits, axis=1))
+        self.categories.num_digits = self.digit.shape[0]
+        self.categories.digit = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.digit)
+        self.categories.owner = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.owner)
         self.categories.heavy = bool((weight >= LIGHT).any())
         made = []
-        for i in np.flatnonzero(np.bincount(self.pieces, minlength=TABLES)).tolist():
+        for i in np.flatnonzero(np.bincount(self.digit, minlength=TABLES)).tolist():
             low, probability = poisson_distribution(self.categories.rate * (i % 31 + 1) * 32.0 ** (i // 31))
             made.append((i, low, probability, max(1, (probability.shape[0] - 1).bit_length())))
             cells += (<size_t>1) << <int>made[len(made) - 1][3]
@@ -286,6 +291,7 @@ cdef class Resampler:
     cdef _Drawn other_kinds
     cdef object hit_place, other_place, rows
     cdef bint stratified
+    cdef bint one_a_row     # a single ranking, its kinds of relevant items are its rows
     cdef readonly int64_t num_relevant
     cdef readonly int64_t num_others
 
@@ -300,6 +306,7 @@ cdef class Resampler:
         self.hit_place = np.ascontiguousarray(hit_place, dtype=np.int32)
         self.other_place = np.ascontiguousarray(other_place, dtype=np.int32)
         self.rows = [int(n) for n in rows]
+        self.one_a_row = len(self.rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(self.rows[0]))
 
     def draw(self, bit_generator, Py_ssize_t count):
         """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant)."""
@@ -320,6 +327,7 @@ cdef class Resampler:
         cdef int64_t[::1] other_counts = np.empty(max(1, num_other_kinds), np.int64)
         cdef int64_t[::1] hits_drawn = np.empty(max(1, most), np.int64)
         cdef int64_t[::1] others_drawn = np.empty(2 * most + 1, np.int64)
+        cdef int64_t* hits
         cdef int64_t relevant, others, whole = self.num_relevant + self.num_others
         cdef binomial_t binomial
         cdef bint stratified = self.stratified
@@ -335,23 +343,24 @@ cdef class Resampler:
                 draw_counts(&self.other_kinds.categories, others, rng, &other_counts[0])
                 for s in range(rankings):
                     n = <Py_ssize_t>rows[s]
-                    memset(&hits_drawn[0], 0, n * sizeof(int64_t))
                     memset(&others_drawn[0], 0, (2 * n + 1) * sizeof(int64_t))
-                    for i in range(num_hit_kinds):
-                        if hit_place[i * rankings + s] >= 0:
-                            hits_drawn[hit_place[i * rankings + s]] += hit_counts[i]
-                            num_hits[s, b] += hit_counts[i]
                     for i in range(num_other_kinds):
                         others_drawn[other_place[i * rankings + s]] += other_counts[i]
+                    hits = &hit_counts[0]
+                    if not self.one_a_row:
+                        hits = &hits_drawn[0]
+                        memset(hits, 0, n * sizeof(int64_t))
+                        for i in range(num_hit_kinds):
+                            if hit_place[i * rankings + s] >= 0:
+                                hits[hit_place[i * rankings + s]] += hit_counts[i]
                     i = count * <Py_ssize_t>first[s] + <Py_ssize_t>offsets[s, b]
-                    kept = write_table(n, &hits_drawn[0], &others_drawn[0], &columns[0, i], &columns[1, i], &columns[2, i],
-                                       &num_items[s, b])
+                    kept = write_table(n, hits, &others_drawn[0], &columns[0, i], &columns[1, i], &columns[2, i],
+                                       &num_items[s, b], &num_hits[s, b])
                     offsets[s, b + 1] = offsets[s, b] + kept
         table = np.asarray(columns)
         out = []
         for s in range(rankings):
             i = count * <Py_ssize_t>first[s]
-            above, tied, hits = table[:, i:i + <Py_ssize_t>offsets[s, count]]
-            out.append((np.asarray(offsets)[s], above, tied, hits, np.asarray(num_items)[s], np.asarray(num_hits)[s],
-                        np.asarray(num_relevant)))
+            out.append((np.asarray(offsets)[s], *table[:, i:i + <Py_ssize_t>offsets[s, count]], np.asarray(num_items)[s],
+                        np.asarray(num_hits)[s], np.asarray(num_relevant)))
         return out
