@@ -24,9 +24,9 @@ NEIGHBOURS = 10
 PAPER = (
     "Zhu (2004), table 3, gives AP 0.2560 and 0.2543 (radial basis functions, triangular and Gaussian kernel), 0.1800 "
     "(nearest neighbours) and 0.1766 (support vector machine). His numbers and these are not comparable: he had 29,812 "
-    "compounds with 608 active ones, described by BCUT numbers, and tuned his methods; here are more compounds, "
-    "moderately active ones among the active, fingerprints (Morgan, radius 2, 2,048 bits), other methods with settings "
-    "fixed beforehand, and another split."
+    "compounds, 608 of them active, described by BCUT numbers; here are more compounds, the moderately active count as "
+    "active, the descriptors are fingerprints (Morgan, radius 2, 2,048 bits), the methods are others, with settings "
+    "fixed beforehand, and so is the split."
 )
 
 
