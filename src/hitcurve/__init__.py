@@ -3,30 +3,67 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    ConfidenceInterval,
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 if TYPE_CHECKING:
+    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
+    from hitcurve.plot import plot_curves
     from hitcurve.presets import PRESETS
+    from hitcurve.scanning import scan
+    from hitcurve.trec import Evaluation, evaluate, read_qrels, read_run
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "PRESETS",
+    "Comparison",
+    "ConfidenceInterval",
+    "Difference",
+    "Evaluation",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "Interval",
+    "PRESETS",
+    "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
+    "SystemValue",
     "ThresholdCounts",
     "TieReport",
     "at_threshold",
     "average_precision",
+    "compare",
+    "evaluate",
     "mean_average_precision",
+    "plot_curves",
+    "read_qrels",
+    "read_run",
+    "scan",
 ]
 
-# What needs more than numpy's core, or is seldom asked for, is imported when it is.
-_LAZY = {"PRESETS": "hitcurve.presets"}
+_LAZY = {
+    "Comparison": "hitcurve.comparison",
+    "Difference": "hitcurve.comparison",
+    "Evaluation": "hitcurve.trec",
+    "PRESETS": "hitcurve.presets",
+    "SystemValue": "hitcurve.comparison",
+    "compare": "hitcurve.comparison",
+    "evaluate": "hitcurve.trec",
+    "plot_curves": "hitcurve.plot",
+    "read_qrels": "hitcurve.trec",
+    "read_run": "hitcurve.trec",
+    "scan": "hitcurve.scanning",
+}
 
 
 def __getattr__(name: str) -> Any:
