@@ -34,7 +34,7 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 _MISSING = ("", "nan", "na", "null")
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
-_SLAB = 4 << 20
+_SLAB = 2 << 20
 _FIRST_SLAB = 1 << 16  # read the slow way
 # A quoted cell longer than this is a quotation mark that was never closed.
 _LONGEST = 64 << 20
