@@ -3,42 +3,61 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    ConfidenceInterval,
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 if TYPE_CHECKING:
+    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
     from hitcurve.plot import plot_curves
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Difference",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "Interval",
+    "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
+    "SystemValue",
     "ThresholdCounts",
     "TieReport",
     "at_threshold",
     "average_precision",
+    "compare",
     "mean_average_precision",
     "plot_curves",
 ]
 
-# Public names whose modules are imported when they are first asked for.
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
 _LAZY = {
+    "Comparison": "hitcurve.comparison",
+    "Difference": "hitcurve.comparison",
+    "SystemValue": "hitcurve.comparison",
+    "compare": "hitcurve.comparison",
     "plot_curves": "hitcurve.plot",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    if name in _LAZY:
+        from importlib import import_module
 
-    value = getattr(import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
