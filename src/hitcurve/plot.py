@@ -33,6 +33,7 @@ _COLUMNS = 1000
 # Ranks at which a curve is looked at besides its corners, spread evenly and evenly in the logarithm: between two of
 # them precision departs from a straight line by less than 1e-5 of its value.
 _RANKS = 2500
+_BAND = 200  # places at which a band is looked at
 
 
 class _Kind(NamedTuple):
@@ -82,7 +83,8 @@ def plot_curves(
         Draw only the first k items.
     band : float, optional
         Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits and
-        enrichment at a rank, precision at a recall, true positive rate at a false positive rate.
+        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Relevant and other
+        items are drawn apart, so that a resample has as many of each as the curve.
     n_resamples : int
         Bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
@@ -108,6 +110,18 @@ def plot_curves(
     >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
     'precision'
     """
+    return _drawn(curves, kind, ax, k, None if band is None else (band, n_resamples, rng), {})
+
+
+def _drawn(
+    curves: Mapping[str, HitCurve],
+    kind: str,
+    ax: Axes | None,
+    k: int | None,
+    band: tuple[float, int, Any] | None,
+    shades: Mapping[str, Any],
+) -> Axes:
+    """`plot_curves`, where bands may have been made beforehand."""
     _check(curves, kind, k)
     own = ax is None
     if ax is None:
@@ -115,13 +129,12 @@ def plot_curves(
     axes = _AXES[kind]
     limits = _limits(curves, kind, k)
     if band is not None:
-        from hitcurve._bands import bands  # resampling is of no use to other pictures
-
-        shades = bands(curves, kind, limits, level=band, n_resamples=n_resamples, rng=rng)
+        level, n_resamples, rng = band
+        shades = bands(curves, (kind,), level=level, k=k, n_resamples=n_resamples, rng=rng)[kind]
     _references(ax, curves, kind, limits)
     for at, (name, curve) in enumerate(curves.items()):
         colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
-        if band is not None:
+        if name in shades:
             x, low, high = shades[name]
             ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5)
         region = tie_region(curve, kind, limits)
@@ -146,6 +159,7 @@ def figure(
     band: float | None = None,
     n_resamples: int = 1000,
     rng: Any = None,
+    workers: int = 1,
 ) -> Figure:
     """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
     columns = min(len(kinds), 2)
@@ -153,9 +167,14 @@ def figure(
     whole = _figure((5.2 * columns, 4.0 * rows + 0.5))
     if title:
         whole.suptitle(title, fontsize=11)
+    shades: Mapping[str, Any] = {}
+    if band is not None:
+        for kind in kinds:
+            _check(curves, kind, None)
+        shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
     for at, kind in enumerate(kinds):
         ax = whole.add_subplot(rows, columns, at + 1)
-        plot_curves(curves, kind, ax=ax, band=band, n_resamples=n_resamples, rng=rng)
+        _drawn(curves, kind, ax, None, None, shades.get(kind, {}))
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()
@@ -299,6 +318,73 @@ def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> tuple[NDArra
         hit = np.flatnonzero(y == extreme.reduceat(y, starts)[which])
         keep[hit[np.append(True, which[hit[1:]] != which[hit[:-1]])]] = True
     return x[keep], y[keep]
+
+
+def bands(
+    curves: Mapping[str, HitCurve],
+    kinds: tuple[str, ...],
+    *,
+    level: float,
+    k: int | None = None,
+    n_resamples: int,
+    rng: Any,
+    workers: int = 1,
+) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
+    """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
+    from hitcurve.screen import resampled
+
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    limits = {kind: _limits(curves, kind, k) for kind in kinds}
+    draws = np.random.default_rng(rng)
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
+    for name, curve in curves.items():
+        places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
+        heights: dict[str, list[Any]] = {kind: [] for kind in kinds}
+        for block in resampled(curve, n_resamples, draws, workers, stratified=True):
+            for one in block:
+                corners = one.hit_curve()
+                for kind in kinds:
+                    heights[kind].append(_height(one, kind, places[kind], corners))
+        for kind in kinds:
+            low, high = np.nanquantile(np.array(heights[kind]), tails, axis=0)
+            if _AXES[kind].log_y:
+                low, high = np.maximum(low, limits[kind].bottom), np.maximum(high, limits[kind].bottom)
+            found[kind][name] = places[kind], low, high
+    return found
+
+
+def _places(curve: HitCurve, kind: str, limits: Limits) -> NDArray[Any]:
+    """Where on its axis a band is looked at."""
+    if kind == "hits":
+        return np.linspace(0, min(limits.items, curve.num_items), _BAND)
+    if kind == "precision-recall":
+        return np.linspace(1 / _BAND, 1, _BAND)
+    if kind == "roc":
+        return np.geomspace(limits.left, 1, _BAND)
+    return np.unique(np.rint(np.geomspace(1, min(limits.items, curve.num_items), _BAND))) / curve.num_items
+
+
+def _height(curve: HitCurve, kind: str, place: NDArray[Any], corners: Any) -> NDArray[Any]:
+    """The curve at these places; NaN where it is undefined."""
+    items, hits, relevant = corners.items, corners.hits, curve.num_relevant
+    if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
+        return np.full(place.shape, np.nan)
+    height: NDArray[Any]
+    if kind == "hits":
+        height = np.interp(place, items, hits)
+    elif kind == "precision-recall":
+        # Where the recall is first reached; what was never retrieved is never reached.
+        reached = place * relevant <= hits[-1]
+        wanted = place * relevant
+        end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)
+        share = (wanted - hits[end - 1]) / np.maximum(hits[end] - hits[end - 1], 1)
+        at = items[end - 1] + share * (items[end] - items[end - 1])
+        height = np.where(reached, wanted / at, np.nan)
+    elif kind == "roc":
+        height = np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
+    else:
+        height = np.interp(place * curve.num_items, items, hits) / (place * relevant)
+    return height
 
 
 def tie_region(curve: HitCurve, kind: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]] | None:

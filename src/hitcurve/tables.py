@@ -242,6 +242,11 @@ class TableReader:
             self.group_names.append(name)
         return code
 
+    @property
+    def grouped(self) -> bool:
+        """Whether the batches have groups."""
+        return self._by_file or any(role == "group" for role, _ in self._roles)
+
     def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
         names = self.group_names
