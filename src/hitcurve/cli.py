@@ -67,8 +67,9 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "table",
         help="measure files with a row for each item",
         usage="hitcurve table FILE ... --label COL --score COL[:lower] [option ...]",
-        description="FILE: a row for each item, in CSV, TSV, Parquet, SMILES (.smi) or SDF, also with .gz or .zst after "
-        "the name; - is CSV on standard input. COL: a column's name or number, from 1. MEASURE: see `hitcurve measures`.",
+        description="FILE: a row for each item, in CSV, TSV, Parquet, SMILES (.smi) or SDF, also with .gz or .zst "
+        "after the name; - is CSV on standard input. COL: a column's name or number, from 1. M: see `hitcurve "
+        "measures`.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=_WIDTH),
     )
 
@@ -147,7 +148,6 @@ def _table(options: argparse.Namespace) -> str:
         warnings = [*_missing_actives(reader, actives, options.actives), *found.notes]
         ties, level, each = options.ties or "expected", options.level, not options.mean_only
         sizes = None if options.top is None else tuple(dict.fromkeys(options.top))
-        percents = [float(percent) / 100 for percent in report.PERCENTS]
 
         def intervals_of(score: screen.ScreenedScore, measures: list[Measure]) -> Any:
             progress(f"intervals for {score.name}")
@@ -162,8 +162,8 @@ def _table(options: argparse.Namespace) -> str:
 
         intervals: list[Any] = [None] * len(found.scores)
         for at, score in enumerate(found.scores):
-            listed = report.LIST_SIZES if sizes is None else sizes
-            warnings += screen.warnings_of(score, percents, listed)
+            asked = options.measures or _report_measures(score.curves, sizes)
+            warnings += screen.warnings_of(score, asked)
             if options.interval:
                 intervals[at] = intervals_of(score, _measures_of(options, score.curves, sizes))
         comparison = _comparison(options, found, progress) if options.compare else None

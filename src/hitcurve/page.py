@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from html import escape
@@ -195,7 +196,8 @@ def _svg(drawing: Figure, number: int) -> str:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": f"hitcurve-{number}"}):
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    # Without the licence block that matplotlib adds: it names addresses.
+    return re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
 def _definitions(names: list[str]) -> str:

@@ -163,6 +163,8 @@ def _split(group: NDArray[np.int64] | None, values: NDArray[Any]) -> Iterator[tu
     if group is None:
         yield 0, values
         return
+    if not group.size:
+        return
     order = np.argsort(group, kind="stable")
     codes, starts = np.unique(group[order], return_index=True)
     yield from zip(codes.tolist(), np.split(values[order], starts[1:]), strict=True)
@@ -266,9 +268,7 @@ def _counted(
 
 
 def _joined(curves: list[HitCurve], names: list[Any], lower: bool) -> tuple[HitCurves, list[Any]]:
-    """Curves of one ranking each as one HitCurves; groups without items are left out, as HitCurves leaves them out."""
-    places = [at for at, curve in enumerate(curves) if curve.num_items]
-    curves = [curves[at] for at in places]
+    """Curves of one ranking each as one HitCurves."""
     offsets = np.concatenate([[0], np.cumsum([len(curve) for curve in curves])]).astype(np.int64)
     columns = [
         np.concatenate([np.empty(0, np.int64), *(getattr(curve, name) for curve in curves)])
@@ -279,8 +279,7 @@ def _joined(curves: list[HitCurve], names: list[Any], lower: bool) -> tuple[HitC
         for name in ("num_items", "num_hits", "num_relevant")
     ]
     score = np.concatenate([curve.score for curve in curves if curve.score is not None]) if curves else np.empty(0)
-    many = _curves_from(np.array(places, np.int64), lower, False, offsets, score, *columns, *totals)
-    return many, [names[at] for at in places]
+    return _curves_from(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
 
 
 # --- ids ----------------------------------------------------------------------------------------------------
@@ -290,7 +289,7 @@ def _id_codes(ids: list[Any], group: NDArray[np.int64] | None, num_groups: int) 
     """The distinct ids, and for each row a number that stands for its id in its group."""
     import pyarrow as pa
 
-    whole = pa.chunked_array(ids).dictionary_encode().unify_dictionaries()
+    whole = pa.chunked_array(ids, pa.string()).dictionary_encode().unify_dictionaries()
     codes = np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in whole.chunks)])
     if group is not None:
         codes = codes * max(1, num_groups) + group
@@ -319,11 +318,11 @@ def _best(
     ids: list[Any], rows: Arrays, lower: list[bool], names: list[Any], rank: NDArray[np.int64]
 ) -> Arrays:
     """For each id (in each group) its label and the best of each score."""
+    if not ids:
+        return rows
     distinct, codes = _id_codes(ids, rows.group, len(names))
     order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1])) if codes.size else np.empty(0, int)
-    if not codes.size:
-        return rows
+    starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
     label = rows.label[order]
     low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
     if np.any(low != high):
@@ -409,8 +408,8 @@ def _ends(interval: Any) -> tuple[float, float]:
 # --- warnings -----------------------------------------------------------------------------------------------
 
 
-def warnings_of(score: ScreenedScore, fractions: Sequence[float], ranks: Sequence[int]) -> list[str]:
-    """What a person would want to know before believing the numbers of one score column, in sentences."""
+def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
+    """What a person would want to know before believing these measures of one score column, in sentences."""
     curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
     said = []
     groups = score.names is not None
@@ -433,7 +432,7 @@ def warnings_of(score: ScreenedScore, fractions: Sequence[float], ranks: Sequenc
     tied: dict[str, int] = {}
     shown = ""
     for curve in curves:
-        for name, rank in _cutoffs(curve, fractions, ranks):
+        for name, rank in _cutoffs(curve, measures):
             inside = curve.tie_report(rank).cutoff_group
             if inside > TIED_SHARE * curve.num_items:
                 tied[name] = tied.get(name, 0) + 1
@@ -451,20 +450,22 @@ def warnings_of(score: ScreenedScore, fractions: Sequence[float], ranks: Sequenc
     return [f"{score.name}: {sentence}" for sentence in said]
 
 
-def _cutoffs(curve: HitCurve, fractions: Sequence[float], ranks: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """Cutoffs by name and rank, each once."""
+def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str, int]]:
+    """The cutoffs of the measures within the list, by name and rank, each once."""
     from decimal import Decimal
 
     seen = set()
-    for fraction in fractions:
-        rank = math.ceil(Decimal(repr(fraction)) * curve.num_items)
+    for measure in measures:
+        options = dict(measure.keywords)
+        if "fraction" in options:
+            share = Decimal(repr(options["fraction"]))
+            rank, name = math.ceil(share * curve.num_items), f"{(share * 100).normalize():f} %"
+        else:
+            rank = options.get("k", 0)
+            name = f"{rank:,} items"
         if 0 < rank < curve.num_items and rank not in seen:
             seen.add(rank)
-            yield f"{Decimal(repr(fraction)) * 100:f}".rstrip("0").rstrip(".") + " %", rank
-    for rank in ranks:
-        if rank < curve.num_items and rank not in seen:
-            seen.add(rank)
-            yield f"{rank:,} items", rank
+            yield name, rank
 
 
 def _worse_than_chance(curve: HitCurve) -> bool:
