@@ -197,7 +197,10 @@ def _svg(drawing: Figure, number: int) -> str:
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     # Without the licence block that matplotlib adds: it names addresses.
-    return re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
+    # Groups are numbered anew in each picture, and nothing points at them.
+    used = set(re.findall(r"#([\w.-]+)", text))
+    return re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", text)
 
 
 def _definitions(names: list[str]) -> str:

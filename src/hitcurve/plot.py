@@ -216,10 +216,11 @@ def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
             raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")
         if not curve.num_hits:
             raise ValueError(f"curves[{name!r}] has no relevant item: there is nothing to draw")
+        if kind in ("roc", "enrichment"):
+            # An error if relevant items lack a rank.
+            curve.roc_curve(ties="threshold" if curve.weighted else "expected")
         if kind == "roc" and not curve.num_relevant < curve.num_items:
             raise ValueError(f"curves[{name!r}] has nothing but relevant items: there is no false positive rate")
-        if kind in ("roc", "enrichment"):
-            curve.roc_curve(ties="threshold" if curve.weighted else "expected")  # relevant items without a rank
 
 
 class Limits(NamedTuple):
