@@ -348,25 +348,31 @@ def compare(
     if groups is not None:
         if method is not None:
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
-        curves = {
-            name: HitCurves(y_true, y_score[name], qid=groups, lower_is_better=lower[name], workers=threads, **make)
-            for name in names
-        }
+        curves = [
+            _ranked(HitCurves, y_true, y_score, name, lower, workers=threads, qid=groups, **make) for name in names
+        ]
         found = {
             one.name: (
-                np.stack([np.asarray(one(curves[name], ties), np.float64) for name in names], axis=1),
-                list(np.asarray(curves[names[0]].qid)),
+                np.stack([np.asarray(one(many, ties), np.float64) for many in curves], axis=1),
+                curves[0].qid.tolist(),
             )
             for one in known
         }
         return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "groups")
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
-    rankings = [HitCurve(y_true, y_score[name], lower_is_better=lower[name], workers=threads, **make) for name in names]
+    rankings = [_ranked(HitCurve, y_true, y_score, name, lower, workers=threads, **make) for name in names]
     kinds = _Kinds(y_true, [y_score[name] for name in names], rankings, relevance_level)
     return _over_items(
         kinds, known, names, baseline, method, level, n_resamples or 1999, stratified, ties, rng, threads
     )
+
+
+def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower: dict[str, bool], **how: Any) -> Any:
+    try:
+        return kind(y_true, y_score[name], lower_is_better=lower[name], **how)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name!r}: {error}") from None
 
 
 def _listed_measures(measures: Any, default: tuple[str, ...]) -> list[Any]:
@@ -574,7 +580,7 @@ def _bootstrap_p(sums: _Array) -> float:
     if known.shape[0] == 0:
         return math.nan
     tail = min(int(np.count_nonzero(known <= 0)), int(np.count_nonzero(known >= 0)))
-    return min(1.0, 2.0 * (tail + 1) / (known.shape[0] + 1))
+    return min(1.0, 2 * (tail + 1) / (int(known.shape[0]) + 1))
 
 
 def _corrected(rows: list[Difference]) -> list[Difference]:
