@@ -112,6 +112,23 @@ def test_nothing(tmp_path):
     assert made(path).scores[0].curves == hc.HitCurve([0], [1])
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_goes_wrong_while_counting_stops_it(tmp_path, monkeypatch, workers):
+    monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
+    monkeypatch.setattr("hitcurve.tables._PARQUET_ROWS", 10)
+    path = table(tmp_path, y=[1, 0] * 500, s=[2.0, 1] * 500)
+    told = []
+
+    def interrupt(text):
+        if text.startswith("counted"):
+            told.append(text)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made(path, workers=workers, progress=interrupt)
+    assert len(told) <= workers
+
+
 def test_standard_input_is_kept(monkeypatch):
     monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
 

@@ -14,6 +14,7 @@ __all__ = ["main"]
 
 _WIDTH = 88
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
+_INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(f"{place}{error.strerror or error}")
     except (ValueError, TypeError, ImportError) as error:
         return _failed(str(error))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
     return 0
 
 

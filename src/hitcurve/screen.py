@@ -212,7 +212,7 @@ def _counted(
 
     groups = range(len(reader.group_names)) if reader.grouped else range(1)
     source, lock = iter(batches), Lock()
-    done = 0
+    done, stopped = 0, False
 
     def fresh() -> list[list[HitCounter]]:
         return [
@@ -232,7 +232,7 @@ def _counted(
         counters = fresh()
         while True:
             with lock:  # one thread reads on while the others count
-                batch = next(source, None)
+                batch = None if stopped else next(source, None)
                 if batch is not None:
                     done += batch.label.shape[0]
                     progress(f"counted {done:,} of {rows:,} rows")
@@ -251,8 +251,11 @@ def _counted(
         counters = count()
     else:
         with ThreadPoolExecutor(reader.workers) as pool:
-            first, *others = [future.result() for future in [pool.submit(count) for _ in range(reader.workers)]]
-        counters = first
+            futures = [pool.submit(count) for _ in range(reader.workers)]
+            try:
+                counters, *others = [future.result() for future in futures]
+            finally:
+                stopped = True  # after an error or Ctrl-C nobody reads on
         for other in others:
             for mine, theirs in zip(counters, other, strict=True):
                 for one, two in zip(mine, theirs, strict=True):

@@ -15,7 +15,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,19 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 # An index into this list is odd for a relevant item.
 _LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 _MISSING = ("", "nan", "na", "null")
+
+
+def _cases(words: tuple[str, ...]) -> list[str]:
+    """Each word in every mixture of small and capital letters."""
+    return ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
+
+
+# What Arrow's converters are given to know the same.
+_KNOWN = {
+    "null_values": _cases(_MISSING),
+    "true_values": _cases(_LABELS[1::2]),
+    "false_values": _cases(_LABELS[::2]),
+}
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
 _SLAB = 2 << 20
 _FIRST_SLAB = 1 << 16  # read the slow way
@@ -467,10 +480,7 @@ class _TextParser:
         if any(types[key] != kinds[role] for key, role in zip(self.keys, self.roles, strict=True)):
             return self.slowly(slab)  # one column in two roles
         try:
-            cells = self._read(
-                slab, types, null_values=_cases(_MISSING), true_values=_cases(_LABELS[1::2]),
-                false_values=_cases(_LABELS[::2]),
-            )  # fmt: skip
+            cells = self._read(slab, types, **_KNOWN)
         except pa.ArrowInvalid:
             return self.slowly(slab)
         values: list[Any] = []
@@ -611,7 +621,7 @@ def _opened(path: Path) -> Iterator[Any]:
         yield sys.stdin.buffer
         return
     compression = _COMPRESSIONS.get(os.path.splitext(text)[1].lower())
-    with open(path, "rb") as file:
+    with open(path, "rb", 1 << 16) as file:
         if compression is None:
             yield file
             return
@@ -751,14 +761,6 @@ def _place(path: Path, header: bool, row: int) -> str:
             line = reader.line_num + 1
             left -= bool(next(reader))
     return f"row {row} (line {line})"
-
-
-@lru_cache
-def _cases(words: tuple[str, ...]) -> list[str]:
-    """Each word in every mixture of small and capital letters."""
-    return [
-        "".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))
-    ]
 
 
 def _has_nan(score: NDArray[Any]) -> bool:
