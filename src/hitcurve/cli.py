@@ -13,6 +13,7 @@ from hitcurve.measures import MEASURES, TIES, Definition, Measure, parse
 __all__ = ["main"]
 
 _WIDTH = 88
+_RESAMPLES = 1000
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
 
@@ -70,9 +71,8 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "table",
         help="measure files with a row for each item",
         usage="hitcurve table FILE ... --label COL --score COL[:lower] [option ...]",
-        description="FILE: a row for each item, in CSV, TSV, Parquet, SMILES (.smi) or SDF, also with .gz or .zst "
-        "after the name; - is CSV on standard input. COL: a column's name or number, from 1. M: see `hitcurve "
-        "measures`.",
+        description="FILE: CSV, TSV, Parquet, SMILES (.smi) or SDF, also .gz or .zst, a row for each item; - is CSV on "
+        "stdin. COL: a column's name or number, from 1. M: see `hitcurve measures`.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=_WIDTH),
     )
 
@@ -100,7 +100,8 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--interval", None, "confidence intervals, of a mean over groups by Student's t", **flag)
     add("--compare", None, "is one score better than another: differences with intervals", **flag)
     add("--level", "SHARE", "confidence level (default: 0.95)", type=_level, default=0.95)
-    add("--seed", "N", "of the bootstrap (default: 0)", type=int, default=0)
+    add("--resamples", "N", "of the bootstrap (default: 1000; --compare over groups: 9999)", type=_count)
+    add("--seed", "N", "of the bootstrap (default: 0)", type=_seed, default=0)
     add("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
     add("--report", "FILE", "write one HTML page with all of it")
     forms = {"choices": ("table", "csv", "json"), "default": "table"}
@@ -115,6 +116,10 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    return 0 if text == "0" else _count(text)
 
 
 def _level(text: str) -> float:
@@ -159,6 +164,7 @@ def _table(options: argparse.Namespace) -> str:
                 measures,
                 ties=ties,
                 confidence_level=level,
+                n_resamples=options.resamples or _RESAMPLES,
                 rng=options.seed,
                 workers=options.workers,
             )
@@ -336,6 +342,7 @@ def _comparison(options: argparse.Namespace, found: Any, progress: Any) -> Any:
         measures=options.measures or default,
         groups=group,
         confidence_level=options.level,
+        n_resamples=options.resamples or (_RESAMPLES if group is None else None),
         ties=options.ties or "expected",
         lower_is_better={score.name: score.lower_is_better for score in found.scores},
         nan_policy=options.nan,
@@ -357,6 +364,7 @@ def _pictures(
 
     drawing = {
         "band": options.level if options.interval else None,
+        "n_resamples": options.resamples or _RESAMPLES,
         "rng": options.seed,
         "workers": os.cpu_count() if options.workers == -1 else options.workers,
     }

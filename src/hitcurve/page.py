@@ -51,18 +51,21 @@ td.sum { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; text-align: lef
 """
 
 
-def figures(found: Screen, *, band: float | None, rng: Any, workers: int = 1) -> list[tuple[str, Figure]]:
+def figures(
+    found: Screen, *, band: float | None, rng: Any, n_resamples: int = 1000, workers: int = 1
+) -> list[tuple[str, Figure]]:
     """The pictures of what was read: of all scores together, or with groups for each score those with most hits."""
     from hitcurve.plot import KINDS, figure
 
     drawn = []
+    drawing: Any = {"band": band, "n_resamples": n_resamples, "rng": rng, "workers": workers}
     plain = {score.name: score.curves for score in found.scores if isinstance(score.curves, HitCurve)}
     if plain:
         curves = {name: curve for name, curve in plain.items() if curve.num_hits}
         if curves:
             every = all(curve.num_relevant < curve.num_items for curve in curves.values())
             kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
-            drawn.append(("", figure(curves, kinds, band=band, rng=rng, workers=workers)))
+            drawn.append(("", figure(curves, kinds, **drawing)))
         return drawn
     for score in found.scores:
         assert score.names is not None
@@ -79,7 +82,7 @@ def figures(found: Screen, *, band: float | None, rng: Any, workers: int = 1) ->
         title = score.name if len(found.scores) > 1 else ""
         if len(shown) < len(usable):
             title += f"{': ' if title else ''}the {len(shown)} of {len(usable):,} groups with the most relevant items"
-        drawn.append((score.name, figure(shown, title=title, band=band, rng=rng, workers=workers)))
+        drawn.append((score.name, figure(shown, title=title, **drawing)))
     return drawn
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Screen", "ScreenedScore", "read_screen", "resampled", "resampled_intervals", "warnings_of"]
 
 # A table up to this many bytes is kept and read once; a larger one is read twice, and only counted.
-_KEPT_BYTES = 256 << 20
+_KEPT_BYTES = 128 << 20
 # Rows of resampled tables in memory at a time.
 _RESAMPLED_ROWS = 1 << 21
 # Below this many relevant items an interval is as wide as the scale, and normal approximations fail.

@@ -302,7 +302,8 @@ class TableReader:
         from pyarrow import parquet
 
         shown, _, _ = _kind(path)
-        file = parquet.ParquetFile(stream)
+        # What is read ahead is kept to the end of the file: the columns as a whole.
+        file = parquet.ParquetFile(stream, pre_buffer=False)
         names = file.schema_arrow.names
         found = [names[_found(shown, names, column)] for column in self.asked]
         for name in found:
