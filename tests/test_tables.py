@@ -413,7 +413,12 @@ def test_several_files(tmp_path):
     assert np.concatenate([batch.group for batch in batches]).tolist() == [0, 1, 0, 2]
     reader = TableReader([one, two], "y", ["s"], by_file=True)
     assert np.concatenate([batch.group for batch in reader]).tolist() == [0, 1, 1]
-    assert reader.ordered_groups()[1] == [str(one), str(two)]
+    assert reader.ordered_groups()[1] == ["one.csv", "two.tsv.gz"]
+    (tmp_path / "more").mkdir()
+    again = write(tmp_path / "more", "one.csv", "y,s\n1,2\n")
+    reader = TableReader([one, again], "y", ["s"], by_file=True)
+    assert np.concatenate([batch.group for batch in reader]).tolist() == [0, 1]
+    assert reader.ordered_groups()[1] == [str(one), str(again)]
     bad = write(tmp_path, "bad.csv", "y,s\n1,2\n0,x\n")
     with pytest.raises(ValueError, match=re.escape(f"{bad}: row 2 (line 3), column 's': the score is 'x'")):
         list(TableReader([one, bad], "y", ["s"]))

@@ -115,7 +115,7 @@ class TableReader:
     actives : iterable of str, optional
         The ids of the relevant items; `ids` is needed then.
     by_file : bool
-        Each file is a group of its own, named by its path.
+        Each file is a group of its own, named as the file is; by its path if two files have one name.
     nan_policy : {"raise", "worst", "omit"}
         ``"raise"``: a missing score is an error. Otherwise it is NaN in the batch.
     header : bool
@@ -170,6 +170,9 @@ class TableReader:
         for path in paths:
             _kind(path)
         self.paths = list(paths)
+        shown = [_kind(path)[0] for path in paths]
+        short = [os.path.basename(path) for path in shown]
+        self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
         self.header = header
         self.workers = (os.cpu_count() or 1) if workers == -1 else workers
@@ -239,7 +242,7 @@ class TableReader:
             self.found.update(pc.unique(ids.filter(active)).to_pylist())
         group = None
         if self._by_file:
-            group = np.full(label.shape[0], self._code(shown), np.int64)
+            group = np.full(label.shape[0], self._code(self._file_names[shown]), np.int64)
         elif "group" in named:
             cells = named["group"]
             indices = _numpy(cells.indices)
