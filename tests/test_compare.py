@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
     pairs = []
     for offsets, above, tied, hits, num_items, _, num_relevant in resampler.draw(np.random.SFC64(4), count):
         assert set(num_items) == {len(y)}
-        cut = [slice(*ends) for ends in zip(offsets[:-1], offsets[1:], strict=True)]
+        cut = [slice(*ends) for ends in pairwise(offsets)]
         tables = (hc.HitCurve.from_table(None, above[c], tied[c], hits[c], num_items=len(y)) for c in cut)
         pairs.append([one.average_precision() for one in tables])
         assert np.array_equal(num_relevant, [hits[c].sum() for c in cut])
@@ -283,7 +283,7 @@ measure  system    mean     95 % interval
 AP       A       0.2750  0.1500 to 0.4250
 AP       B_1     0.4000  0.2500 to 0.5500
 
-measure  system  baseline  difference        95 % interval       p  p (Holm)   p (t)
+measure  system  baseline  difference       95 % interval       p  p (Holm)   p (t)
 AP       B_1     A            +0.1250  +0.0500 to +0.2000  0.2500    0.2500  0.0796
 
 4 queries. p: exact randomization test, two-sided; intervals from 9999 resamples."""

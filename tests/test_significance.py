@@ -80,7 +80,7 @@ def test_holm():
 
 
 def test_tukey_against_every_order():
-    values = np.random.default_rng(2).random((4, 3)) + [0.0, 0.3, 0.5]
+    values = np.random.default_rng(2).random((4, 3)) + np.array([0.0, 0.3, 0.5])
     ranges = []
     for orders in product(permutations(range(3)), repeat=4):
         means = np.mean([values[q, order] for q, order in enumerate(orders)], axis=0)
@@ -95,7 +95,7 @@ def test_tukey_against_every_order():
 
 
 def test_tukey_of_two_systems_is_paired_randomization():
-    values = np.random.default_rng(3).random((12, 2)) + [0.0, 0.15]
+    values = np.random.default_rng(3).random((12, 2)) + np.array([0.0, 0.15])
     p = tukey(values, 20_000, 1)[0, 1]
     exact = paired_randomization(values[:, 1] - values[:, 0])[0]
     assert abs(p - exact) < 4 * math.sqrt(exact * (1 - exact) / 20_000)
@@ -103,7 +103,7 @@ def test_tukey_of_two_systems_is_paired_randomization():
 
 def test_tukey_corrects():
     """More systems, less significance; and the pair's own p is never above."""
-    values = np.random.default_rng(5).normal(0, 0.2, (60, 6)) + [0, 0, 0, 0, 0.05, 0.12]
+    values = np.random.default_rng(5).normal(0, 0.2, (60, 6)) + np.array([0, 0, 0, 0, 0.05, 0.12])
     p = tukey(values, 5000, 1)
     for i in range(6):
         for j in range(i):

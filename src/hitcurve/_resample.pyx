@@ -7,7 +7,7 @@ items themselves are never looked at. One set of categories may belong to severa
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cimport numpy as cnp
@@ -28,8 +28,9 @@ cdef extern from "numpy/random/distributions.h":
 # -------------------------------------------------------------------------------------------------------- the sampler
 
 cdef enum:
-    LEVELS = 7               # base-4 digits of a weight that have a Poisson table; heavier parts go to numpy's sampler
-    TABLES = 3 * LEVELS
+    LEVELS = 3               # base-32 digits of a weight that have a Poisson table; heavier parts go to numpy's sampler
+    TABLES = 31 * LEVELS
+    LIGHT = 1 << (5 * LEVELS)
     ALIAS = (1 << 12) - 1    # low bits of a cell; the threshold in the others is exact to 2**-52
     DIRECT = 4               # draws a category up to which they are made one by one
     CORRECTIONS = 16         # the same, for the draws that bring a sum of Poisson variates to its total
@@ -49,7 +50,10 @@ cdef struct Categories:
     int shift
     bint even               # every weight is 1
     bint by_poisson
+    bint heavy              # there are weights from LIGHT up
     double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
+    const uint8_t* digits   # how many digits of each weight are not 0
+    const uint8_t* pieces   # their tables, weight after weight
     Poisson tables[TABLES]
 
 
@@ -87,27 +91,31 @@ cdef inline Py_ssize_t draw_category(const Categories* from_, bitgen_t* rng) noe
     return i
 
 
-cdef inline int64_t draw_poisson(const Categories* from_, int64_t weight, bitgen_t* rng) noexcept nogil:
-    """Poisson variate of mean rate * weight: the sum of one for each base-4 digit of the weight."""
-    cdef int64_t total = 0, heavy = weight >> (2 * LEVELS)
+cdef int64_t draw_poisson(const Categories* from_, bitgen_t* rng, int64_t* counts) noexcept nogil:
+    """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
+    cdef int64_t drawn = 0, before = 0, total, weight
+    cdef const uint8_t* piece = from_.pieces
     cdef const Poisson* table
-    cdef const Poisson* tables = &from_.tables[0]
     cdef uint64_t bits, cell, place
-    cdef int digit
-    if heavy > 0:
-        total = random_poisson(rng, from_.rate * <double>(heavy << (2 * LEVELS)))
-        weight &= (1 << (2 * LEVELS)) - 1
-    while weight > 0:
-        digit = weight & 3
-        if digit > 0:
-            table = &tables[digit - 1]
+    cdef Py_ssize_t i
+    cdef int j
+    for i in range(from_.count):
+        total = 0
+        for j in range(from_.digits[i]):
+            table = &from_.tables[piece[j]]
             bits = rng.next_uint64(rng.state)
             place = bits >> (64 - table.bits)
             cell = table.cell[place]
             total += table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
-        tables += 3
-        weight >>= 2
-    return total
+        piece += from_.digits[i]
+        if from_.heavy:
+            weight = from_.end[i] - before
+            before = from_.end[i]
+            if weight >= LIGHT:
+                total += random_poisson(rng, from_.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
+        counts[i] = total
+        drawn += total
+    return drawn
 
 
 cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
@@ -121,12 +129,7 @@ cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int
         # Given their sum, independent Poisson variates are multinomial, and so is that with the missing draws added
         # (Brown & Bromberg 1984). A sum that is too large says nothing about the shares: all are drawn again.
         while True:
-            drawn = 0
-            before = 0
-            for i in range(from_.count):
-                counts[i] = draw_poisson(from_, from_.end[i] - before, rng)
-                drawn += counts[i]
-                before = from_.end[i]
+            drawn = draw_poisson(from_, rng, counts)
             if drawn <= total:
                 break
     else:
@@ -195,7 +198,7 @@ cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const in
 cdef class _Drawn:
     """Categories, and the memory they stand on."""
     cdef Categories categories
-    cdef object end, guide
+    cdef object end, guide, digits, pieces
     cdef void* memory
 
     def __cinit__(self, weight, double spread):
@@ -220,31 +223,35 @@ cdef class _Drawn:
         c.by_poisson = c.whole > DIRECT * c.count and corrections < CORRECTIONS * c.count and corrections < 0.5 * c.whole
         if c.by_poisson:
             c.rate = (<double>c.whole - corrections) / <double>c.whole
-            self.make_tables()
+            self.make_tables(np.asarray(weight, dtype=np.int64))
 
-    cdef int make_tables(self) except -1:
-        cdef int digit, level, bits
+    cdef int make_tables(self, weight) except -1:
+        cdef int level
         cdef size_t cells = 0
         cdef Poisson* table
         cdef double[::1] chance
         cdef int32_t[:, ::1] lists
+        digit = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
+        self.digits = np.count_nonzero(digit, axis=1).astype(np.uint8)
+        self.pieces = (digit + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digit > 0]
+        self.categories.digits = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.digits)
+        self.categories.pieces = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.pieces)
+        self.categories.heavy = bool((weight >= LIGHT).any())
         made = []
-        for level in range(LEVELS):
-            for digit in range(1, 4):
-                low, probability = poisson_distribution(self.categories.rate * digit * 4.0 ** level)
-                bits = max(1, (probability.shape[0] - 1).bit_length())
-                made.append((low, probability, bits))
-                cells += (<size_t>1) << bits
+        for i in np.flatnonzero(np.bincount(self.pieces, minlength=TABLES)).tolist():
+            low, probability = poisson_distribution(self.categories.rate * (i % 31 + 1) * 32.0 ** (i // 31))
+            made.append((i, low, probability, max(1, (probability.shape[0] - 1).bit_length())))
+            cells += (<size_t>1) << <int>made[len(made) - 1][3]
         self.memory = PyMem_RawMalloc(cells * sizeof(uint64_t))
         if self.memory is NULL:
             raise MemoryError
         cells = 0
-        for i, (low, probability, bits) in enumerate(made):
+        for i, low, probability, bits in made:
             table = &self.categories.tables[<Py_ssize_t>i]
             table.low = low
             table.bits = bits
             table.cell = <uint64_t*>self.memory + cells
-            cells += (<size_t>1) << bits
+            cells += (<size_t>1) << table.bits
             padded = np.zeros(1 << bits)
             padded[:probability.shape[0]] = probability
             chance = padded
@@ -257,21 +264,14 @@ cdef class _Drawn:
 
 
 cdef object poisson_distribution(double mean):
-    """(least value, probabilities) of a Poisson distribution, its tails below 1e-20 left out."""
+    """(least value, probabilities) of a Poisson distribution, its tails below 1e-20 of the mode left out."""
     mode = int(mean)
-    up, down = [1.0], []
-    k, p = mode, 1.0
-    while p > 1e-22:
-        k += 1
-        p *= mean / k
-        up.append(p)
-    k, p = mode, 1.0
-    while k > 0 and p > 1e-22:
-        p *= k / mean
-        k -= 1
-        down.append(p)
-    chance = np.array([*reversed(down), *up])
-    return mode - len(down), chance / np.sum(np.sort(chance))
+    reach = int(10 * sqrt(mean)) + 30
+    up = np.cumprod(mean / np.arange(mode + 1, mode + reach))
+    down = np.cumprod(np.arange(mode, max(0, mode - reach), -1) / mean)
+    up, down = up[up > 1e-20], down[down > 1e-20]
+    chance = np.concatenate([down[::-1], [1.0], up])
+    return mode - down.shape[0], chance / np.sum(np.sort(chance))
 
 
 cdef class Resampler:
