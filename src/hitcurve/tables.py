@@ -163,6 +163,8 @@ class TableReader:
             raise ValueError("actives are joined by their ids: ids must say in which column these are")
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
+        if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
+            raise ValueError(f"workers is {workers!r}: it must be a number of threads from 1 up, or -1")
         try:
             import pyarrow as pa
         except ImportError as error:
