@@ -263,6 +263,7 @@ def test_the_page(capsys, path, tmp_path):
     assert not re.search(r"url\((?!#)|@import|<script|<link|<iframe|<img", text)
     assert len(page.ids) == len(set(page.ids))
     assert text.count("<svg") == 1
+    assert "Light bands: 95 % of bootstrap resamples" in text
     words = "".join(page.words)
     assert "<sim & co> (higher is better)" in words  # escaped in the source
     assert "<sim" not in text
@@ -290,6 +291,7 @@ def test_the_page_of_groups(capsys, path, tmp_path):
     _, err = run(capsys, path, *ARGUMENTS, "--group", "target", "--report", out, "-m", "AP")
     page = Page(out.read_text(encoding="utf-8"))
     groups = page.tables[1]
+    assert "Light bands" not in "".join(page.words)
     assert [row[0] for row in groups] == ["group", "t1", "t2", "t3"]
     assert out.read_text(encoding="utf-8").count("<svg") == 2
     assert len(page.ids) == len(set(page.ids))

@@ -24,6 +24,7 @@ __all__ = ["SAVED", "figures", "page"]
 # Of a picture nothing but the data should decide what is in the file.
 SAVED: dict[str, Any] = {"metadata": {}}
 _MOST_GROUPS = 7  # lines that a person can tell apart
+_MOST_BANDS = 4
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -54,15 +55,19 @@ td.sum { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; text-align: lef
 def figures(
     found: Screen, *, band: float | None, rng: Any, n_resamples: int = 1000, workers: int = 1
 ) -> list[tuple[str, Figure]]:
-    """The pictures of what was read: of all scores together, or with groups for each score those with most hits."""
+    """The pictures of what was read: of all scores together, or with groups for each score those with most hits.
+
+    Bands are drawn around few lines only, and not around those of groups.
+    """
     from hitcurve.plot import KINDS, figure
 
     drawn = []
-    drawing: Any = {"band": band, "n_resamples": n_resamples, "rng": rng, "workers": workers}
     plain = {score.name: score.curves for score in found.scores if isinstance(score.curves, HitCurve)}
     if plain:
         curves = {name: curve for name, curve in plain.items() if curve.num_hits}
         if curves:
+            drawing: Any = {"n_resamples": n_resamples, "rng": rng, "workers": workers}
+            drawing["band"] = band if len(curves) <= _MOST_BANDS else None
             every = all(curve.num_relevant < curve.num_items for curve in curves.values())
             kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
             drawn.append(("", figure(curves, kinds, **drawing)))
@@ -82,7 +87,7 @@ def figures(
         title = score.name if len(found.scores) > 1 else ""
         if len(shown) < len(usable):
             title += f"{': ' if title else ''}the {len(shown)} of {len(usable):,} groups with the most relevant items"
-        drawn.append((score.name, figure(shown, title=title, **drawing)))
+        drawn.append((score.name, figure(shown, title=title)))
     return drawn
 
 
@@ -126,8 +131,9 @@ def page(
     from hitcurve import __version__
 
     names = ", ".join(os.path.basename(str(path)) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+    columns = f"{len(found.scores)} columns of scores" if len(found.scores) > 1 else "one column of scores"
     body = [f"<h1>{escape(names)}</h1>"]
-    body.append(f'<p class="lead">{found.num_rows:,} rows, {len(found.scores)} columns of scores</p>')
+    body.append(f'<p class="lead">{found.num_rows:,} rows, {columns}</p>')
     if warnings:
         body.append('<ul class="warnings">' + "".join(f"<li>{escape(one)}</li>" for one in warnings) + "</ul>")
     if len(found.scores) > 1:
@@ -136,7 +142,7 @@ def page(
     for number, (_, drawing) in enumerate(figures):
         progress("drawing")
         caption = "Lines: expected over all orders of tied items; darker regions: from the worst to the best order."
-        if intervals is not None:
+        if any(ax.collections for ax in drawing.axes):
             caption += f" Light bands: {100 * level:g} % of bootstrap resamples, at each point by itself."
         body.append(f"<figure>{_svg(drawing, number)}<figcaption>{escape(caption)}</figcaption></figure>")
     if comparison is not None:
