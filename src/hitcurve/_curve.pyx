@@ -538,6 +538,33 @@ cdef class _Measures:
         self.needs_all("roc_auc")
         return self.read(MEASURE_ROC_AUC, &reading, None, None, None)
 
+    def auac(self, *, ties="expected"):
+        """Area under the accumulation curve: recall over the share of the list, by trapezoids.
+
+        (1 / 2RN) sum_k h(k-1) + h(k) = R/2N + (1 - R/N) ROC AUC  (Truchon & Bayly 2007).
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
+
+        Returns
+        -------
+        float or ndarray
+            1/2 for a random order; from R/2N to 1 - R/2N. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``; for items with weights.
+        """
+        self.needs_all("auac")
+        area = self.plain("auac", MEASURE_ROC_AUC, ties)
+        share = self.prevalence
+        if isinstance(share, float):
+            return 0.5 if share == 1 else share / 2 + (1 - share) * area
+        return np.where(share == 1, 0.5, share / 2 + (1 - share) * area)
+
     def roc_enrichment(self, fpr, *, ties="expected"):
         """ROC enrichment: the true-positive rate where the false-positive rate reaches `fpr`, over `fpr`.
 
@@ -1623,6 +1650,30 @@ cdef class HitCurve(_Measures):
         x, h = np.append(0, x), np.append(0, h)
         return RocCurve((x - h) / negatives if negatives else np.full(x.shape, NAN),
                         h / relevant if relevant else np.full(x.shape, NAN), thresholds)
+
+    def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None):
+        """Draw the curve, or what reads off it, with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"hits", "precision-recall", "roc", "enrichment"}
+            The picture.
+        ax, k, band, n_resamples, rng
+            As for ``plot_curves``, which draws several curves.
+
+        Returns
+        -------
+        matplotlib Axes
+            Its ``figure`` has ``savefig``.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As ``plot_curves``.
+        """
+        from hitcurve.plot import plot_curves
+
+        return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
 
     def hit_curve(self, *, ties="expected"):
         """Corner points of the hit curve: relevant items among the first x items, from (0, 0) to (N, hits).
