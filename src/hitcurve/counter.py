@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve
-from hitcurve._rank import block_counts, checked_block, checked_sorted
+from hitcurve._rank import BlockCounter, checked_block, checked_sorted
 
 
 class HitCounter:
@@ -64,10 +64,16 @@ class HitCounter:
         self._kind = "thresholds" if edges is None else "edges"
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
-        self._items = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
-        self._hits = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
+        self._counting = BlockCounter(self._cuts)
+        self._merged: Any = None  # counts of other counters, as those of this one
+        self._hits = np.zeros(self._cuts.shape[0] + (edges is not None), np.int64)
         self._nan_items = 0
         self._nan_hits = 0
+
+    def _items(self) -> Any:
+        """Items between and at the cuts."""
+        counts = self._counting.counts()
+        return counts if self._merged is None else counts + self._merged
 
     @property
     def thresholds(self) -> Any:
@@ -79,7 +85,7 @@ class HitCounter:
 
     @property
     def num_items(self) -> int:
-        return int(self._items.sum()) + self._nan_items
+        return int(self._items().sum()) + self._nan_items
 
     @property
     def num_hits(self) -> int:
@@ -101,16 +107,30 @@ class HitCounter:
             For a relevant item whose score is not among the thresholds, and as HitCurve does.
         """
         relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
-        items, nan_items = block_counts(cuts, score, self.nan_policy)
-        hits, nan_hits = block_counts(cuts, score[relevant], self.nan_policy)
-        if self._kind == "thresholds" and hits[::2].any():
-            strange = relevant & ~np.isin(score, cuts) & (score == score)
-            place = int(np.argmax(strange))
-            raise ValueError(f"y_score[{place}] is {score[place]}, of a relevant item, but that is not among the "
-                             "thresholds: these must be the scores of all relevant items")
-        self._cuts = cuts
-        self._items += items
-        self._hits += hits
+        found = np.sort(score[relevant])
+        nan_hits = int(np.count_nonzero(found != found))
+        found = found[: found.shape[0] - nan_hits]  # NaN sort last
+        place = np.searchsorted(cuts, found, "left" if self._kind == "thresholds" else "right")
+        if self._kind == "thresholds":
+            known = place < cuts.shape[0]
+            known[known] = cuts[place[known]] == found[known]
+            if not known.all():
+                strange = relevant & np.isin(score, found[~known])
+                at = int(np.argmax(strange))
+                raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
+                                 "thresholds: these must be the scores of all relevant items")
+        if cuts.dtype != self._cuts.dtype:
+            # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
+            counting = BlockCounter(cuts)
+            counting.add(score, self.nan_policy)
+            merged, before = self._items(), self._counting.nan_items
+            self._cuts, self._counting, self._merged = cuts, counting, merged
+            nan_items = counting.nan_items
+        else:
+            before = self._counting.nan_items
+            self._counting.add(score, self.nan_policy)
+            nan_items = self._counting.nan_items - before
+        np.add.at(self._hits, place, 1)
         if self.nan_policy == "worst":
             self._nan_items += nan_items
             self._nan_hits += nan_hits
@@ -143,8 +163,8 @@ class HitCounter:
         if not np.array_equal(self._cuts, other._cuts):
             raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
                              "counter: only like counters add up")
-        self._items += other._items
-        self._hits += other._hits
+        self._merged = other._items() if self._merged is None else self._merged + other._items()
+        self._hits = self._hits + other._hits
         self._nan_items += other._nan_items
         self._nan_hits += other._nan_hits
         return self
@@ -165,15 +185,15 @@ class HitCounter:
         HitCurve
             With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
         """
+        items, hits = self._items(), self._hits
         if self._kind == "edges":
             # Bin i: what equals edge i - 1 and what lies between it and edge i.
-            tied = np.append(self._items[0], self._items[1::2] + self._items[2::2])
-            hits = np.append(self._hits[0], self._hits[1::2] + self._hits[2::2])
+            tied = np.append(items[0], items[1::2] + items[2::2])
             score = np.append(-np.inf, self._cuts)
             before = np.zeros_like(tied)
         else:
-            tied, hits, score = self._items[1::2], self._hits[1::2], self._cuts
-            before = self._items[:-1:2] if self.lower_is_better else self._items[2::2]
+            tied, score = items[1::2], self._cuts
+            before = items[:-1:2] if self.lower_is_better else items[2::2]
         if not self.lower_is_better:
             tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
         above = np.cumsum(before + tied) - tied
@@ -194,10 +214,17 @@ class HitCounter:
             return NotImplemented
         return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
                 and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
-                and np.array_equal(self._items, other._items) and np.array_equal(self._hits, other._hits)
+                and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
 
     __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_counting": None, "_merged": self._items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._counting = BlockCounter(self._cuts)
 
     def __repr__(self) -> str:
         return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"
