@@ -1,13 +1,21 @@
-"""Labels and scores from files: CSV, TSV and Parquet, plain or compressed, one row an item."""
+"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, SMILES with scores, SDF; one row an item.
+
+`TableReader` is the one place where columns are read: it is iterated for `Batch` after `Batch`, and may be iterated
+again for a second pass. `read_columns` is all of a small file at once.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,14 +23,40 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Columns", "read_columns"]
+__all__ = ["Batch", "Columns", "TableReader", "read_columns", "read_ids"]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
+_SMILES = (".smi", ".smiles", ".ism")
+_SDF = (".sdf", ".sd")
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 # An index into this list is odd for a relevant item.
 _LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 _MISSING = ("", "nan", "na", "null")
+# Text is read in slabs of whole rows: one for each thread, small enough for its cache.
+_SLAB = 4 << 20
+_FIRST_SLAB = 1 << 16  # read the slow way
+# A quoted cell longer than this is a quotation mark that was never closed.
+_LONGEST = 64 << 20
+_PARQUET_ROWS = 1 << 18
+_TITLE = "_Name"  # RDKit's word for the first line of an SDF record
+
+Column = str | int
+Path = str | os.PathLike[str]
+
+
+class Batch(NamedTuple):
+    """Some rows of a file, in file order."""
+
+    label: NDArray[np.uint8]
+    """1 for a relevant item, else 0."""
+    scores: tuple[NDArray[Any], ...]
+    """One array a score column: int64 or float64 from text, from Parquet the type of the file. A missing score is NaN.
+    The type may differ from batch to batch (integers first, then a fraction)."""
+    group: NDArray[np.int64] | None
+    """The row's place in `TableReader.group_names`; None if no group was asked for."""
+    ids: Any | None
+    """The ids as a pyarrow array of strings; None if none were asked for."""
 
 
 class Columns(NamedTuple):
@@ -44,33 +78,438 @@ class _BadCell(Exception):
     def __init__(self, index: int | None, problem: str) -> None:
         super().__init__(problem)
         self.index = index
+        self.column: Column | None = None  # None: the whole row
+
+
+class TableReader:
+    """The columns asked for of one or several files, and no others, as batches; each iteration reads the files again.
+
+    Parameters
+    ----------
+    paths : sequence of str or path
+        ``.csv``, ``.tsv``, ``.tab``, ``.parquet``, ``.pq``, ``.smi``, ``.smiles``, ``.ism``, ``.sdf`` or ``.sd``, each
+        also with ``.gz``, ``.zst`` or ``.zstd`` after it; read one after the other. ``"-"`` is standard input, read as
+        CSV, once.
+    label : str, int or None
+        The column of labels, by name or by number from 1 (a text of digits is a number unless a column has that
+        name): 0/1 or true/false in any case. None with `actives`.
+    scores : sequence of str or int
+        The columns of scores: numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and ``null`` are missing scores.
+        Scores written as text are int64, exact, if every one in the batch is such an integer, else float64. Integers
+        beside missing scores are float64.
+    group, ids : str, int or None
+        A column of groups, and one of ids. SDF has no numbers; there ``_Name`` is the first line of a record.
+    actives : iterable of str, optional
+        The ids of the relevant items; `ids` is needed then.
+    by_file : bool
+        Each file is a group of its own, named by its path.
+    nan_policy : {"raise", "worst", "omit"}
+        ``"raise"``: a missing score is an error. Otherwise it is NaN in the batch.
+    header : bool
+        Whether the first line of a CSV or TSV file holds the column names. Parquet always has them; of a SMILES file
+        it is found out (a column asked for by name, or a first line without a number for a score).
+    workers : int
+        Threads, -1 for all cores. The batches do not depend on it.
+
+    Attributes
+    ----------
+    group_names : list
+        The groups met so far, in the order in which they came; a group keeps its place when the files are read again.
+    found : set of str
+        The `actives` met so far.
+
+    Raises
+    ------
+    ValueError
+        While iterating: a column is not there, a cell is no label or no number, a row has another number of cells than
+        the first line, the file cannot be decompressed. The text names file, row (from 1, without the header; for
+        text files also the line), column and value.
+    ImportError
+        pyarrow is not installed.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        label: Column | None,
+        scores: Sequence[Column],
+        group: Column | None = None,
+        *,
+        ids: Column | None = None,
+        actives: Iterable[str] | None = None,
+        by_file: bool = False,
+        nan_policy: str = "raise",
+        header: bool = True,
+        workers: int = -1,
+    ) -> None:
+        if nan_policy not in ("raise", "worst", "omit"):
+            raise ValueError(f"nan_policy is {nan_policy!r}: it must be 'raise', 'worst' or 'omit'")
+        if (label is None) == (actives is None):
+            raise ValueError("give either label or actives")
+        if actives is not None and ids is None:
+            raise ValueError("actives are joined by their ids: ids must say in which column these are")
+        if by_file and group is not None:
+            raise ValueError("by_file makes groups of the files: group cannot be given too")
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise ImportError('reading files needs pyarrow: pip install "hitcurve[files]"') from error
+        for path in paths:
+            _kind(path)
+        self.paths = list(paths)
+        self.nan_policy = nan_policy
+        self.header = header
+        self.workers = (os.cpu_count() or 1) if workers == -1 else workers
+        self.group_names: list[Any] = []
+        self.found: set[str] = set()
+        self._codes: dict[Any, int] = {}
+        self._by_file = by_file
+        self._header_read = header
+        self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+        # The columns in the order in which the batches of cells hold them.
+        self._roles = [
+            *(() if label is None else (("label", label),)),
+            *(("score", score) for score in scores),
+            *(() if group is None else (("group", group),)),
+            *(() if ids is None else (("ids", ids),)),
+        ]
+        self.asked = [column for _, column in self._roles]
+
+    def __iter__(self) -> Iterator[Batch]:
+        for path in self.paths:
+            yield from self._file(path)
+
+    def _file(self, path: Path) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        shown, kind, _ = _kind(path)
+        rows = 0
+        try:
+            with _opened(path) as stream:
+                read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
+                for convert in read(stream, path):
+                    try:
+                        values = convert()
+                    except _BadCell as bad:
+                        place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
+                        column = "" if bad.column is None else f"column {bad.column!r}"
+                        where = ", ".join(part for part in (place, column) if part)
+                        raise ValueError(f"{shown}: {where}: {bad}") from None
+                    batch = self._batch(values, shown)
+                    rows += batch.label.shape[0]
+                    yield batch
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{shown}: {_first_line(error)}") from None
+        except OSError as error:
+            # The system's own errors name the file; those of a broken compressed stream do not.
+            if error.filename is None:
+                raise ValueError(f"{shown}: cannot be read: {_first_line(error)}") from None
+            raise
+
+    def _batch(self, values: list[Any], shown: str) -> Batch:
+        """The converted columns of `_values`, with codes for the groups."""
+        named: dict[str, Any] = {"scores": []}
+        for (role, _), value in zip(self._roles, values, strict=True):
+            if role == "score":
+                named["scores"].append(value)
+            else:
+                named[role] = value
+        ids = named.get("ids")
+        if self._actives is None:
+            label = named["label"]
+        else:
+            import pyarrow.compute as pc
+
+            assert ids is not None
+            active = pc.is_in(ids, value_set=self._actives)
+            label = pc.cast(active, "uint8").to_numpy(zero_copy_only=False)
+            self.found.update(pc.unique(ids.filter(active)).to_pylist())
+        group = None
+        if self._by_file:
+            group = np.full(label.shape[0], self._code(shown), np.int64)
+        elif "group" in named:
+            cells = named["group"]
+            indices = cells.indices.to_numpy()
+            code = np.zeros(len(cells.dictionary), np.int64)
+            for used in np.unique(indices).tolist():
+                code[used] = self._code(cells.dictionary[used].as_py())
+            group = code[indices]
+        return Batch(label, tuple(named["scores"]), group, ids)
+
+    def _code(self, name: Any) -> int:
+        code = self._codes.setdefault(name, len(self._codes))
+        if code == len(self.group_names):
+            self.group_names.append(name)
+        return code
+
+    def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
+        """The place of each group among the groups met, ascending, and these; integers if all texts are."""
+        names = self.group_names
+        if not self._by_file:
+            try:
+                integers = [int(name) for name in names]
+            except (TypeError, ValueError):
+                integers = []
+            if [str(integer) for integer in integers] == [str(name) for name in names]:
+                names = integers
+        # Groups of several files may be of several types, which have no order.
+        key = names.__getitem__ if len({type(name) for name in names}) < 2 else lambda code: str(names[code])
+        order = list(range(len(names))) if self._by_file else sorted(range(len(names)), key=key)
+        rank = np.empty(len(names), np.int64)
+        rank[order] = np.arange(len(names))
+        return rank, [names[code] for code in order]
+
+    def _values(self, cells: list[Any]) -> list[Any]:
+        """The cells of the columns asked for, converted to what a `Batch` holds."""
+        values = []
+        for (role, column), cell in zip(self._roles, cells, strict=True):
+            try:
+                if role == "label":
+                    values.append(_labels(cell))
+                elif role == "score":
+                    values.append(_scores(cell, self.nan_policy))
+                elif role == "group":
+                    values.append(_encoded(cell))
+                else:
+                    values.append(_ids(cell))
+            except _BadCell as bad:
+                bad.column = column
+                raise
+        return values
+
+    # Each way to read a file yields functions without arguments, in file order, that give the values of a batch. Those
+    # of text wait for a thread.
+
+    def _parquet(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+        from pyarrow import parquet
+
+        shown, _, _ = _kind(path)
+        file = parquet.ParquetFile(stream)
+        names = file.schema_arrow.names
+        found = [names[_found(shown, names, column)] for column in self.asked]
+        for name in found:
+            if names.count(name) > 1:
+                raise ValueError(f"{shown}: {names.count(name)} columns are called {name!r}")
+        columns = list(dict.fromkeys(found))
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=self.workers > 1):
+            yield partial(self._values, [batch.column(name) for name in found])
+
+    def _sdf(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+        shown, _, _ = _kind(path)
+        names = [_property(shown, column) for column in self.asked]
+        known: list[str] = []
+
+        def check(slab: bytes) -> None:
+            # A name that no record of the first slab has is taken for a mistake, with the names of the first record.
+            seen = {name.decode("utf-8", "replace") for name in _SDF_NAME.findall(slab)}
+            first = _SDF_NAME.findall(slab.partition(b"$$$$")[0])
+            known.extend([_TITLE, *(name.decode("utf-8", "replace") for name in dict.fromkeys(first))])
+            for name in names:
+                if name != _TITLE and name not in seen:
+                    _found(shown, known, name)
+
+        def parse(slab: bytes) -> list[Any]:
+            return self._values(_sdf_cells(slab, names))
+
+        slabs = _slabs(stream, _record_end)
+        first = next(slabs, None)
+        if first is None:
+            return
+        check(first)
+        yield from self._threaded(parse, itertools.chain([first], slabs))
+
+    def _text(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+        shown, kind, _ = _kind(path)
+        smiles = kind == "smiles"
+        names: list[str] | None = None
+        if smiles:
+            layout = _smiles_layout(stream, self._roles)
+            delimiter, header = "\t", layout.header
+            if header:
+                stream.readline()
+                names = layout.names
+        else:
+            delimiter, header = kind, self.header
+            if header:
+                # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
+                names = next((row for row in _rows(stream, delimiter) if row), None)
+                if names is None:
+                    raise ValueError(f"{shown}: there is no line with column names")
+        self._header_read = header
+        if names is None:
+            places = [_number(shown, column) - 1 for column in self.asked]
+        else:
+            places = [_found(shown, names, column) for column in self.asked]
+            if not smiles:
+                self._refuse_data_as_names(shown, names, places)
+        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd()) if slab.strip())
+        if smiles and layout.spaces:
+            slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
+        first = next(slabs, None)
+        if first is None:
+            return
+        width = len(names or next(row for row in _rows(io.BytesIO(first), delimiter, not smiles) if row))
+        if max(places) >= width:
+            raise ValueError(f"{shown}: the first line has fewer than {max(places) + 1} columns")
+        # The first slab is read cell by cell as text, and says which scores are integers.
+        exact = _TextParser(self, delimiter, width, places, quotes=not smiles)
+        yield partial(exact.slowly, first)
+        yield from self._threaded(exact, slabs)
+
+    def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int]) -> None:
+        """An error if the first line holds a label and a score, unless columns are asked for by such names."""
+        at = {role: place for (role, _), place in reversed(list(zip(self._roles, places, strict=True)))}
+        first_score = names[at["score"]]
+        if not _is_number(first_score):
+            return
+        pairs = zip(self.asked, places, strict=True)
+        by_name = any(column == names[place] != str(place + 1) for column, place in pairs)
+        if by_name or ("label" in at and names[at["label"]].strip().lower() not in _LABELS):
+            return
+        held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
+        raise ValueError(
+            f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
+            "header=False (--no-header)"
+        )
+
+    def _threaded(self, parse: Callable[[bytes], list[Any]], slabs: Iterable[bytes]) -> Iterator[Callable[[], Any]]:
+        """`parse` of each slab, in order; a few slabs ahead in threads."""
+        if self.workers == 1:
+            for slab in slabs:
+                yield partial(parse, slab)
+            return
+        from concurrent.futures import Future, ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(self.workers)
+        waiting: deque[Future[list[Any]]] = deque()
+        try:
+            for slab in slabs:
+                waiting.append(pool.submit(parse, slab))
+                if len(waiting) > self.workers + 1:
+                    yield waiting.popleft().result
+            while waiting:
+                yield waiting.popleft().result
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+class _TextParser:
+    """The values of a slab of delimited rows: at once by Arrow's converters, cell by cell where these refuse."""
+
+    def __init__(self, reader: TableReader, delimiter: str, width: int, places: list[int], quotes: bool) -> None:
+        self.reader, self.delimiter, self.quotes = reader, delimiter, quotes
+        self.names = [f"f{place}" for place in range(width)]
+        self.keys = [f"f{place}" for place in places]
+        self.roles = [role for role, _ in reader._roles]
+        self.integers = [False] * len(places)
+
+    def _read(self, slab: bytes, types: dict[str, Any], **options: Any) -> list[Any]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        refuse = options.pop("refuse", None)
+        table = arrow_csv.read_csv(
+            pa.BufferReader(slab),
+            # The slab is one block: rows keep their numbers, and no thread waits for another.
+            read_options=arrow_csv.ReadOptions(
+                column_names=self.names, use_threads=False, block_size=min(len(slab) + 1, 2**31 - 1)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter,
+                quote_char='"' if self.quotes else False,
+                newlines_in_values=self.quotes and b'"' in slab,
+                invalid_row_handler=refuse,
+            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options),
+        )
+        columns = {}
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            columns[name] = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+        return [columns[key] for key in self.keys]
+
+    def slowly(self, slab: bytes) -> list[Any]:
+        """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
+        import pyarrow as pa
+
+        bad_rows: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            bad_rows.append(row)
+            return "error"
+
+        try:
+            cells = self._read(slab, dict.fromkeys(self.keys, pa.string()), refuse=refuse)
+        except pa.ArrowInvalid:
+            if not bad_rows:
+                raise
+            bad = bad_rows[0]
+            problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {_short(bad.text)}"
+            raise _BadCell(bad.number - 1, problem) from None
+        values = self.reader._values(cells)
+        self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]
+        return values
+
+    def __call__(self, slab: bytes) -> list[Any]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kinds = {
+            "label": pa.bool_(),
+            "score": pa.float64(),
+            "group": pa.dictionary(pa.int32(), pa.string()),
+            "ids": pa.string(),
+        }
+        types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
+        if any(types[key] != kinds[role] for key, role in zip(self.keys, self.roles, strict=True)):
+            return self.slowly(slab)  # one column in two roles
+        try:
+            cells = self._read(
+                slab, types, null_values=_cases(_MISSING), true_values=_cases(_LABELS[1::2]),
+                false_values=_cases(_LABELS[::2]),
+            )  # fmt: skip
+        except pa.ArrowInvalid:
+            return self.slowly(slab)
+        values: list[Any] = []
+        for role, cell, integers in zip(self.roles, cells, self.integers, strict=True):
+            if role == "label" and not cell.null_count:
+                values.append(pc.cast(cell, pa.uint8()).to_numpy())
+            elif role == "score":
+                score = cell.to_numpy(zero_copy_only=False)
+                if self.reader.nan_policy == "raise" and _has_nan(score):
+                    return self.slowly(slab)
+                if integers and not _has_nan(score):
+                    # From 2**53 up a float64 may stand for several integers.
+                    if not np.all(np.abs(score) < 2.0**53):
+                        return self.slowly(slab)
+                    exact = score.astype(np.int64)
+                    score = exact if np.array_equal(exact, score) else score
+                values.append(score)
+            elif role in ("group", "ids"):
+                try:
+                    values.append(_encoded(cell) if role == "group" else _ids(cell))
+                except _BadCell:
+                    return self.slowly(slab)
+            else:
+                return self.slowly(slab)
+        return values
 
 
 def read_columns(
-    path: str | os.PathLike[str],
-    label: str | int,
-    score: str | int,
-    group: str | int | None = None,
+    path: Path,
+    label: Column,
+    score: Column,
+    group: Column | None = None,
     *,
     nan_policy: str = "raise",
     header: bool = True,
+    workers: int = -1,
 ) -> Columns:
     """Read the label, score and group columns of a file, and no others.
 
     Parameters
     ----------
-    path : str or path
-        ``.csv``, ``.tsv``, ``.tab``, ``.parquet`` or ``.pq``, each also with ``.gz``, ``.zst`` or ``.zstd`` after it.
-        ``"-"`` is standard input, read as CSV.
-    label, score, group : str or int
-        Columns, by name or by number from 1 (a text of digits is a number unless a column has that name).
-        Labels are 0/1 or true/false in any case. Scores are numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and
-        ``null`` are missing scores. Scores written as text are int64, exact, if every one is such an integer, else
-        float64. Integers beside missing scores are float64.
-    nan_policy : {"raise", "worst", "omit"}
-        ``"raise"``: a missing score is an error. Otherwise it is NaN in the result, for `HitCurve` to deal with.
-    header : bool
-        Whether the first line of a CSV or TSV file holds the column names. Parquet always has them.
+    path, label, score, group, nan_policy, header, workers
+        As for `TableReader`, of one file and one score.
 
     Returns
     -------
@@ -78,59 +517,69 @@ def read_columns(
 
     Raises
     ------
-    ValueError
-        A column is not there, a cell is no label or no number, a row has another number of cells than the first line,
-        the file cannot be decompressed. The text names file, row (from 1, without the header; for CSV and TSV files
-        also the line of the file), column and value.
-    ImportError
-        pyarrow is not installed.
+    ValueError, ImportError
+        As iterating over a `TableReader`.
     """
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError('reading files needs pyarrow: pip install "hitcurve[files]"') from error
-
-    if nan_policy not in ("raise", "worst", "omit"):
-        raise ValueError(f"nan_policy is {nan_policy!r}: it must be 'raise', 'worst' or 'omit'")
-    shown, kind, _ = _kind(path)
-    asked = [label, score] if group is None else [label, score, group]
-    labels: list[NDArray[np.uint8]] = []
-    scores: list[NDArray[Any]] = []
-    groups: list[Any] = []
-    rows = 0
-    try:
-        with _opened(path) as stream:
-            for batch in _parquet(stream, shown, asked) if kind == "parquet" else _text(stream, path, asked, header):
-                column = label
-                try:
-                    labels.append(_labels(batch[0]))
-                    column = score
-                    scores.append(_scores(batch[1], nan_policy))
-                    if group is not None:
-                        column = group
-                        groups.append(_encoded(batch[2]))
-                except _BadCell as bad:
-                    place = "" if bad.index is None else f"{_place(path, header, rows + bad.index + 1)}, "
-                    raise ValueError(f"{shown}: {place}column {column!r}: {bad}") from None
-                rows += len(batch[0])
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{shown}: {_first_line(error)}") from None
-    except OSError as error:
-        # The system's own errors name the file; those of a broken compressed stream do not.
-        if error.filename is None:
-            raise ValueError(f"{shown}: cannot be read: {_first_line(error)}") from None
-        raise
-    codes, group_names = _joined(groups) if group is not None else (None, [])
+    reader = TableReader([path], label, [score], group, nan_policy=nan_policy, header=header, workers=workers)
+    batches = list(reader)
+    rank, names = reader.ordered_groups()
+    scores = [batch.scores[0] for batch in batches]
+    codes = [batch.group for batch in batches if batch.group is not None]
     return Columns(
-        np.concatenate([np.empty(0, np.uint8), *labels]),
+        np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
         np.concatenate(scores) if scores else np.empty(0, np.float64),
-        codes,
-        group_names,
+        None if group is None else rank[np.concatenate([np.empty(0, np.int64), *codes])],
+        names,
     )
 
 
-def _kind(path: str | os.PathLike[str]) -> tuple[str, str, str | None]:
-    """What errors call the file, "parquet" or the delimiter, and the compression."""
+def read_ids(path: Path, column: str | None = None) -> list[str]:
+    """Read a list of ids, each once, in file order.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `TableReader` reads (not SDF): the column called `column`, or the first one (of SMILES the second);
+        the first line of CSV and TSV holds names. Any other file: one id a line. Each also with ``.gz``, ``.zst`` or
+        ``.zstd`` after it.
+    column : str, optional
+
+    Returns
+    -------
+    list of str
+        Without white space around them; empty lines and cells are left out.
+    """
+    try:
+        _, kind, _ = _kind(path)
+    except ValueError:
+        kind = "lines"
+    cells: Iterable[Any]
+    with _opened(path) as stream:
+        if kind == "parquet":
+            from pyarrow import parquet
+
+            file = parquet.ParquetFile(stream)
+            names: list[str] = file.schema_arrow.names
+            at = names.index(column) if column is not None and column in names else 0
+            cells = file.read([names[at]]).column(0).to_pylist()
+        elif kind == "smiles":
+            rows = (line.decode("utf-8", "replace").split() for line in stream)
+            cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
+        elif kind == "sdf":
+            raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet or SMILES file")
+        elif kind == "lines":
+            cells = [line.decode("utf-8-sig", "replace") for line in stream]
+        else:
+            rows = (row for row in _rows(stream, kind) if row)
+            names = next(rows, [])
+            at = names.index(column) if column is not None and column in names else 0
+            cells = [row[at] for row in rows if len(row) > at]
+    texts = ("" if cell is None else str(cell).strip() for cell in cells)
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _kind(path: Path) -> tuple[str, str, str | None]:
+    """What errors call the file; "parquet", "sdf", "smiles" or the delimiter; the compression."""
     text = os.fspath(path)
     if text == "-":
         return "standard input", ",", None
@@ -138,127 +587,178 @@ def _kind(path: str | os.PathLike[str]) -> tuple[str, str, str | None]:
     compression = _COMPRESSIONS.get(suffix.lower())
     if compression:
         suffix = os.path.splitext(stem)[1]
-    if suffix.lower() in _PARQUET:
-        return text, "parquet", compression
-    if suffix.lower() in _DELIMITERS:
-        return text, _DELIMITERS[suffix.lower()], compression
+    suffix = suffix.lower()
+    for kind, suffixes in (("parquet", _PARQUET), ("sdf", _SDF), ("smiles", _SMILES)):
+        if suffix in suffixes:
+            return text, kind, compression
+    if suffix in _DELIMITERS:
+        return text, _DELIMITERS[suffix], compression
     raise ValueError(
-        f"{text}: the name must end in {', '.join((*_DELIMITERS, *_PARQUET))}, each also with "
+        f"{text}: the name must end in {', '.join((*_DELIMITERS, *_PARQUET, *_SMILES, *_SDF))}, each also with "
         f"{', '.join(_COMPRESSIONS)} after it"
     )
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+def _opened(path: Path) -> Iterator[Any]:
     """The bytes of the file, decompressed."""
-    import pyarrow as pa
-
-    _, kind, compression = _kind(path)
-    if os.fspath(path) == "-":
+    text = os.fspath(path)
+    if text == "-":
         yield sys.stdin.buffer
         return
+    compression = _COMPRESSIONS.get(os.path.splitext(text)[1].lower())
     with open(path, "rb") as file:
         if compression is None:
             yield file
             return
+        import pyarrow as pa
+
         with pa.input_stream(file, compression=compression) as stream:
             # Parquet is read from its end, which a compressed stream does not offer.
-            yield pa.BufferReader(stream.read()) if kind == "parquet" else io.BufferedReader(stream, 1 << 20)
+            if os.path.splitext(text)[0].lower().endswith(_PARQUET):
+                yield pa.BufferReader(stream.read())
+            else:
+                yield io.BufferedReader(stream, 1 << 20)
 
 
-def _parquet(stream: Any, shown: str, asked: list[str | int]) -> Iterator[list[Any]]:
-    """The columns asked for, batch by batch."""
-    from pyarrow import parquet
+def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes]:
+    """The stream in pieces of about `_SLAB` bytes, each carried on line by line until `ended(piece, its last line)`."""
+    size = min(_FIRST_SLAB, _SLAB)
+    while piece := stream.read(size):
+        # The line in which the piece ends, then whole ones.
+        line = piece[piece.rfind(b"\n") + 1 :] + stream.readline()
+        lines = [piece[: piece.rfind(b"\n") + 1], line]
+        while not ended(lines[0], line) and (line := stream.readline()):
+            lines.append(line)
+        yield b"".join(lines)
+        size = _SLAB
 
-    file = parquet.ParquetFile(stream)
-    names = file.schema_arrow.names
-    found = [names[_found(shown, names, column)] for column in asked]
-    for name in found:
-        if names.count(name) > 1:
-            raise ValueError(f"{shown}: {names.count(name)} columns are called {name!r}")
-    for batch in file.iter_batches(columns=found):
-        yield [batch.column(name) for name in found]
+
+class _RowEnd:
+    """Whether a row of delimited text ends with a line: a line break between quotation marks ends none."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        self.odd = self.length = 0
+
+    def __call__(self, piece: bytes, line: bytes) -> bool:
+        if not self.begun:
+            self.begun, self.odd, self.length = True, piece.count(b'"'), 0
+        self.odd += line.count(b'"')
+        self.length += len(line)
+        # A quotation mark that is never closed would keep the whole file in memory.
+        self.begun = self.odd % 2 == 1 and self.length < _LONGEST
+        return not self.begun
 
 
-def _text(stream: Any, path: str | os.PathLike[str], asked: list[str | int], header: bool) -> Iterator[list[Any]]:
-    """The cells of the columns asked for as text, batch by batch."""
+def _line_end(piece: bytes, line: bytes) -> bool:
+    return True
+
+
+def _record_end(piece: bytes, line: bytes) -> bool:
+    return line.startswith(b"$$$$")
+
+
+# A data header stands behind the molecule; the free text before it (title, comment) may look like one.
+_SDF_NAME = re.compile(rb"^>[^\n<]*<([^>\n]+)>", re.MULTILINE)
+
+
+def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
+    """The values of the properties `names`, one array of texts each, null where a record has none."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
-    shown, delimiter, _ = _kind(path)
-    if header:
-        # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
-        names = next((row for row in _rows(stream, delimiter) if row), None)
-        if names is None:
-            raise ValueError(f"{shown}: there is no line with column names")
-        places = [_found(shown, names, column) for column in asked]
-        first_label, first_score = (names[place] for place in places[:2])
-        looks_like_data = first_label.strip().lower() in _LABELS and _is_number(first_score)
-        # Columns may be called 0, 1, 2; then they are asked for by names that are not their numbers.
-        by_name = any(column == names[at] != str(at + 1) for column, at in zip(asked, places, strict=True))
-        if looks_like_data and not by_name:
-            raise ValueError(
-                f"{shown}: the first line holds a label ({first_label!r}) and a score ({first_score!r}) where column "
-                "names should be; read it with header=False (--no-header)"
-            )
-        columns = [f"f{place}" for place in range(len(names))]
-    else:
-        places = [_number(shown, column) - 1 for column in asked]
-        columns = []
-    if not stream.peek(1):
-        return
-    keys = [f"f{place}" for place in places]
-    bad_rows: list[Any] = []
+    wanted = b"|".join(re.escape(name.encode()) for name in dict.fromkeys(names))
+    marks = re.compile(
+        rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))", re.MULTILINE
+    )
+    cells: dict[str, list[str | None]] = {name: [] for name in names}
+    record: dict[str, str] = {}
+    start, behind = 0, False
 
-    def refuse(row: Any) -> str:
-        bad_rows.append(row)
-        return "error"
+    def close() -> None:
+        if _TITLE in cells:
+            record[_TITLE] = slab[start : slab.find(b"\n", start)].decode("utf-8", "replace")
+        for name, values in cells.items():
+            values.append(record.get(name, "").strip() or None)
+        record.clear()
 
-    try:
-        # One thread: with more, a row of the wrong length has no number to report, and the speed is the same.
-        for batch in arrow_csv.open_csv(
-            stream,
-            read_options=arrow_csv.ReadOptions(
-                column_names=columns, autogenerate_column_names=not header, use_threads=False
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types={key: pa.string() for key in keys}, include_columns=sorted(set(keys))
-            ),
-        ):
-            yield [batch.column(key) for key in keys]
-    except pa.ArrowKeyError:
-        raise ValueError(f"{shown}: the first line has fewer than {max(places) + 1} columns") from None
-    except pa.ArrowInvalid:
-        if not bad_rows:
-            raise
-        bad = bad_rows[0]
-        raise ValueError(
-            f"{shown}: {_place(path, header, bad.number)}: {bad.actual_columns} cells where the first line has "
-            f"{bad.expected_columns}: {_short(bad.text)}"
-        ) from None
+    for mark in marks.finditer(slab):
+        if mark[1] is not None:
+            close()
+            start, behind = mark.end(), False
+        elif mark[2] is not None:
+            behind = True
+        elif behind:
+            record[mark[3].decode()] = mark[4].decode("utf-8", "replace")
+    if behind:
+        close()  # the last record of a file need not be closed
+    return [pa.array(cells[name], pa.string()) for name in names]
 
 
-def _rows(stream: Any, delimiter: str) -> Iterator[list[str]]:
-    """The rows of a CSV stream, read no further than asked; an empty list for a blank line."""
+def _property(shown: str, column: Column) -> str:
+    if isinstance(column, int):
+        raise ValueError(f"{shown}: column {column!r}: the properties of an SDF have names, not numbers")
+    return column
+
+
+_SPACES = re.compile(rb"[ \t]+(?=[^ \t\r\n])")
+_MARGINS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
+
+
+class _Layout(NamedTuple):
+    """How the rows of a SMILES file are written."""
+
+    header: bool
+    names: list[str]
+    spaces: bool
+    """Cells are parted by any run of spaces, else by one tab."""
+
+
+def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> _Layout:
+    """From the first line: cells are parted by tabs if it has one; it holds names if it cannot be data."""
+    line = stream.peek(1).partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig", "replace")
+    spaces = "\t" not in line
+    cells = line.split() if spaces else line.split("\t")
+    if any(isinstance(column, str) and not column.isdigit() for _, column in roles):
+        return _Layout(True, cells, spaces)
+    score = next(int(column) for role, column in roles if role == "score")
+    first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
+    return _Layout(not _is_number(first) and first.lower() not in _MISSING, cells, spaces)
+
+
+def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:
+    """The rows of delimited text, read no further than asked; an empty list for a blank line."""
     lines = (line.decode("utf-8-sig", "replace") for line in iter(stream.readline, b""))
-    return csv.reader(lines, delimiter=delimiter)
+    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
 
 
-def _place(path: str | os.PathLike[str], header: bool, row: int) -> str:
+def _place(path: Path, header: bool, row: int) -> str:
     """The row in words, with its line in a text file, found by reading the file again."""
     _, kind, _ = _kind(path)
     if kind == "parquet" or os.fspath(path) == "-":
         return f"row {row}"
     with _opened(path) as stream:
-        reader: Any = _rows(stream, kind)
+        if kind == "sdf":
+            ends = (at for at, line in enumerate(stream, 1) if line.startswith(b"$$$$"))
+            return f"record {row} (line {next(itertools.islice(ends, row - 2, None), 0) + 1 if row > 1 else 1})"
+        reader: Any = _rows(stream, "\t" if kind == "smiles" else kind, kind != "smiles")
         left = row + header
         while left:
             line = reader.line_num + 1
             left -= bool(next(reader))
     return f"row {row} (line {line})"
+
+
+@lru_cache
+def _cases(words: tuple[str, ...]) -> list[str]:
+    """Each word in every mixture of small and capital letters."""
+    return [
+        "".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))
+    ]
+
+
+def _has_nan(score: NDArray[Any]) -> bool:
+    return bool(score.dtype.kind == "f" and score.size and np.isnan(score.min()))
 
 
 def _found(shown: str, names: list[str], column: str | int) -> int:
@@ -292,6 +792,11 @@ def _labels(cells: Any) -> NDArray[np.uint8]:
     import pyarrow.compute as pc
 
     cells = _plain(cells)
+    if pa.types.is_integer(cells.type) and not cells.null_count:
+        integers = cells.to_numpy(zero_copy_only=False)
+        if not (integers & ~integers.dtype.type(1)).any():
+            zero_or_one: NDArray[np.uint8] = integers.astype(np.uint8, copy=False)
+            return zero_or_one
     if pa.types.is_boolean(cells.type):
         labels = pc.cast(cells, pa.uint8())
     elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
@@ -324,15 +829,13 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise _BadCell(None, f"it holds {cells.type}, not numbers")
     scores: NDArray[Any] = numbers.to_numpy(zero_copy_only=False)
-    if nan_policy == "raise" and scores.dtype.kind == "f":
-        missing = np.isnan(scores)
-        if missing.any():
-            index = int(missing.argmax())
-            raise _BadCell(
-                index,
-                f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy 'worst') or "
-                "leave them out ('omit')",
-            )
+    if nan_policy == "raise" and _has_nan(scores):
+        index = int(np.isnan(scores).argmax())
+        raise _BadCell(
+            index,
+            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy 'worst') or "
+            "leave them out ('omit')",
+        )
     return scores
 
 
@@ -382,26 +885,16 @@ def _encoded(cells: Any) -> Any:
     return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
 
 
-def _joined(batches: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """One code a row, in ascending order of the names, and the names."""
+def _ids(cells: Any) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if not batches:
-        return np.empty(0, np.int64), []
-    whole = pa.chunked_array(batches).unify_dictionaries().combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    names = whole.dictionary.to_pylist()
-    try:
-        integers = [int(name) for name in names]
-    except (TypeError, ValueError):
-        integers = []
-    if [str(integer) for integer in integers] == [str(name) for name in names]:
-        names = integers
-    codes = whole.indices.to_numpy()
-    used = sorted(set(np.unique(codes).tolist()), key=lambda code: names[code])
-    rank = np.zeros(len(names), np.int64)
-    rank[used] = np.arange(len(used))
-    return rank[codes], [names[code] for code in used]
+    cells = _plain(cells)
+    texts = pc.utf8_trim_whitespace(cells if pa.types.is_string(cells.type) else pc.cast(cells, pa.string()))
+    missing = pc.or_kleene(pc.is_null(texts), pc.equal(texts, ""))
+    if pc.any(missing).as_py():
+        raise _BadCell(pc.index(missing, True).as_py(), "the id is empty")
+    return texts
 
 
 def _plain(cells: Any) -> Any:
