@@ -194,20 +194,8 @@ class HitCounter:
         else:
             tied, score = items[1::2], self._cuts
             before = items[:-1:2] if self.lower_is_better else items[2::2]
-        if not self.lower_is_better:
-            tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
-        above = np.cumsum(before + tied) - tied
-        rows = hits > 0
-        score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
-        if self._nan_hits > 0:
-            if score.dtype.kind != "f":
-                score = score.astype(np.float64)
-            score = np.append(score, score.dtype.type(np.nan))
-            above = np.append(above, self.num_items - self._nan_items)
-            tied = np.append(tied, self._nan_items)
-            hits = np.append(hits, self._nan_hits)
-        return HitCurve.from_table(score, above, tied, hits, num_items=self.num_items, num_relevant=num_relevant,
-                                   lower_is_better=self.lower_is_better)
+        return _table(score, before, tied, hits, self._nan_items, self._nan_hits, self.lower_is_better, num_relevant,
+                      int(items.sum()) + self._nan_items)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
@@ -228,3 +216,38 @@ class HitCounter:
 
     def __repr__(self) -> str:
         return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"
+
+
+def table_from_counts(
+    cuts: Any,
+    items: Any,
+    hits: Any,
+    nan_items: int,
+    nan_hits: int,
+    *,
+    lower_is_better: bool,
+    num_relevant: int | None = None,
+) -> HitCurve:
+    """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
+    before = items[:-1:2] if lower_is_better else items[2::2]
+    return _table(cuts, before, items[1::2], hits, nan_items, nan_hits, lower_is_better, num_relevant,
+                  num_items=int(items.sum()) + nan_items)
+
+
+def _table(score: Any, before: Any, tied: Any, hits: Any, nan_items: int, nan_hits: int, lower_is_better: bool,
+           num_relevant: int | None, num_items: int) -> HitCurve:
+    """The curve of groups in ascending order of score, `before` items between each and the next better one."""
+    if not lower_is_better:
+        tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
+    above = np.cumsum(before + tied) - tied
+    rows = hits > 0
+    score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
+    if nan_hits > 0:
+        if score.dtype.kind != "f":
+            score = score.astype(np.float64)
+        score = np.append(score, score.dtype.type(np.nan))
+        above = np.append(above, num_items - nan_items)
+        tied = np.append(tied, nan_items)
+        hits = np.append(hits, nan_hits)
+    return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
+                               lower_is_better=lower_is_better)
