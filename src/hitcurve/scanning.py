@@ -199,7 +199,8 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
     """
     lock = threading.Lock()
     errors: list[tuple[int, BaseException]] = []
-    taken = 0
+    ended = threading.Semaphore(0)
+    taken = begun = over = 0
     stop = leave = False
 
     def work(worker: int) -> None:
@@ -225,20 +226,24 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             with lock:
                 stop = True
                 errors.append((at, error))
+        finally:
+            ended.release()
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
     try:
         for thread in threads:
             thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.2)
-                shown.draw()
+            begun += 1
+        # Not by Thread.join: interrupted, that of Python before 3.13 takes a thread for dead.
+        while over < begun:
+            over += ended.acquire(timeout=0.2)
+            shown.draw()
     finally:
         stop = leave = True  # Ctrl-C: what has begun ends with its piece
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+        while over < begun:
+            over += ended.acquire()
+        for thread in threads[:begun]:
+            thread.join()
         close = getattr(tasks, "close", None)
         if close is not None:
             close()

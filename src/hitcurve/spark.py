@@ -95,7 +95,7 @@ def hit_curve(
         nan_hits = int(np.count_nonzero(missing))
         found = found[~missing] + dtype.type(0)  # -0.0 becomes 0.0
     cuts, hits = np.unique(found, return_counts=True)
-    partial = rows.mapInArrow(_counting(cuts, nan_policy, label, score), _PARTIAL)
+    partial = rows.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
     table = merged.toArrow().to_pylist()
 
@@ -197,7 +197,9 @@ def hit_curves(
         if None in large:
             apart = apart | F.col("query").isNull()
         small = rows.where(~F.coalesce(apart, F.lit(False)))
-    function = _measuring(asked, list(measures), (query, label, score), ties, lower_is_better, nan_policy)
+    function = _measuring(
+        asked, list(measures), (query, label, score), ties, lower_is_better, nan_policy, _TOGETHER
+    )
     result = small.repartition("query").sortWithinPartitions("query").mapInArrow(function, schema)
     if large:
         values = []
@@ -265,7 +267,7 @@ def _checked(
 
 
 def _counting(
-    cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str
+    cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function that counts the rows of a partition against the thresholds."""
 
@@ -293,8 +295,8 @@ def _counting(
             return
         counts = counter.counts()
         totals = {"items": rows, "hits": hits, "nan_items": counter.nan_items, "nan_hits": nan_hits}
-        for at, start in enumerate(range(0, counts.shape[0], 2 * _SLICE)):
-            yield _partial(at, counts[start : start + 2 * _SLICE], **(totals if at == 0 else {}))
+        for at, start in enumerate(range(0, counts.shape[0], 2 * together)):
+            yield _partial(at, counts[start : start + 2 * together], **(totals if at == 0 else {}))
 
     return count
 
@@ -344,6 +346,7 @@ def _measuring(
     ties: str,
     lower_is_better: bool,
     nan_policy: str,
+    together: int,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The function that measures the queries of a partition, whose rows come query by query."""
     query, label_name, score_name = roles
@@ -352,7 +355,7 @@ def _measuring(
         import pyarrow as pa
 
         waiting: list[Any] = []
-        held, limit = 0, _TOGETHER
+        held, limit = 0, together
         for batch in batches:
             waiting.append(batch)
             held += batch.num_rows
@@ -365,7 +368,7 @@ def _measuring(
                 yield rank(rows.slice(0, starts[-1]))
                 rows = rows.slice(starts[-1])
             waiting, held = rows.to_batches(), rows.num_rows
-            limit = max(_TOGETHER, 2 * held)
+            limit = max(together, 2 * held)
         if held:
             yield rank(pa.Table.from_batches(waiting).combine_chunks())
 
