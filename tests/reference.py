@@ -509,6 +509,22 @@ def roc_auc(rank, *, ties="expected"):
     return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
 
 
+def auac(rank, *, ties="expected"):
+    """By its own definition: trapezoids under recall over the share of the list, item by item."""
+    no_weights(rank)
+    all_retrieved(rank)
+    if ties == "threshold":  # straight over a group
+        ties = "expected"
+
+    def area(flags):
+        seen = [0]
+        for flag in flags:
+            seen.append(seen[-1] + flag)
+        return ratio(sum(Fraction(a + b, 2) for a, b in pairwise(seen)), len(flags) * seen[-1])
+
+    return over_orders(rank, ties, area)
+
+
 def roc_enrichment(rank, fpr, *, ties="expected"):
     """TPR / FPR; where the polygon rises at this very FPR, its upper end counts."""
     no_weights(rank)

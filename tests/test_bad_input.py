@@ -166,6 +166,7 @@ for name, call in {
     "minimum": lambda c: c.minimum(),
     "tie_report": lambda c: c.tie_report(),
     "roc_auc": lambda c: c.roc_auc(),
+    "auac": lambda c: c.auac(),
 }.items():
     bad(f"weighted {name}", ValueError, "weight")(lambda call=call: call(curve(sample_weight=W)))
 
@@ -239,6 +240,7 @@ bad("success by threshold", ValueError, "ties", "threshold")(lambda: curve().suc
 
 for name, arguments in {
     "roc_auc": (),
+    "auac": (),
     "roc_curve": (),
     "roc_enrichment": (0.1,),
     "rie": (),

@@ -38,7 +38,7 @@ def calls():
             yield name, (), {"k": KS, "ties": ties}
         yield "reciprocal_rank", (), {"ties": ties}
         yield "reciprocal_rank", (KS,), {"ties": ties}
-        for name in ("r_precision", "normalized_average_precision", "roc_auc"):
+        for name in ("r_precision", "normalized_average_precision", "roc_auc", "auac"):
             yield name, (), {"ties": ties}
         yield "roc_enrichment", ((0.3, 0.5),), {"ties": ties}
         for name in ("rie", "bedroc"):

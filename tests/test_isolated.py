@@ -88,7 +88,7 @@ def test_undefined_values_do_not_warn():
             c = hitcurve.HitCurve(y, s)
             for ties in ("expected", "best", "worst"):
                 c.average_precision(ties=ties), c.average_precision(1, ties=ties, normalize="hits")
-                c.roc_auc(ties=ties), c.rie(ties=ties), c.bedroc(ties=ties), c.log_auc(ties=ties)
+                c.roc_auc(ties=ties), c.auac(ties=ties), c.rie(ties=ties), c.bedroc(ties=ties), c.log_auc(ties=ties)
                 c.precision(1, ties=ties), c.recall(1, ties=ties), c.f_score(1, ties=ties), c.success(1, ties=ties)
                 c.reciprocal_rank(ties=ties), c.r_precision(ties=ties), c.enrichment_factor(0.5, ties=ties)
             for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
@@ -236,9 +236,12 @@ def test_methods_of_the_two_classes():
         "from_ranked",
         "from_ranks",
         "from_table",
+        "p_value",
+        "resample",
         "precision_recall_curve",
         "roc_curve",
         "hit_curve",
+        "plot",
     }
     assert {"mean_average_precision", "qid"} <= many - one
 

@@ -49,6 +49,8 @@ CALLS = [
     ("BEDROC", lambda c, t: c.bedroc(20.0, ties=t)),
     ("BEDROC(80.5)", lambda c, t: c.bedroc(80.5, ties=t)),
     ("ROCAUC", lambda c, t: c.roc_auc(ties=t)),
+    ("AUAC", lambda c, t: c.auac(ties=t)),
+    ("Hits@3", lambda c, t: c.hits_at(3, ties=t)),
     ("ROCE@25%", lambda c, t: c.roc_enrichment(0.25, ties=t)),
     ("logAUC", lambda c, t: c.log_auc(ties=t)),
     ("logAUC(adjusted)", lambda c, t: c.log_auc(adjusted=True, ties=t)),

@@ -15,7 +15,9 @@ import hitcurve as hc
 
 # Numbers of one reading; for each, the arguments that it takes besides ties=.
 AT_CUTOFF = ("hits_at", "precision", "recall", "f_score", "success")
-WHOLE = ("roc_auc", "rie", "bedroc", "log_auc", "r_precision", "reciprocal_rank", "normalized_average_precision")
+WHOLE = (
+    "roc_auc", "auac", "rie", "bedroc", "log_auc", "r_precision", "reciprocal_rank", "normalized_average_precision"
+)  # fmt: skip
 NO_THRESHOLD = ("success", "reciprocal_rank", "rie", "bedroc")
 READINGS = ("expected", "best", "worst", "threshold")
 

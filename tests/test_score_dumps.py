@@ -78,11 +78,6 @@ def enrichvs_enrichment(data, fraction):
     return np.interp(cut, points.items, points.hits) / cut / c.prevalence
 
 
-def enrichvs_auac(data):
-    a = data.curve.prevalence
-    return a / 2 + (1 - a) * data.curve.roc_auc()
-
-
 def partial_roc_auc(curve, top, *, whole_group):
     """Area under the ROC polygon left of `top`, over `top`; enrichvs takes the mean height of the whole group there."""
     before = np.cumsum(curve.hits) - curve.hits
@@ -150,7 +145,7 @@ RULES = {
     (EPX_AP, "expected_AHR_raw_scores_tol1e-7"): Rule(epx_within_tolerance, EXPECTED),
     (ENRICHVS, "roc_auc"): Rule(lambda d: d.curve.roc_auc(), EXACT),
     (ENRICHVS, "roc_auc_top0.1"): Rule(lambda d: partial_roc_auc(d.curve, 0.1, whole_group=True), SUMS),
-    (ENRICHVS, "auac"): Rule(enrichvs_auac, EXACT),
+    (ENRICHVS, "auac"): Rule(lambda d: d.curve.auac(), EXACT),
     (PRROC, "roc_auc"): Rule(lambda d: d.curve.roc_auc(), EXACT),
     (PRROC, "pr_auc_integral"): Rule(lambda d: d.curve.average_precision(interpolation="continuous"), LOGARITHMS),
     (PRROC, "pr_auc_davis_goadrich"): Rule(davis_goadrich, SUMS),

@@ -1,5 +1,6 @@
 """Files in: every kind and compression gives the same columns, and an error says where it is."""
 
+import csv
 import gzip
 import io
 import re
@@ -8,13 +9,24 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from hitcurve.tables import read_columns  # noqa: E402
+from hitcurve import tables  # noqa: E402
+from hitcurve.tables import TableReader, read_columns, read_ids  # noqa: E402
 
 ROWS = "id,label,score,set\n1,1,0.5,b\n2,0,3,a\n3,true,1e3,b\n4,FALSE,-inf,c\n"
+
+
+@pytest.fixture(params=["one slab", "many slabs"])
+def slabs(request, monkeypatch):
+    """Files of a few lines, read as one piece (the careful way) and as many (all but the first the fast way)."""
+    if request.param == "many slabs":
+        monkeypatch.setattr(tables, "_FIRST_SLAB", 7)
+        monkeypatch.setattr(tables, "_SLAB", 7)
 
 
 def compressed(data, name):
@@ -42,6 +54,7 @@ def check_rows(found):
     assert found.group_names == ["a", "b", "c"]
 
 
+@pytest.mark.usefixtures("slabs")
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".zstd", ".GZ"])
 @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".CSV", ","), (".tsv", "\t"), (".tab", "\t")])
 def test_text_files(tmp_path, suffix, delimiter, ending):
@@ -111,6 +124,7 @@ def test_labels(tmp_path, values):
     np.testing.assert_array_equal(read_columns(tmp_path / "t.parquet", "y", "s").label, [0, 1])
 
 
+@pytest.mark.usefixtures("slabs")
 def test_integers_of_text_are_exact(tmp_path):
     path = write(tmp_path, "t.csv", "y,s\n1,9007199254740993\n0,9007199254740992\n")
     found = read_columns(path, "y", "s").score
@@ -127,6 +141,7 @@ def test_a_column_turns_float_in_a_later_block(tmp_path):
     assert found.label.sum() == rows
 
 
+@pytest.mark.usefixtures("slabs")
 @pytest.mark.parametrize(
     ("ids", "names", "codes"),
     [
@@ -153,11 +168,13 @@ def test_groups_over_many_blocks(tmp_path):
     np.testing.assert_array_equal(names[found.group], np.char.add("g", ids.astype(str)))
 
 
+@pytest.mark.usefixtures("slabs")
 def test_only_the_columns_asked_for_are_read(tmp_path):
     path = write(tmp_path, "t.csv", b"y,s,note\n1,2,\xff\xfe\n0,3,\xff\n")
     assert read_columns(path, "y", "s").score.tolist() == [2, 3]
 
 
+@pytest.mark.usefixtures("slabs")
 def test_text_as_it_comes(tmp_path):
     text = '\ufeff"y","s, the score",t\r\n\r\n1, 2.5 ,"two\nlines"\r\n\r\n0,+3,x\r\n'
     found = read_columns(write(tmp_path, "t.csv", text), "y", "s, the score")
@@ -178,6 +195,7 @@ def test_a_name_goes_before_a_number(tmp_path):
     assert read_columns(path, "0", 3).score.tolist() == [6]
 
 
+@pytest.mark.usefixtures("slabs")
 def test_no_header(tmp_path):
     path = write(tmp_path, "t.csv", "0,0.5\n1,2\n")
     found = read_columns(path, 1, 2, header=False)
@@ -185,6 +203,7 @@ def test_no_header(tmp_path):
     assert found.score.tolist() == [0.5, 2]
 
 
+@pytest.mark.usefixtures("slabs")
 def test_a_file_without_rows(tmp_path):
     for text, header in (("y,s\n", True), ("y,s", True), ("y,s\n\n", True), ("", False)):
         found = read_columns(write(tmp_path, "t.csv", text), 1, 2, 1, header=header)
@@ -192,6 +211,7 @@ def test_a_file_without_rows(tmp_path):
         assert found.group_names == []
 
 
+@pytest.mark.usefixtures("slabs")
 def test_standard_input(monkeypatch):
     class Stdin:
         buffer = io.BufferedReader(io.BytesIO(ROWS.encode()))
@@ -200,6 +220,7 @@ def test_standard_input(monkeypatch):
     check_rows(read_columns("-", "label", "score", "set"))
 
 
+@pytest.mark.usefixtures("slabs")
 @pytest.mark.parametrize("missing", ["", "nan", "NaN", "NA", "null"])
 def test_missing_scores(tmp_path, missing):
     path = write(tmp_path, "t.csv", f"y,s\n1,2\n0,{missing}\n")
@@ -245,7 +266,10 @@ BAD_TEXT = [
 
 @pytest.mark.parametrize(("text", "problem"), BAD_TEXT, ids=range(len(BAD_TEXT)))
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_bad_text(tmp_path, text, problem, ending):
+@pytest.mark.usefixtures("slabs")
+def test_bad_text(request, tmp_path, text, problem, ending):
+    if len(text) > 10_000 and "many" in request.node.name:
+        pytest.skip("many slabs by itself")
     path = write(tmp_path, f"t.csv{ending}", text)
     with pytest.raises(ValueError) as error:
         read_columns(path, "y", "s")
@@ -253,12 +277,14 @@ def test_bad_text(tmp_path, text, problem, ending):
     assert problem in str(error.value)
 
 
+@pytest.mark.usefixtures("slabs")
 def test_an_empty_group(tmp_path):
     path = write(tmp_path, "t.csv", "y,s,g\n1,2,a\n0,3,\n")
     with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 3), column 'g': the group is empty")):
         read_columns(path, "y", "s", "g")
 
 
+@pytest.mark.usefixtures("slabs")
 def test_bad_rows_of_standard_input(monkeypatch):
     class Stdin:
         buffer = io.BufferedReader(io.BytesIO(b"y,s\n1,2\n0,x\n"))
@@ -321,6 +347,218 @@ def test_other_calls(tmp_path):
         read_columns("scores.txt", 1, 2)
     with pytest.raises(ValueError, match="nan_policy is 'drop': it must be 'raise', 'worst' or 'omit'"):
         read_columns("scores.csv", 1, 2, nan_policy="drop")
+
+
+# --- many slabs, scores, files ------------------------------------------------------------------------------
+
+
+def slow_twin(text, label, score):
+    """Labels and scores by the csv module."""
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    return [int(row[label]) for row in rows], [float(row[score] or "nan") for row in rows]
+
+
+CELLS = st.tuples(
+    st.sampled_from(["0", "1"]),
+    st.sampled_from(["1", "-3", "0.5", "1e3", "inf", "", "9007199254740993", " 2"]),
+    st.sampled_from(["a", "a\nb", 'say ""x""', "\n\n", ",", ""]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(CELLS, max_size=12), size=st.integers(1, 60), workers=st.sampled_from([1, 3]))
+def test_where_slabs_end_does_not_matter(tmp_path_factory, rows, size, workers):
+    text = "y,s,note\r\n" + "".join(f'{y},{s},"{note}"\r\n' for y, s, note in rows)
+    path = tmp_path_factory.mktemp("slabs") / "t.csv"
+    path.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_FIRST_SLAB", size)
+        patch.setattr(tables, "_SLAB", size)
+        found = read_columns(path, "y", "s", nan_policy="worst", workers=workers)
+    label, score = slow_twin(text, "y", "s")
+    assert found.label.tolist() == label
+    np.testing.assert_array_equal(found.score, np.array(score))
+
+
+@pytest.mark.usefixtures("slabs")
+def test_several_scores_groups_and_ids(tmp_path):
+    path = write(tmp_path, "t.csv", "id,y,a,b,g\n x ,1,1,0.5,u\nz,0,2,,v\ny,true,3,7,u\n")
+    batches = list(TableReader([path], "y", ["b", "a"], "g", ids="id", nan_policy="worst"))
+    assert np.concatenate([batch.label for batch in batches]).tolist() == [1, 0, 1]
+    np.testing.assert_array_equal(np.concatenate([batch.scores[0] for batch in batches]), [0.5, np.nan, 7])
+    ones = np.concatenate([batch.scores[1] for batch in batches])
+    assert ones.tolist() == [1, 2, 3]
+    assert ones.dtype == np.int64
+    assert [one for batch in batches for one in batch.ids.to_pylist()] == ["x", "z", "y"]
+    assert np.concatenate([batch.group for batch in batches]).tolist() == [0, 1, 0]
+
+
+def test_a_reader_reads_again(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s,g\n1,2,b\n0,3,a\n")
+    reader = TableReader([path], "y", ["s"], "g")
+    first, second = list(reader), list(reader)
+    assert reader.group_names == ["b", "a"]
+    assert [batch.group.tolist() for batch in first] == [batch.group.tolist() for batch in second] == [[0, 1]]
+    rank, names = reader.ordered_groups()
+    assert (rank.tolist(), names) == ([1, 0], ["a", "b"])
+
+
+def test_several_files(tmp_path):
+    one = write(tmp_path, "one.csv", "y,s,g\n1,2,b\n")
+    two = write(tmp_path, "two.tsv.gz", "g\ts\ty\na\t3\t0\nb\t0.5\t1\n")
+    three = tmp_path / "three.parquet"
+    parquet.write_table(pa.table({"s": [1.5], "y": [0], "g": ["c"]}), three)
+    batches = list(TableReader([one, two, three], "y", ["s"], "g"))
+    assert np.concatenate([batch.scores[0] for batch in batches]).tolist() == [2, 3, 0.5, 1.5]
+    assert np.concatenate([batch.group for batch in batches]).tolist() == [0, 1, 0, 2]
+    reader = TableReader([one, two], "y", ["s"], by_file=True)
+    assert np.concatenate([batch.group for batch in reader]).tolist() == [0, 1, 1]
+    assert reader.ordered_groups()[1] == [str(one), str(two)]
+    bad = write(tmp_path, "bad.csv", "y,s\n1,2\n0,x\n")
+    with pytest.raises(ValueError, match=re.escape(f"{bad}: row 2 (line 3), column 's': the score is 'x'")):
+        list(TableReader([one, bad], "y", ["s"]))
+
+
+@pytest.mark.usefixtures("slabs")
+def test_actives_by_id(tmp_path):
+    path = write(tmp_path, "t.csv", "id,s\n12,0.5\n7,1\n 9,2\n12,3\n")
+    actives = write(tmp_path, "actives.txt", "9\n\n 12 \nnone\n9\n")
+    assert read_ids(actives) == ["9", "12", "none"]
+    reader = TableReader([path], None, ["s"], ids="id", actives=read_ids(actives))
+    assert np.concatenate([batch.label for batch in reader]).tolist() == [1, 0, 1, 1]
+    assert reader.found == {"9", "12"}
+    parquet.write_table(pa.table({"id": [12, 7], "s": [1, 2]}), tmp_path / "t.parquet")
+    reader = TableReader([tmp_path / "t.parquet"], None, ["s"], ids="id", actives=["12"])
+    assert [batch.label.tolist() for batch in reader] == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.smi", "CCO c1\nC#N  c2\n"),
+        ("a.csv", "x,id\n1,c1\n2,c2\n"),
+        ("a.tsv.gz", "other\tid\n1\tc1\n1\tc2\n"),
+        ("a.csv", "name\nc1\nc2\nc1\n"),
+        ("a", "\ufeffc1\nc2"),
+    ],
+)
+def test_lists_of_ids(tmp_path, name, text):
+    assert read_ids(write(tmp_path, name, text), "id") == ["c1", "c2"]
+
+
+def test_lists_of_ids_in_parquet(tmp_path):
+    parquet.write_table(pa.table({"x": [1], "id": [5]}), tmp_path / "a.parquet")
+    assert read_ids(tmp_path / "a.parquet", "id") == ["5"]
+    assert read_ids(tmp_path / "a.parquet") == ["1"]
+    with pytest.raises(ValueError, match="a list of ids is a text"):
+        read_ids(write(tmp_path, "a.sdf", ""))
+
+
+def test_readers_that_make_no_sense():
+    with pytest.raises(ValueError, match="give either label or actives"):
+        TableReader(["t.csv"], None, ["s"])
+    with pytest.raises(ValueError, match="ids must say in which column"):
+        TableReader(["t.csv"], None, ["s"], actives=["a"])
+    with pytest.raises(ValueError, match="group cannot be given too"):
+        TableReader(["t.csv"], "y", ["s"], "g", by_file=True)
+
+
+@pytest.mark.usefixtures("slabs")
+def test_an_empty_id(tmp_path):
+    path = write(tmp_path, "t.csv", "id,y,s\na,1,2\n ,1,2\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 3), column 'id': the id is empty")):
+        list(TableReader([path], "y", ["s"], ids="id"))
+
+
+# --- SMILES and SDF -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("slabs")
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("smiles name score active\nC#N a -7.5 1\nc1ccccc1 b -6 0\n", ("active", "score", "name")),
+        ("C#N   a -7.5 1 \n\n  c1ccccc1 b\t-6 0\n", (4, 3, 2)),
+        ("C#N\ta\t-7.5\t1\r\nc1ccccc1\tb\t-6\t0\r\n", ("4", "3", "2")),
+        ('smiles\tname\tscore\tactive\nC#N\ta\t-7.5\t1\nC"\tb\t-6\t0\n', (4, 3, 2)),
+    ],
+)
+def test_smiles(tmp_path, text, columns):
+    label, score, name = columns
+    path = write(tmp_path, "t.smi", text)
+    reader = TableReader([path], label, [score], ids=name)
+    batches = list(reader)
+    assert np.concatenate([batch.label for batch in batches]).tolist() == [1, 0]
+    assert np.concatenate([batch.scores[0] for batch in batches]).tolist() == [-7.5, -6]
+    assert [one for batch in batches for one in batch.ids.to_pylist()] == ["a", "b"]
+
+
+@pytest.mark.usefixtures("slabs")
+def test_bad_smiles(tmp_path):
+    path = write(tmp_path, "t.smi.gz", "CCO 1 2\nCC 1 x\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 2), column 3: the score is 'x', not a num")):
+        read_columns(path, 2, 3)
+    path = write(tmp_path, "t.smi", "smiles y s\nCCO 1 2\n\nCC 1\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 4): 2 cells where the first line has 3")):
+        read_columns(path, "y", "s")
+
+
+def sdf(records):
+    """Records of a title, a comment line and properties."""
+    text = ""
+    for title, comment, properties in records:
+        text += f"{title}\n  made by hand\n{comment}\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n"
+        text += "".join(f">  <{name}>\n{value}\n\n" for name, value in properties) + "$$$$\n"
+    return text
+
+
+RECORDS = [
+    ("a", "", [("score", "-7.5"), ("active", "1"), ("note", "two\nlines")]),
+    ("> <score>", "> <active>", [("active", "0"), ("score", " -6 ")]),
+    ("c", "", [("active", "true"), ("other score", "3"), ("score", "")]),
+    ("d", "", [("active", "0")]),
+]
+
+
+@pytest.mark.usefixtures("slabs")
+@pytest.mark.parametrize("change", [str, lambda text: text.replace("\n", "\r\n"), lambda text: text[: -len("$$$$\n")]])
+def test_sdf(tmp_path, change):
+    path = write(tmp_path, "t.sdf.gz", change(sdf(RECORDS)).encode())
+    batches = list(TableReader([path], "active", ["score"], ids="_Name", nan_policy="worst"))
+    assert np.concatenate([batch.label for batch in batches]).tolist() == [1, 0, 1, 0]
+    np.testing.assert_array_equal(np.concatenate([b.scores[0] for b in batches]), [-7.5, -6, np.nan, np.nan])
+    assert [one for batch in batches for one in batch.ids.to_pylist()] == ["a", "> <score>", "c", "d"]
+
+
+def test_sdf_of_rdkit(tmp_path):
+    """A file by another writer, read by another reader: the same numbers in the same places."""
+    chem = pytest.importorskip("rdkit.Chem")
+    path = str(tmp_path / "t.sdf")
+    rng = np.random.default_rng(0)
+    scores, labels = rng.normal(size=50), rng.integers(0, 2, 50)
+    with chem.SDWriter(path) as writer:
+        for at, (score, label) in enumerate(zip(scores, labels, strict=True)):
+            molecule = chem.MolFromSmiles("C" * (1 + at % 7) + "O")
+            molecule.SetProp("_Name", f"m{at}")
+            molecule.SetDoubleProp("r i score", float(score))
+            molecule.SetIntProp("active", int(label))
+            writer.write(molecule)
+    found = read_columns(path, "active", "r i score")
+    assert found.label.tolist() == labels.tolist()
+    again = [molecule.GetProp("r i score") for molecule in chem.SDMolSupplier(path)]
+    assert found.score.tolist() == [float(text) for text in again]
+
+
+@pytest.mark.usefixtures("slabs")
+def test_bad_sdf(tmp_path):
+    path = write(tmp_path, "t.sdf", sdf(RECORDS))
+    with pytest.raises(ValueError, match=re.escape(f"{path}: record 3 (line 29), column 'score': the score is empty")):
+        read_columns(path, "active", "score")
+    with pytest.raises(ValueError, match="there is no column 'scor'; did you mean 'score'"):
+        read_columns(path, "active", "scor")
+    with pytest.raises(ValueError, match="the properties of an SDF have names, not numbers"):
+        read_columns(path, "active", 2)
+    assert len(read_columns(write(tmp_path, "t.sdf", ""), "a", "b").label) == 0
 
 
 def test_without_pyarrow(tmp_path):

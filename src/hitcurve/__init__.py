@@ -3,40 +3,65 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    ConfidenceInterval,
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 if TYPE_CHECKING:
+    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
+    from hitcurve.plot import plot_curves
     from hitcurve.scanning import scan
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Difference",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "Interval",
+    "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
+    "SystemValue",
     "ThresholdCounts",
     "TieReport",
     "at_threshold",
     "average_precision",
+    "compare",
     "mean_average_precision",
+    "plot_curves",
     "scan",
 ]
 
-# What is imported when it is first asked for: name -> module.
-_LAZY = {"scan": "hitcurve.scanning"}
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
+_LAZY = {
+    "Comparison": "hitcurve.comparison",
+    "Difference": "hitcurve.comparison",
+    "SystemValue": "hitcurve.comparison",
+    "compare": "hitcurve.comparison",
+    "plot_curves": "hitcurve.plot",
+    "scan": "hitcurve.scanning",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        globals()[name] = getattr(import_module(_LAZY[name]), name)
-        return globals()[name]
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LAZY})

@@ -4,7 +4,16 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.measures import Measure
+from hitcurve.results import (
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 _Ties: TypeAlias = Literal["expected", "best", "worst", "threshold"]
 _Orders: TypeAlias = Literal["expected", "best", "worst"]
@@ -12,6 +21,7 @@ _Interpolation: TypeAlias = Literal["11-point", "101-point", "all-point", "trape
 _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
 _Empty: TypeAlias = Literal["skip", "zero", "one", "raise"]
 _NanPolicy: TypeAlias = Literal["raise", "worst", "omit"]
+_Picture: TypeAlias = Literal["hits", "precision-recall", "roc", "enrichment"]
 _Floats: TypeAlias = NDArray[np.float64]
 
 # Arguments are typed Any where any array-like is taken: numpy's ArrayLike refuses columns of other libraries.
@@ -232,6 +242,7 @@ class HitCurve(_Measures):
     @overload
     def reciprocal_rank(self, k: ArrayLike, *, ties: _Orders = "expected") -> float | _Floats: ...
     def roc_auc(self, *, ties: _Ties = "expected") -> float: ...
+    def auac(self, *, ties: _Ties = "expected") -> float: ...
     @overload
     def roc_enrichment(self, fpr: _Number, *, ties: _Ties = "expected") -> float: ...
     @overload
@@ -295,7 +306,43 @@ class HitCurve(_Measures):
     def tie_report(self, k: _Rank | None = None) -> TieReport: ...
     def precision_recall_curve(self, *, ties: _Ties = "expected") -> PrecisionRecallCurve: ...
     def roc_curve(self, *, ties: _Ties = "expected") -> RocCurve: ...
+    def plot(
+        self,
+        kind: _Picture = "hits",
+        *,
+        ax: Any = None,
+        k: int | None = None,
+        band: float | None = None,
+        n_resamples: int = 1000,
+        rng: Any = None,
+    ) -> Any: ...
     def hit_curve(self, *, ties: _Ties = "expected") -> HitCurvePoints: ...
+    def interval(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["logit", "delong", "bootstrap"] | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        stratified: bool = False,
+        bootstrap_method: Literal["percentile", "BCa"] = "percentile",
+        ties: _Ties = "expected",
+        rng: Any = None,
+        workers: int = 1,
+    ) -> Interval: ...
+    def resample(
+        self, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None, workers: int = 1
+    ) -> HitCurves: ...
+    def p_value(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["exact", "permutation"] | None = None,
+        n_resamples: int = 9999,
+        ties: _Ties = "expected",
+        rng: Any = None,
+        workers: int = 1,
+    ) -> PValue: ...
 
 @final
 class HitCurves(_Measures):
@@ -393,6 +440,7 @@ class HitCurves(_Measures):
     def r_precision(self, *, ties: _Ties = "expected") -> _Floats: ...
     def reciprocal_rank(self, k: ArrayLike | None = None, *, ties: _Orders = "expected") -> _Floats: ...
     def roc_auc(self, *, ties: _Ties = "expected") -> _Floats: ...
+    def auac(self, *, ties: _Ties = "expected") -> _Floats: ...
     def roc_enrichment(self, fpr: ArrayLike, *, ties: _Ties = "expected") -> _Floats: ...
     def enrichment_factor(
         self,
@@ -424,5 +472,18 @@ class HitCurves(_Measures):
         interpolation: _Interpolation | None = None,
         normalize: _Normalize = "min",
     ) -> float: ...
+    def interval(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["bootstrap", "t"] | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        bootstrap_method: Literal["percentile", "BCa"] = "percentile",
+        empty: _Empty = "skip",
+        ties: _Ties = "expected",
+        rng: Any = None,
+    ) -> Interval: ...
     def tie_report(self, k: _Rank | None = None) -> TieReport: ...
+
 def _curves_from(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from hitcurve.measures import MEASURES, TIES, Definition, Measure, parse
 
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         options = _parser().parse_args(argv)
+        options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
         sys.stdout.write(options.run(options))
         sys.stdout.flush()
     except SystemExit as stop:  # argparse, which has said why
@@ -63,49 +65,63 @@ def _parser() -> argparse.ArgumentParser:
 def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "table",
-        help="measure a CSV, TSV or Parquet file with a row for each item",
-        usage="hitcurve table FILE --label COL --score COL [option ...]",
-        description="Measure a file with a row for each item: its label and its score.",
-        epilog="COL is a column's name or number, from 1. `hitcurve measures` lists the measures.",
+        help="measure files with a row for each item",
+        usage="hitcurve table FILE ... --label COL --score COL[:lower] [option ...]",
+        description="FILE: a row for each item, in CSV, TSV, Parquet, SMILES (.smi) or SDF, also with .gz or .zst "
+        "after the name; - is CSV on standard input. COL: a column's name or number, from 1. M: see `hitcurve "
+        "measures`.",
         formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=_WIDTH),
     )
-    parser.add_argument("file", metavar="FILE", help=".csv, .tsv, .parquet, also with .gz or .zst; - is CSV on stdin")
-    parser.add_argument("--label", metavar="COL", required=True, help="labels, 1 or true = relevant (required)")
-    parser.add_argument("--score", metavar="COL", required=True, help="scores (required)")
-    parser.add_argument("--group", metavar="COL", help="groups, each a ranking of its own (default: none)")
-    parser.add_argument("--lower-is-better", action="store_true", help="low scores rank first (default: high ones)")
-    parser.add_argument(
-        "-m",
-        dest="measures",
-        metavar="MEASURE",
-        type=_measure,
-        nargs="+",
-        action="extend",
-        help="such as AP@10 (default: a report of the usual ones)",
-    )
-    parser.add_argument(
-        "--ties",
-        choices=TIES,
-        metavar="RULE",
-        help=f"{', '.join(TIES)} (default: expected; in the report all)",
-    )
-    parser.add_argument(
-        "--nan",
-        choices=("raise", "worst", "omit"),
-        default="raise",
-        metavar="RULE",
-        help="missing scores: raise an error, worst (last), omit (default: raise)",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("table", "csv", "json"),
-        default="table",
-        metavar="FORM",
-        help="table, csv or json (default: table)",
-    )
-    parser.add_argument("--mean-only", action="store_true", help="no lines for single groups (default: one each)")
-    parser.add_argument("--no-header", action="store_true", help="the first line is data (default: column names)")
+
+    def add(name: str, metavar: str | None, text: str, **options: Any) -> None:
+        if metavar is not None:
+            options["metavar"] = metavar
+        parser.add_argument(name, help=text, **options)
+
+    flag: dict[str, Any] = {"action": "store_true"}
+    parser.add_argument("files", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
+    add("--label", "COL", "labels, 1 or true = relevant")
+    add("--actives", "FILE", "in place of labels: a list of the ids of the relevant items")
+    add("--id", "COL", "ids, for --actives; repeated ones are reported")
+    add("--score", "COL", "scores; COL:lower if low ones are better; may be repeated", action="append", required=True)
+    add("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high ones)", **flag)
+    add("--group", "COL", "groups (targets, folds), each a ranking; adds the mean over them")
+    add("--by-file", None, "each file is a group", **flag)
+    add("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)")
+    nan = {"choices": ("raise", "worst", "omit"), "default": "raise"}
+    add("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)", **nan)
+    add("-m", "M", "measures, such as AP@10 (default: a report of the usual ones)", dest="measures", type=_measure,
+        nargs="+", action="extend")  # fmt: skip
+    add("--top", "N", "report hits and hit rate among the first N items", type=_count, nargs="+", action="extend")
+    add("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", choices=TIES)
+    add("--interval", None, "confidence intervals, of a mean over groups by Student's t", **flag)
+    add("--compare", None, "is one score better than another: differences with intervals", **flag)
+    add("--level", "SHARE", "confidence level (default: 0.95)", type=_level, default=0.95)
+    add("--seed", "N", "of the bootstrap (default: 0)", type=int, default=0)
+    add("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
+    add("--report", "FILE", "write one HTML page with all of it")
+    forms = {"choices": ("table", "csv", "json"), "default": "table"}
+    add("--format", "FORM", "table, csv or json (default: table)", **forms)
+    add("--mean-only", None, "no lines for single groups", **flag)
+    add("--no-header", None, "the first line is data (default: column names)", **flag)
+    add("--workers", "N", "threads (default: all cores)", type=_count, default=-1)
     parser.set_defaults(run=_table, usage_error=parser.error)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def _level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share between 0 and 1")
+    return level
 
 
 def _measure(text: str) -> Measure:
@@ -116,52 +132,280 @@ def _measure(text: str) -> Measure:
 
 
 def _table(options: argparse.Namespace) -> str:
-    import hitcurve
-    from hitcurve import report
-    from hitcurve.tables import read_columns
+    from hitcurve import report, screen
 
+    scores = _checked(options)
+    progress = _Progress()
+    try:
+        reader, actives = _reader(options, scores)
+        found = screen.read_screen(
+            reader,
+            [(name, lower) for name, _, lower in scores],
+            best_per_id=options.best_per is not None,
+            keep=options.compare,
+            progress=progress,
+        )
+        warnings = [*_missing_actives(reader, actives, options.actives), *found.notes]
+        ties, level, each = options.ties or "expected", options.level, not options.mean_only
+        sizes = None if options.top is None else tuple(dict.fromkeys(options.top))
+
+        def intervals_of(score: screen.ScreenedScore, measures: list[Measure]) -> Any:
+            progress(f"intervals for {score.name}")
+            return screen.resampled_intervals(
+                score.curves,
+                measures,
+                ties=ties,
+                confidence_level=level,
+                rng=options.seed,
+                workers=options.workers,
+            )
+
+        intervals: list[Any] = [None] * len(found.scores)
+        for at, score in enumerate(found.scores):
+            asked = options.measures or _report_measures(score.curves, sizes)
+            warnings += screen.warnings_of(score, asked)
+            if options.interval:
+                intervals[at] = intervals_of(score, _measures_of(options, score.curves, sizes))
+        comparison = _comparison(options, found, progress) if options.compare else None
+        if options.plot or options.report:
+            in_page: list[Any] | None = None
+            if options.report and options.interval:
+                in_page = intervals
+                if options.measures is not None or options.format != "table":
+                    in_page = [intervals_of(one, _report_measures(one.curves, sizes)) for one in found.scores]
+            _pictures(options, found, warnings, in_page, sizes, comparison, progress)
+    finally:
+        progress.clear()
+    for warning in warnings:
+        print(f"hitcurve: warning: {warning}", file=sys.stderr)
+    if options.measures is None and options.format == "table":
+        return _report(options, found, intervals, sizes, comparison)
+    several = len(found.scores) > 1
+    entries = [
+        report.Entry(
+            score.name if several else None,
+            report.values(score.curves, _measures_of(options, score.curves, sizes), ties, score.names),
+            ends,
+        )
+        for score, ends in zip(found.scores, intervals, strict=True)
+    ]
+    text = report.measured_scores(entries, ties, options.format, each)
+    return text if comparison is None or options.format != "table" else f"{text}\n{comparison}\n"
+
+
+def _checked(options: argparse.Namespace) -> list[tuple[str, str, bool]]:
+    """The score columns: what they are called, the column, whether low is better. Wrong usage ends here."""
     for measure in options.measures or ():
         try:
             measure.reading(options.ties or "expected")
         except ValueError as error:
             options.usage_error(str(error))
-    found = read_columns(
-        options.file,
+    scores = []
+    for text in options.score:
+        column, _, direction = text.rpartition(":")
+        if direction not in ("lower", "higher") or not column:
+            column, direction = text, "lower" if options.lower_is_better else "higher"
+        scores.append((column, column, direction == "lower"))
+    wrong = None
+    if len({name for name, _, _ in scores}) < len(scores):
+        wrong = "--score names a column twice"
+    elif (options.label is None) == (options.actives is None):
+        wrong = "one of --label and --actives is needed"
+    elif options.actives is not None and options.id is None and options.best_per is None:
+        wrong = "--actives needs --id, the column of the ids"
+    elif options.best_per is not None and options.id not in (None, options.best_per):
+        wrong = "--best-per and --id name two columns: an item has one id"
+    elif options.group is not None and options.by_file:
+        wrong = "--group and --by-file both make groups"
+    elif options.compare and len(scores) < 2:
+        wrong = "--compare needs two --score or more"
+    elif options.compare and options.format != "table":
+        wrong = "--compare is printed as a table"
+    elif options.plot and os.path.splitext(options.plot)[1].lower() not in (".png", ".svg", ".pdf"):
+        wrong = f"--plot {options.plot}: the name must end in .png, .svg or .pdf"
+    if wrong:
+        options.usage_error(wrong)
+    return scores
+
+
+def _reader(options: argparse.Namespace, scores: list[tuple[str, str, bool]]) -> tuple[Any, list[str] | None]:
+    """The reader of the files, and the ids of the list of actives."""
+    from hitcurve.tables import TableReader, read_ids
+
+    ids = options.best_per if options.id is None else options.id
+    actives = None
+    if options.actives is not None:
+        actives = read_ids(options.actives, ids)
+        if not actives:
+            raise ValueError(f"{options.actives}: there is no id in it")
+    reader = TableReader(
+        options.files,
         options.label,
-        options.score,
+        [column for _, column, _ in scores],
         options.group,
+        ids=ids,
+        actives=actives,
+        by_file=options.by_file,
         nan_policy=options.nan,
         header=not options.no_header,
+        workers=options.workers,
     )
-    names = None
-    curves: hitcurve.HitCurve | hitcurve.HitCurves
-    if found.group is None:
-        curves = hitcurve.HitCurve(
-            found.label, found.score, lower_is_better=options.lower_is_better, nan_policy=options.nan
+    return reader, actives
+
+
+def _missing_actives(reader: Any, actives: list[str] | None, path: str) -> list[str]:
+    """Which ids of the list are in no row, in a sentence; an error if none is."""
+    missing = [one for one in actives or () if one not in reader.found]
+    if not missing:
+        return []
+    assert actives is not None
+    if len(missing) == len(actives):
+        raise ValueError(f"none of the {len(missing):,} ids of {path} (such as {missing[0]!r}) is in the table")
+    return [
+        f"{len(missing):,} of the {len(actives):,} ids of {path} (such as {missing[0]!r}) are not in the table and do "
+        "not count"
+    ]
+
+
+def _measures_of(options: argparse.Namespace, curves: Any, sizes: tuple[int, ...] | None) -> list[Measure]:
+    """The measures asked for; of the report those of its table, in a machine's form under every reading of ties."""
+    from hitcurve import report
+
+    if options.measures is not None:
+        return list(options.measures)
+    if options.format == "table":
+        return _report_measures(curves, sizes)
+    return report.reported(options.ties, report.sizes_of(curves, sizes))
+
+
+def _report_measures(curves: Any, sizes: tuple[int, ...] | None) -> list[Measure]:
+    from hitcurve import report
+
+    return [parse(name) for block in report.report_names(report.sizes_of(curves, sizes)) for name in block]
+
+
+def _report(
+    options: argparse.Namespace, found: Any, intervals: list[Any], sizes: tuple[int, ...] | None, comparison: Any
+) -> str:
+    from hitcurve import report
+
+    text = ""
+    several = len(found.scores) > 1
+    for score, ends in zip(found.scores, intervals, strict=True):
+        title = _title(options)
+        if several:
+            title += f", {score.name} ({'lower' if score.lower_is_better else 'higher'} is better)"
+        text += report.report(
+            score.curves,
+            title=title,
+            names=score.names,
+            ties=options.ties,
+            each=not options.mean_only,
+            list_sizes=sizes,
+            intervals=ends,
+            legend=score is found.scores[-1],
         )
-    else:
-        many = hitcurve.HitCurves(
-            found.label,
-            found.score,
-            qid=found.group,
-            lower_is_better=options.lower_is_better,
-            nan_policy=options.nan,
-        )
-        curves = many
-        assert many.qid is not None
-        names = [found.group_names[code] for code in many.qid.tolist()]
-    each = not options.mean_only
-    if options.measures is None and options.format == "table":
-        title = "standard input" if options.file == "-" else os.path.basename(options.file)
-        return report.report(curves, title=title, names=names, ties=options.ties, each=each)
-    return report.measured(
-        curves,
-        options.measures or report.reported(options.ties),
+        text += "\n" if several else ""
+    if several:
+        grid = report.summary([(score.name, score.curves, score.names) for score in found.scores])
+        text += report.aligned(grid)
+    if options.interval:
+        text += f"Intervals: {100 * options.level:g} %, {report.METHODS[found.scores[0].names is not None]}\n"
+    return text if comparison is None else f"{text}\n{comparison}\n"
+
+
+def _title(options: argparse.Namespace) -> str:
+    if len(options.files) > 1:
+        return f"{len(options.files)} files"
+    return "standard input" if options.files[0] == "-" else os.path.basename(options.files[0])
+
+
+def _comparison(options: argparse.Namespace, found: Any, progress: Any) -> Any:
+    import hitcurve
+
+    progress("comparing")
+    arrays = found.arrays
+    group = None if arrays.group is None else [found.group_names[code] for code in arrays.group.tolist()]
+    default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
+    return hitcurve.compare(
+        arrays.label,
+        {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
+        measures=options.measures or default,
+        groups=group,
+        confidence_level=options.level,
         ties=options.ties or "expected",
-        names=names,
-        form=options.format,
-        each=each,
+        lower_is_better={score.name: score.lower_is_better for score in found.scores},
+        nan_policy=options.nan,
+        rng=options.seed,
+        workers=options.workers,
     )
+
+
+def _pictures(
+    options: argparse.Namespace,
+    found: Any,
+    warnings: list[str],
+    intervals: list[Any] | None,
+    sizes: tuple[int, ...] | None,
+    comparison: Any,
+    progress: Any,
+) -> None:
+    from hitcurve import page
+
+    drawing = {
+        "band": options.level if options.interval else None,
+        "rng": options.seed,
+        "workers": os.cpu_count() if options.workers == -1 else options.workers,
+    }
+    if options.plot:
+        progress("drawing")
+        figures = page.figures(found, **drawing)
+        if not figures:
+            raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
+        if len(figures) > 1:
+            raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
+        figures[0][1].savefig(options.plot, **page.SAVED)
+    if options.report:
+        text = page.page(
+            found,
+            files=options.files if options.actives is None else [*options.files, options.actives],
+            command=options.command,
+            warnings=warnings,
+            intervals=intervals,
+            ties=options.ties,
+            level=options.level,
+            list_sizes=sizes,
+            comparison=comparison,
+            figures=page.figures(found, **drawing),
+            progress=progress,
+        )
+        with open(options.report, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+class _Progress:
+    """One line on standard error that says what is done, where somebody may be watching it."""
+
+    def __init__(self) -> None:
+        self.watched = sys.stderr.isatty()
+        self.width = 0
+        self.last = 0.0
+
+    def __call__(self, text: str) -> None:
+        if not self.watched:
+            return
+        from time import monotonic
+
+        now = monotonic()
+        if now - self.last > 0.1 or not text.endswith("rows"):
+            sys.stderr.write(f"\r{text:<{self.width}}")
+            sys.stderr.flush()
+            self.width, self.last = len(text), now
+
+    def clear(self) -> None:
+        if self.width:
+            sys.stderr.write(f"\r{'':<{self.width}}\r")
+            sys.stderr.flush()
 
 
 def _add_measures(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -181,6 +181,15 @@ MEASURES: tuple[Definition, ...] = (
         ties=TIES,
     ),
     Definition(
+        name="Hits",
+        forms=("Hits@500", "Hits@1%"),
+        definition="hits: the number of relevant items among the first k, h(k)",
+        source="Zhu 2004, Recall, Precision and Average Precision",
+        method="hits_at",
+        cutoffs=_AT,
+        ties=TIES,
+    ),
+    Definition(
         name="F",
         forms=("F1@10", "F0.5@10", "F2@1%"),
         definition="F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
@@ -270,6 +279,14 @@ MEASURES: tuple[Definition, ...] = (
         definition="area under the ROC curve: the share of relevant/other pairs in the right order, ties a half",
         source="Hanley & McNeil 1982, Radiology 143:29",
         method="roc_auc",
+        ties=TIES,
+    ),
+    Definition(
+        name="AUAC",
+        forms=("AUAC",),
+        definition="area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
+        source="Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
+        method="auac",
         ties=TIES,
     ),
     Definition(

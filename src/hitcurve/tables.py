@@ -34,7 +34,7 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 _MISSING = ("", "nan", "na", "null")
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
-_SLAB = 4 << 20
+_SLAB = 2 << 20
 _FIRST_SLAB = 1 << 16  # read the slow way
 # A quoted cell longer than this is a quotation mark that was never closed.
 _LONGEST = 64 << 20
@@ -222,14 +222,14 @@ class TableReader:
 
             assert ids is not None
             active = pc.is_in(ids, value_set=self._actives)
-            label = pc.cast(active, "uint8").to_numpy(zero_copy_only=False)
+            label = _numpy(active)
             self.found.update(pc.unique(ids.filter(active)).to_pylist())
         group = None
         if self._by_file:
             group = np.full(label.shape[0], self._code(shown), np.int64)
         elif "group" in named:
             cells = named["group"]
-            indices = cells.indices.to_numpy()
+            indices = _numpy(cells.indices)
             code = np.zeros(len(cells.dictionary), np.int64)
             for used in np.unique(indices).tolist():
                 code[used] = self._code(cells.dictionary[used].as_py())
@@ -241,6 +241,11 @@ class TableReader:
         if code == len(self.group_names):
             self.group_names.append(name)
         return code
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the batches have groups."""
+        return self._by_file or any(role == "group" for role, _ in self._roles)
 
     def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
@@ -451,7 +456,6 @@ class _TextParser:
 
     def __call__(self, slab: bytes) -> list[Any]:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         kinds = {
             "label": pa.bool_(),
@@ -472,9 +476,9 @@ class _TextParser:
         values: list[Any] = []
         for role, cell, integers in zip(self.roles, cells, self.integers, strict=True):
             if role == "label" and not cell.null_count:
-                values.append(pc.cast(cell, pa.uint8()).to_numpy())
+                values.append(_numpy(cell))
             elif role == "score":
-                score = cell.to_numpy(zero_copy_only=False)
+                score = _numpy(cell)
                 if self.reader.nan_policy == "raise" and _has_nan(score):
                     return self.slowly(slab)
                 if integers and not _has_nan(score):
@@ -792,27 +796,52 @@ def _labels(cells: Any) -> NDArray[np.uint8]:
     import pyarrow.compute as pc
 
     cells = _plain(cells)
-    if pa.types.is_integer(cells.type) and not cells.null_count:
-        integers = cells.to_numpy(zero_copy_only=False)
-        if not (integers & ~integers.dtype.type(1)).any():
-            zero_or_one: NDArray[np.uint8] = integers.astype(np.uint8, copy=False)
-            return zero_or_one
-    if pa.types.is_boolean(cells.type):
-        labels = pc.cast(cells, pa.uint8())
-    elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
-        is_label = pc.or_(pc.equal(cells, 0), pc.equal(cells, 1))
-        labels = pc.if_else(is_label, pc.cast(pc.equal(cells, 1), pa.uint8()), None)
+    labels: NDArray[np.uint8]
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        numbers = _numpy(cells)
+        wrong = (numbers != 0) & (numbers != 1)
+        labels = numbers.astype(np.uint8, copy=False) if not wrong.any() else np.empty(0, np.uint8)
+    elif pa.types.is_boolean(cells.type):
+        labels = _numpy(cells)
+        wrong = labels > 1
     elif pa.types.is_string(cells.type):
-        texts = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
-        codes = pc.index_in(texts, value_set=pa.array(_LABELS))
-        labels = pc.cast(pc.bit_wise_and(codes, 1), pa.uint8())
+        # Few distinct texts: each is looked at once. 2 stands for a wrong one.
+        distinct = cells.dictionary_encode()
+        known = {text: at % 2 for at, text in enumerate(_LABELS)}
+        values = [known.get(str(text).strip().lower(), 2) for text in distinct.dictionary.to_pylist()]
+        codes = distinct.indices if not cells.null_count else pc.fill_null(distinct.indices, len(values))
+        labels = np.array([*values, 2], np.uint8)[_numpy(codes)]
+        wrong = labels > 1
     else:
         raise _BadCell(None, f"it holds {cells.type}: labels must be 0/1 or true/false")
-    if labels.null_count:
-        index = pc.index(pc.is_null(labels), True).as_py()
+    if cells.null_count or wrong.any():
+        index = int(np.argmax(wrong | _numpy(pc.is_null(cells)).view(bool)))
         raise _BadCell(index, f"the label is {_value(cells, index)}: labels must be 0/1 or true/false")
-    found: NDArray[np.uint8] = labels.to_numpy(zero_copy_only=False)
-    return found
+    return labels
+
+
+def _numpy(cells: Any) -> NDArray[Any]:
+    """The numbers of an array, without a copy if none is missing; bool as uint8; integers with missing ones as float64.
+
+    Arrow's own way imports pandas where that is installed, which takes longer than a million rows.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
+    if cells.null_count and pa.types.is_integer(cells.type):
+        cells = pc.cast(cells, pa.float64(), safe=False)
+    held, data = cells.buffers()
+    kind, end = np.dtype(cells.type.to_pandas_dtype()), cells.offset + len(cells)
+    if data is None:
+        return np.empty(0, kind)
+    numbers = np.frombuffer(data, kind, end)[cells.offset :]
+    if not cells.null_count:
+        return numbers
+    bits = np.frombuffer(held, np.uint8, -(-end // 8))
+    present = np.unpackbits(bits, count=end, bitorder="little")[cells.offset :].view(bool)
+    return np.where(present, numbers, kind.type(np.nan))
 
 
 def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
@@ -828,7 +857,7 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
         numbers = pc.cast(cells, pa.float64())
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise _BadCell(None, f"it holds {cells.type}, not numbers")
-    scores: NDArray[Any] = numbers.to_numpy(zero_copy_only=False)
+    scores = _numpy(numbers)
     if nan_policy == "raise" and _has_nan(scores):
         index = int(np.isnan(scores).argmax())
         raise _BadCell(
@@ -863,26 +892,25 @@ def _parsed(texts: Any) -> Any:
         return floats
 
 
-def _is_number(text: str) -> bool:
-    import pyarrow as pa
+_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 
-    try:
-        pa.scalar(text.strip()).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _encoded(cells: Any) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    missing = pc.is_null(cells, nan_is_null=True)
-    if pa.types.is_string(cells.type):
-        missing = pc.or_(missing, pc.equal(cells, ""))
-    if pc.any(missing).as_py():
-        raise _BadCell(pc.index(missing, True).as_py(), "the group is empty")
-    return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    if not pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    names = cells.dictionary.to_pylist()
+    wrong = {at for at, name in enumerate(names) if name is None or name == "" or name != name}
+    if cells.null_count or wrong:
+        for index, at in enumerate(cells.indices.to_pylist()):
+            if at is None or at in wrong:
+                raise _BadCell(index, "the group is empty")
+    return cells
 
 
 def _ids(cells: Any) -> Any:
@@ -891,9 +919,10 @@ def _ids(cells: Any) -> Any:
 
     cells = _plain(cells)
     texts = pc.utf8_trim_whitespace(cells if pa.types.is_string(cells.type) else pc.cast(cells, pa.string()))
-    missing = pc.or_kleene(pc.is_null(texts), pc.equal(texts, ""))
-    if pc.any(missing).as_py():
-        raise _BadCell(pc.index(missing, True).as_py(), "the id is empty")
+    if texts.null_count or not pc.min(pc.binary_length(texts)).as_py():
+        for index, text in enumerate(texts.to_pylist()):
+            if not text:
+                raise _BadCell(index, "the id is empty")
     return texts
 
 
