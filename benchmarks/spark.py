@@ -24,7 +24,8 @@ def session(memory):
 
     os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_HOME=os.path.dirname(pyspark.__file__))
     settings = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
-                "spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false", "spark.executor.memory": f"{memory}m",
+                "spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false",
+                "spark.executor.memory": f"{memory}m",
                 "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "16"}  # fmt: skip
     builder = SparkSession.builder.master(f"local-cluster[2,1,{memory}]").appName("hitcurve benchmarks")
     for name, value in settings.items():
@@ -55,7 +56,8 @@ def timed(spark, what, call):
     def stages():
         listed = store.stageList(None, False, False, spark.sparkContext._gateway.new_array(
             spark.sparkContext._jvm.double, 0), None)  # fmt: skip
-        return {(s.stageId(), s.attemptId()): s.shuffleWriteBytes() for s in (listed.apply(i) for i in range(listed.size()))}
+        every = (listed.apply(i) for i in range(listed.size()))
+        return {(one.stageId(), one.attemptId()): one.shuffleWriteBytes() for one in every}
 
     try:
         before = stages()

@@ -132,7 +132,7 @@ def test_skewed_and_empty_partitions(frame, items):
 
     from hitcurve.spark import hit_curve, hit_curves
 
-    y, s, q = items
+    y, s, _ = items
     skewed = frame.repartition(7, F.when(F.col("q") < 190, F.lit(0)).otherwise(F.col("q")))
     assert hit_curve(skewed, "y", "s") == hc.HitCurve(y, s)
     assert hit_curve(frame.repartition(40, "y"), "y", "s") == hc.HitCurve(y, s)
@@ -148,8 +148,8 @@ def test_nan_and_null_scores(frame, items, policy):
     from hitcurve.spark import hit_curve
 
     y, s, q = items
-    holes = frame.withColumn("s", F.when(F.col("q") == 3, F.lit(None)).when(F.col("q") == 5, F.lit(float("nan"))).otherwise(
-        F.col("s")))  # fmt: skip
+    holes = F.when(F.col("q") == 3, F.lit(None)).when(F.col("q") == 5, F.lit(float("nan"))).otherwise(F.col("s"))
+    holes = frame.withColumn("s", holes)
     expected = hc.HitCurve(y, np.where(np.isin(q, (3, 5)), np.nan, s), nan_policy=policy)
     assert hit_curve(holes, "y", "s", nan_policy=policy) == expected
     with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 's': nan: give nan_policy='worst'"):
@@ -275,5 +275,6 @@ def test_queries_too_large_for_a_task_are_counted(frame, items):
     found = hit_curves(frame.withColumn("q", merged), "q", "y", "s", ["AP", "P@20"], max_query=5_000).collect()
     q = np.where(q < 90, -1, np.where(q < 180, 90, q))
     curves = hc.HitCurves(y, s, qid=q)
-    expected = dict(zip(curves.qid.tolist(), zip(curves.average_precision(), curves.precision(20), strict=True), strict=True))
+    values = zip(curves.average_precision(), curves.precision(20), strict=True)
+    expected = dict(zip(curves.qid.tolist(), values, strict=True))
     assert {-1 if row["q"] is None else row["q"]: (row["AP"], row["P@20"]) for row in found} == expected

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit
-# Bytes for each distinct relevant score while counting and when the table is made, with 8-byte scores. A limit is shared
-# out: half of it to these, an eighth to scores that are kept, the rest to batches, buffers and the decoder.
+# Bytes for each distinct relevant score while counting and when the table is made, with 8-byte scores. A limit is
+# shared out: half of it to these, an eighth to scores that are kept, the rest to batches, buffers and the decoder.
 _ROW_BYTES = 120
 _PARTS = 64  # of items apart by their groups
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
@@ -320,9 +320,9 @@ class _Spool:
                 if self.file is None:
                     import tempfile
 
-                    self.file = tempfile.TemporaryFile(buffering=0)
+                    self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
                     self.offset = 0
-                data = memoryview(np.ascontiguousarray(array)).cast("B")
+                data = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
                 self.parts.append((self.offset, array.shape[0], array.dtype))
                 self.offset += len(data)
                 while data:
@@ -335,7 +335,7 @@ class _Spool:
 
     def _read(self, offset: int, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         array = np.empty(length, dtype)
-        left = memoryview(array).cast("B")
+        left = memoryview(array.view(np.uint8).data)
         with self.lock:
             self.file.seek(offset)
             while left:
@@ -425,7 +425,7 @@ def _twice(
         scores.close()
         items = _sum(counters)
         nan_items = sum(counter.nan_items for counter in counters)
-        del counters
+        counters.clear()
         if exact:
             return _checked_table(
                 cuts, items, hits, nan_items, nan_hits, lower_is_better, nan_policy, num_relevant
@@ -653,7 +653,9 @@ def _in_order(
         if worse.any():
             at = int(np.argmax(worse))
             row = piece.start + at + 2 - group.shape[0]
-            raise ValueError(f"row {row}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score")
+            raise ValueError(
+                f"row {row}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
+            )
         begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
         if not group.shape[0]:
             begins = np.append(True, begins)
@@ -676,11 +678,10 @@ def _in_order(
     _run(source.tasks("rows"), walk, 1, shown)
     if hits:
         tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-    columns = [np.concatenate([np.empty(0, np.int64), *column]) for column in zip(*tables, strict=True)] if tables else [
-        np.empty(0, np.int64)] * 4  # fmt: skip
     score = np.concatenate([table[0] for table in tables]) if tables else np.empty(0)
+    columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
     return HitCurve.from_table(
-        score, *columns[1:], num_items=seen, num_relevant=num_relevant, lower_is_better=lower_is_better
+        score, *columns, num_items=seen, num_relevant=num_relevant, lower_is_better=lower_is_better
     )
 
 
@@ -700,9 +701,8 @@ def _by_group(
     made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
 
     def rank(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64]) -> None:
-        curves = HitCurves(
-            label, score, qid=code, lower_is_better=lower_is_better, nan_policy=nan_policy, workers=workers
-        )
+        options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy, "workers": workers}
+        curves = HitCurves(label, score, qid=code, **options)
         assert curves.qid is not None
         made.append((curves.qid, curves))
 

@@ -108,7 +108,7 @@ def open_source(
         return _Files(paths, label, score, group, nan_policy, header, workers)
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
-            raise ValueError(f"source is a tuple of {len(source)}: arrays come as (y_true, y_score) or with groups third")
+            raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
         return _Batches(_arrays(source), None, None, None, nan_policy, rows=len(source[1]), cheap=True)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, nan_policy)
@@ -418,7 +418,8 @@ class _Batches(Source):
             code[used] = self.codes.setdefault(name, len(self.codes))
             if code[used] == len(self.names):
                 self.names.append(name)
-        return code[indices]
+        coded: NDArray[np.int64] = code[indices]
+        return coded
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         key = (lambda at: self.names[at]) if len({type(name) for name in self.names}) < 2 else (

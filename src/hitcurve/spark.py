@@ -284,7 +284,7 @@ def _counting(
                 partition = context.partitionId() if context is not None else 0
                 # A row, not an exception: Spark would try the task again and again.
                 problem = f"{partition:012d}|partition {partition}, row {rows + bad.index + 1} of it, {bad}"
-                yield _partial(_ERROR, np.empty(0, np.int64), problem=problem)
+                yield _partial(_ERROR, np.empty(0, np.int64), {}, problem)
                 return
             rows += batch.num_rows
             hits += int(np.count_nonzero(label))
@@ -296,12 +296,12 @@ def _counting(
         counts = counter.counts()
         totals = {"items": rows, "hits": hits, "nan_items": counter.nan_items, "nan_hits": nan_hits}
         for at, start in enumerate(range(0, counts.shape[0], 2 * together)):
-            yield _partial(at, counts[start : start + 2 * together], **(totals if at == 0 else {}))
+            yield _partial(at, counts[start : start + 2 * together], totals if at == 0 else {})
 
     return count
 
 
-def _partial(slice_: int, counts: NDArray[np.int64], problem: str | None = None, **totals: int) -> Any:
+def _partial(slice_: int, counts: NDArray[np.int64], totals: dict[str, int], problem: str | None = None) -> Any:
     """A row of the counts of some thresholds, in as few bytes as they need."""
     import pyarrow as pa
 
@@ -334,9 +334,9 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
             for name in ("items", "hits", "nan_items", "nan_hits"):
                 total[name] = total.get(name, 0) + row[name]
     if problem is not None:
-        yield _partial(_ERROR, np.empty(0, np.int64), problem=problem)
+        yield _partial(_ERROR, np.empty(0, np.int64), {}, problem)
     for at, counts in sums.items():
-        yield _partial(at, counts, **totals[at])
+        yield _partial(at, counts, totals[at])
 
 
 def _measuring(
@@ -383,7 +383,8 @@ def _measuring(
         except _BadRow as bad:
             at = int(np.searchsorted(offsets, bad.index, "right")) - 1
             raise ValueError(f"query {queries[at].as_py()!r}, {bad}") from None
-        curves = HitCurves(label, score, offsets=offsets, lower_is_better=lower_is_better, nan_policy=nan_policy)
+        options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+        curves = HitCurves(label, score, offsets=offsets, **options)
         columns: dict[str, Any] = {query: queries, "num_items": curves.num_items, "num_relevant": curves.num_relevant}
         for name, one in zip(names, measures, strict=True):
             columns[name] = np.asarray(one(curves, ties), np.float64)
