@@ -165,7 +165,7 @@ def main():
             found = alone("scan", path, 2, None, None)
             rows = found["value"]["rows"]
             print(f"{rows:>14,} rows {found['seconds']:8.2f} s {found['seconds'] / rows * 1e9:6.2f} ns a row, "
-    print(f"  scan       {best['scan']:8.2f} s, peak {found['peak']:,.0f} MiB ({found['base']:,.0f} when it began)")
+                  f"decoding {decoded['seconds'] / rows * 1e9:5.2f}; peak {found['peak']:,.0f} MiB", flush=True)
     else:
         step(options.what, options.arguments)
 

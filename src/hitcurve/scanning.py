@@ -607,8 +607,8 @@ def _counted(
             at = int(differ[0])
             number = int(sum(one[at] for one in found))
             raise ValueError(
-                f"actives has {hits[at]} items with score {cuts[at]}, but {number} relevant rows have it: these must be "
-                "the scores of all relevant items"
+                f"actives has {hits[at]} items with score {cuts[at]}, but {number} relevant rows have it: these must "
+                "be the scores of all relevant items"
             )
         if sum(found_nan) != nan_hits:
             raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")
@@ -722,7 +722,8 @@ def _by_group(
             if back.any():
                 at = int(np.argmax(back))
                 raise ValueError(
-                    f"row {start + int(starts[at]) + 1}: a group goes on that had ended: the rows are not sorted by group"
+                    f"row {start + int(starts[at]) + 1}: a group goes on that had ended: the rows are not sorted "
+                    "by group"
                 )
             ended[codes] = True
             rank(label, score, code)
