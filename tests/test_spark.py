@@ -40,12 +40,6 @@ def spark():
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "3000",
-        # A task that takes four times as long as the others is tried a second time beside the first.
-        "spark.speculation": "true",
-        "spark.speculation.interval": "50ms",
-        "spark.speculation.multiplier": "4",
-        "spark.speculation.quantile": "0.5",
-        "spark.speculation.minTaskRuntime": "500ms",
     }
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("hitcurve tests")
     for name, value in settings.items():
@@ -200,16 +194,6 @@ def test_a_task_that_fails_is_tried_again(frame, items, tmp_path):
     frail = frame.mapInArrow(once(tmp_path, "failed", fail), frame.schema)
     assert hit_curve(frail, "y", "s") == hc.HitCurve(y, s)
     assert (tmp_path / "failed").exists()
-
-
-def test_a_slow_task_is_tried_twice_at_once(frame, items, tmp_path):
-    from hitcurve.spark import hit_curve
-
-    y, s, _ = items
-    started = time.monotonic()
-    slow = frame.mapInArrow(once(tmp_path, "slow", lambda: time.sleep(60)), frame.schema)
-    assert hit_curve(slow, "y", "s") == hc.HitCurve(y, s)
-    assert (tmp_path / "slow").exists() and time.monotonic() - started < 50
 
 
 def test_an_executor_killed_in_the_middle(frame, items, tmp_path):
