@@ -57,6 +57,7 @@ from hitcurve._count cimport (
     gather_relevant,
     good_piece,
     index_size,
+    look_for_nan,
     scratch_size,
     tally_clear,
 )
@@ -1258,38 +1259,119 @@ def checked_block(y_true, y_score, cuts):
     return relevant, score.astype(wide), cuts.astype(wide)
 
 
-def block_counts(cuts, score, nan_policy):
-    """(counts, NaN): items between and at the cuts, 2 * len(cuts) + 1 numbers, and items without a score."""
-    cdef Items items
+@cython.final
+cdef class BlockCounter:
+    """Counts blocks of scores against sorted thresholds, which siblings share, each with counts of its own.
+
+    What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
+    number.
+    """
+    cdef readonly object cuts
+    cdef readonly object nan_items
+    cdef object thresholds       # as the kernels compare them, with room for one more
+    cdef object memory
+    cdef ScoreType type
     cdef Index index
-    cdef Tally tally
-    cdef Py_ssize_t m = cuts.shape[0], i, start = 0, stop
-    cdef Strategy strategy
-    cdef bint fine = True
-    cdef int64_t[::1] total = np.zeros(2 * m + 1, np.int64)
-    cdef uint32_t[::1] counts = np.empty(2 * m + 2, np.uint32)
-    items.nan_policy = parse_nan_policy(nan_policy)
-    items.n = score.shape[0]
-    _kept = as_scores(score, "y_score", &items)
-    thresholds = np.append(cuts, cuts.dtype.type(0))  # room for one more
-    if cuts.dtype == np.uint64:
-        thresholds = (thresholds ^ np.uint64(1 << 63)).view(np.int64)
-    strategy = choose_strategy(items.type, m, items.n)
-    memory = np.empty(index_size(strategy, m), np.uint8)
-    build_index(strategy, items.type, cnp.PyArray_DATA(<cnp.ndarray>thresholds), m,
-                cnp.PyArray_DATA(<cnp.ndarray>memory), &index)
-    index.others_only = False
-    scratch = np.empty(scratch_size(&index, min(items.n, max(16 * PIECE, good_piece(&index)))), np.uint8)
-    tally_clear(&tally)
-    while start < items.n and fine:
-        stop = min(items.n, start + max(16 * PIECE, good_piece(&index)))
+    cdef uint32_t* narrow        # counts of the last blocks,
+    cdef int64_t* wide           # and of those before, once there are too many for 32 bits
+    cdef int64_t since           # items in the narrow counts
+    cdef void* scratch
+
+    def __init__(self, cuts):
+        cdef Items items
+        cdef Py_ssize_t m = cuts.shape[0]
+        cdef Strategy strategy
+        items.n = m
+        self.cuts = as_scores(cuts, "thresholds", &items)
+        self.type = items.type
+        self.thresholds = np.append(cuts, cuts.dtype.type(0))
+        if cuts.dtype == np.uint64:
+            self.thresholds = (self.thresholds ^ np.uint64(1 << 63)).view(np.int64)
+        strategy = choose_strategy(self.type, m, PIECE)
+        self.memory = np.empty(index_size(strategy, m), np.uint8)
+        build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m,
+                    cnp.PyArray_DATA(<cnp.ndarray>self.memory), &self.index)
+        self.index.others_only = False
+        self.nan_items = 0
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.narrow)
+        PyMem_RawFree(self.wide)
+        PyMem_RawFree(self.scratch)
+
+    def sibling(self):
+        """Without counts yet, for another thread."""
+        cdef BlockCounter other = BlockCounter.__new__(BlockCounter)
+        other.cuts, other.thresholds, other.memory = self.cuts, self.thresholds, self.memory
+        other.type, other.index = self.type, self.index
+        other.nan_items = 0
+        return other
+
+    cdef int prepare(self) except -1:
+        """Room for the counts."""
+        cdef Py_ssize_t size = 2 * self.cuts.shape[0] + 2
+        if self.scratch is NULL:
+            self.scratch = PyMem_RawMalloc(scratch_size(&self.index, PIECE))
+        if self.narrow is NULL:
+            self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
+            prefer_huge_pages(self.narrow, size * sizeof(uint32_t))
+        if self.scratch is NULL or self.narrow is NULL:
+            raise MemoryError("not enough memory to count the items")
+        return 0
+
+    cdef int widen(self) except -1:
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2
+        if self.wide is NULL:
+            self.wide = <int64_t*>PyMem_RawCalloc(size, sizeof(int64_t))
+            if self.wide is NULL:
+                raise MemoryError("not enough memory to count the items")
         with nogil:
-            memset(&counts[0], 0, (2 * m + 2) * sizeof(uint32_t))
-            fine = count_items(&items, start, stop, &index, cnp.PyArray_DATA(<cnp.ndarray>scratch), &counts[0], &tally)
-            for i in range(2 * m + 1):
-                total[i] += counts[i]
-        PyErr_CheckSignals()
-        start = stop
-    if not fine:
-        raise bad_score("y_score", tally.bad_score)
-    return np.asarray(total), tally.nan_items
+            for i in range(size):
+                self.wide[i] += self.narrow[i]
+            memset(self.narrow, 0, size * sizeof(uint32_t))
+        self.since = 0
+        return 0
+
+    def add(self, score, nan_policy):
+        """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted."""
+        cdef Items items
+        cdef Index index
+        cdef Tally tally
+        cdef Py_ssize_t start = 0, stop
+        cdef bint missing
+        items.n = score.shape[0]
+        items.nan_policy = parse_nan_policy(nan_policy)
+        _kept = as_scores(score, "y_score", &items)
+        if items.type != self.type:
+            raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
+        with nogil:
+            missing = look_for_nan(&items, 0, items.n)
+        if missing and items.nan_policy == NAN_RAISE:
+            raise bad_score("y_score", int(np.argmax(np.isnan(score))))
+        tally_clear(&tally)
+        tally.no_nan = not missing
+        self.prepare()
+        index = self.index
+        if items.n < index.m:
+            index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of thresholds
+        while start < items.n:
+            stop = min(items.n, start + PIECE)
+            if self.since > NARROW - (stop - start):
+                self.widen()
+            with nogil:
+                count_items(&items, start, stop, &index, self.scratch, self.narrow, &tally)
+            self.since += stop - start
+            PyErr_CheckSignals()
+            start = stop
+        self.nan_items += tally.nan_items
+
+    def counts(self):
+        """Items between and at the thresholds, 2 * m + 1 numbers."""
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 1
+        cdef int64_t[::1] total = np.zeros(size, np.int64)
+        for i in range(size):
+            if self.wide is not NULL:
+                total[i] = self.wide[i]
+            if self.narrow is not NULL:
+                total[i] += self.narrow[i]
+        return np.asarray(total)

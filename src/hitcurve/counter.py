@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve
-from hitcurve._rank import block_counts, checked_block, checked_sorted
+from hitcurve._rank import BlockCounter, checked_block, checked_sorted
 
 
 class HitCounter:
@@ -64,10 +64,16 @@ class HitCounter:
         self._kind = "thresholds" if edges is None else "edges"
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
-        self._items = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
-        self._hits = np.zeros(2 * self._cuts.shape[0] + 1, np.int64)
+        self._counting = BlockCounter(self._cuts)
+        self._merged: Any = None  # counts of other counters, as those of this one
+        self._hits = np.zeros(self._cuts.shape[0] + (edges is not None), np.int64)
         self._nan_items = 0
         self._nan_hits = 0
+
+    def _items(self) -> Any:
+        """Items between and at the cuts."""
+        counts = self._counting.counts()
+        return counts if self._merged is None else counts + self._merged
 
     @property
     def thresholds(self) -> Any:
@@ -79,7 +85,7 @@ class HitCounter:
 
     @property
     def num_items(self) -> int:
-        return int(self._items.sum()) + self._nan_items
+        return int(self._items().sum()) + self._nan_items
 
     @property
     def num_hits(self) -> int:
@@ -109,16 +115,30 @@ class HitCounter:
         HitCounter(2 thresholds, num_items=3, num_hits=1)
         """
         relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
-        items, nan_items = block_counts(cuts, score, self.nan_policy)
-        hits, nan_hits = block_counts(cuts, score[relevant], self.nan_policy)
-        if self._kind == "thresholds" and hits[::2].any():
-            strange = relevant & ~np.isin(score, cuts) & (score == score)
-            place = int(np.argmax(strange))
-            raise ValueError(f"y_score[{place}] is {score[place]}, of a relevant item, but that is not among the "
-                             "thresholds: these must be the scores of all relevant items")
-        self._cuts = cuts
-        self._items += items
-        self._hits += hits
+        found = np.sort(score[relevant])
+        nan_hits = int(np.count_nonzero(found != found))
+        found = found[: found.shape[0] - nan_hits]  # NaN sort last
+        place = np.searchsorted(cuts, found, "left" if self._kind == "thresholds" else "right")
+        if self._kind == "thresholds":
+            known = place < cuts.shape[0]
+            known[known] = cuts[place[known]] == found[known]
+            if not known.all():
+                strange = relevant & np.isin(score, found[~known])
+                at = int(np.argmax(strange))
+                raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
+                                 "thresholds: these must be the scores of all relevant items")
+        if cuts.dtype != self._cuts.dtype:
+            # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
+            counting = BlockCounter(cuts)
+            counting.add(score, self.nan_policy)
+            merged, before = self._items(), self._counting.nan_items
+            self._cuts, self._counting, self._merged = cuts, counting, merged
+            nan_items = counting.nan_items
+        else:
+            before = self._counting.nan_items
+            self._counting.add(score, self.nan_policy)
+            nan_items = self._counting.nan_items - before
+        np.add.at(self._hits, place, 1)
         if self.nan_policy == "worst":
             self._nan_items += nan_items
             self._nan_hits += nan_hits
@@ -160,8 +180,8 @@ class HitCounter:
         if not np.array_equal(self._cuts, other._cuts):
             raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
                              "counter: only like counters add up")
-        self._items += other._items
-        self._hits += other._hits
+        self._merged = other._items() if self._merged is None else self._merged + other._items()
+        self._hits = self._hits + other._hits
         self._nan_items += other._nan_items
         self._nan_hits += other._nan_hits
         return self
@@ -191,39 +211,69 @@ class HitCounter:
         >>> report.worst, report.best
         (0.5, 1.0)
         """
+        items, hits = self._items(), self._hits
         if self._kind == "edges":
             # Bin i: what equals edge i - 1 and what lies between it and edge i.
-            tied = np.append(self._items[0], self._items[1::2] + self._items[2::2])
-            hits = np.append(self._hits[0], self._hits[1::2] + self._hits[2::2])
+            tied = np.append(items[0], items[1::2] + items[2::2])
             score = np.append(-np.inf, self._cuts)
             before = np.zeros_like(tied)
         else:
-            tied, hits, score = self._items[1::2], self._hits[1::2], self._cuts
-            before = self._items[:-1:2] if self.lower_is_better else self._items[2::2]
-        if not self.lower_is_better:
-            tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
-        above = np.cumsum(before + tied) - tied
-        rows = hits > 0
-        score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
-        if self._nan_hits > 0:
-            if score.dtype.kind != "f":
-                score = score.astype(np.float64)
-            score = np.append(score, score.dtype.type(np.nan))
-            above = np.append(above, self.num_items - self._nan_items)
-            tied = np.append(tied, self._nan_items)
-            hits = np.append(hits, self._nan_hits)
-        return HitCurve.from_table(score, above, tied, hits, num_items=self.num_items, num_relevant=num_relevant,
-                                   lower_is_better=self.lower_is_better)
+            tied, score = items[1::2], self._cuts
+            before = items[:-1:2] if self.lower_is_better else items[2::2]
+        return _table(score, before, tied, hits, self._nan_items, self._nan_hits, self.lower_is_better, num_relevant,
+                      int(items.sum()) + self._nan_items)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
             return NotImplemented
         return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
                 and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
-                and np.array_equal(self._items, other._items) and np.array_equal(self._hits, other._hits)
+                and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_counting": None, "_merged": self._items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._counting = BlockCounter(self._cuts)
+
     def __repr__(self) -> str:
         return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"
+
+
+def table_from_counts(
+    cuts: Any,
+    items: Any,
+    hits: Any,
+    nan_items: int,
+    nan_hits: int,
+    *,
+    lower_is_better: bool,
+    num_relevant: int | None = None,
+) -> HitCurve:
+    """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
+    before = items[:-1:2] if lower_is_better else items[2::2]
+    return _table(cuts, before, items[1::2], hits, nan_items, nan_hits, lower_is_better, num_relevant,
+                  num_items=int(items.sum()) + nan_items)
+
+
+def _table(score: Any, before: Any, tied: Any, hits: Any, nan_items: int, nan_hits: int, lower_is_better: bool,
+           num_relevant: int | None, num_items: int) -> HitCurve:
+    """The curve of groups in ascending order of score, `before` items between each and the next better one."""
+    if not lower_is_better:
+        tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
+    above = np.cumsum(before + tied) - tied
+    rows = hits > 0
+    score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
+    if nan_hits > 0:
+        if score.dtype.kind != "f":
+            score = score.astype(np.float64)
+        score = np.append(score, score.dtype.type(np.nan))
+        above = np.append(above, num_items - nan_items)
+        tied = np.append(tied, nan_items)
+        hits = np.append(hits, nan_hits)
+    return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
+                               lower_is_better=lower_is_better)

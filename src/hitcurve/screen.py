@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,6 +95,18 @@ def read_screen(
         As iterating over the reader; rows of one id that have different labels.
     """
     once = "-" in [str(path) for path in reader.paths]
+    roles = dict(reader._roles)
+    plain = len(reader._roles) == 2 and "label" in roles and not (once or keep or best_per_id or reader.grouped)
+    if plain and sum(os.path.getsize(path) for path in reader.paths if os.path.exists(path)) > _KEPT_BYTES:
+        # One column of labels and one of scores in large files: nothing but the curve is wanted of the rows.
+        from hitcurve.scanning import scan
+
+        ((name, low),) = scores
+        options: Any = {"nan_policy": reader.nan_policy, "header": reader.header, "workers": reader.workers}
+        paths = [os.fspath(path) for path in reader.paths]
+        curve = scan(paths, roles["label"], roles["score"], lower_is_better=low, **options)
+        assert isinstance(curve, HitCurve)
+        return Screen([ScreenedScore(name, low, curve, None)], curve.num_items, [], None, [])
     keep = keep or once or best_per_id
     kept: list[Batch] | None = []
     ids: list[Any] | None = []

@@ -1,0 +1,174 @@
+"""Scanning files larger than memory, against decoding the same columns alone with the same reader.
+
+    python benchmarks/scan.py make FOLDER [--rows 1e8 ...] [--csv] [--share 0.1]   write the data
+    python benchmarks/scan.py run FILE [--workers 2] [--max-memory BYTES] [--tolerance T]
+    python benchmarks/scan.py grow FOLDER                                          time by rows, of all files of `make`
+
+Scores are standard normal float32, those of relevant items one higher; labels are booleans. Every run is a process of
+its own, so that its peak of memory is its own; answers are compared with HitCurve where the rows fit in memory.
+"""
+
+import argparse
+import glob
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+
+def make(path, rows, share):
+    """Parquet as pyarrow writes it by default: Snappy, row groups of 2**20 rows."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    rng = np.random.default_rng(1)
+    schema = pa.schema([("score", pa.float32()), ("label", pa.bool_())])
+    if path.endswith(".csv"):
+        schema = pa.schema([("score", pa.float32()), ("label", pa.uint8())])
+    with (csv.CSVWriter if path.endswith(".csv") else parquet.ParquetWriter)(path, schema) as writer:
+        for start in range(0, rows, 1 << 20):
+            n = min(1 << 20, rows - start)
+            label = rng.random(n, dtype=np.float32) < share
+            score = rng.standard_normal(n, dtype=np.float32) + label
+            writer.write_table(pa.table({"score": score, "label": label}).cast(schema))
+
+
+def decode(path, workers):
+    """The two columns and nothing else."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if path.endswith(".csv"):
+        from hitcurve.tables import TableReader
+
+        return sum(len(batch.label) for batch in TableReader([path], "label", ["score"], workers=workers))
+    from pyarrow import parquet
+
+    def share(worker):
+        file = parquet.ParquetFile(path)
+        groups = range(worker, file.num_row_groups, workers)
+        return sum(file.read_row_group(g, ["score", "label"], use_threads=workers == 1).num_rows for g in groups)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return sum(pool.map(share, range(workers)))
+
+
+def arrow_csv(path, workers):
+    """pyarrow's own reader of CSV, with its own threads."""
+    from pyarrow import csv
+
+    options = csv.ConvertOptions(include_columns=["score", "label"])
+    return sum(batch.num_rows for batch in csv.open_csv(path, convert_options=options))
+
+
+def scan(path, workers, max_memory, tolerance):
+    import hitcurve as hc
+
+    curve = hc.scan(path, "label", "score", workers=workers, max_memory=max_memory, tolerance=tolerance, progress=False)
+    report = curve.tie_report()
+    return {"rows": curve.num_items, "relevant": curve.num_relevant, "table": len(curve), "AP": report.expected,
+            "worst": report.worst, "best": report.best}  # fmt: skip
+
+
+def in_memory(path):
+    import hitcurve as hc
+    from hitcurve.tables import read_columns
+
+    columns = read_columns(path, "label", "score")
+    return {"AP": hc.average_precision(columns.label, columns.score, workers=2)}
+
+
+def alone(what, *arguments):
+    """One step in a process of its own: what it returns, its seconds (imports and start left out), its peak."""
+    done = subprocess.run(
+        [sys.executable, __file__, "step", what, json.dumps(arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def step(what, arguments):
+    import pyarrow.csv
+    import pyarrow.parquet  # noqa: F401
+
+    import hitcurve  # noqa: F401
+
+    steps = {"decode": decode, "arrow_csv": arrow_csv, "scan": scan, "in_memory": in_memory}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    value = steps[what](*json.loads(arguments))
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"value": value, "seconds": seconds, "peak": peak / 1024, "base": before / 1024}))
+
+
+def run(path, workers, max_memory, tolerance, rounds, check):
+    readers = ["decode", "arrow_csv"] if path.endswith(".csv") else ["decode"]
+    best = dict.fromkeys([*readers, "scan"], float("inf"))
+    for _ in range(rounds):  # taking turns, so that a slow minute hurts all
+        for reader in readers:
+            best[reader] = min(best[reader], alone(reader, path, workers)["seconds"])
+        found = alone("scan", path, workers, max_memory, tolerance)
+        best["scan"] = min(best["scan"], found["seconds"])
+    value = found["value"]
+    print(f"{path}: {value['rows']:,} rows, {value['relevant']:,} relevant, {value['table']:,} rows of the table")
+    for reader in readers:
+        print(f"  {reader:<10} {best[reader]:8.2f} s; scan takes {best['scan'] / best[reader]:.2f} times as long")
+    print(f"  scan       {best['scan']:8.2f} s, peak {found['peak']:,.0f} MiB, {found['base']:,.0f} of it imports")
+    print(f"  AP {value['AP']!r}, from {value['worst']!r} to {value['best']!r}")
+    if check:
+        right = alone("in_memory", path)["value"]["AP"]
+        exact = max_memory is None
+        same = right == value["AP"] if exact else value["worst"] <= right <= value["best"]
+        verdict = "equal" if exact else f"inside; off by {abs(value['AP'] - right):.2g}"
+        print(f"  in memory: {right!r}: {verdict if same else 'WRONG'}")
+        if not same:
+            sys.exit(1)
+    return best["scan"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    maker = commands.add_parser("make")
+    maker.add_argument("folder")
+    maker.add_argument("--rows", type=float, nargs="+", default=[1e6, 1e7, 1e8])
+    maker.add_argument("--share", type=float, default=1e-4)
+    maker.add_argument("--csv", action="store_true")
+    runner = commands.add_parser("run")
+    runner.add_argument("file")
+    runner.add_argument("--workers", type=int, default=2)
+    runner.add_argument("--max-memory", type=int)
+    runner.add_argument("--tolerance", type=float)
+    runner.add_argument("--rounds", type=int, default=3)
+    runner.add_argument("--check", action="store_true", help="also in memory")
+    grower = commands.add_parser("grow")
+    grower.add_argument("folder")
+    stepper = commands.add_parser("step")
+    stepper.add_argument("what")
+    stepper.add_argument("arguments")
+    options = parser.parse_args()
+    if options.command == "make":
+        os.makedirs(options.folder, exist_ok=True)
+        for rows in options.rows:
+            name = f"{int(rows)}-{options.share:g}.{'csv' if options.csv else 'parquet'}"
+            make(os.path.join(options.folder, name), int(rows), options.share)
+    elif options.command == "run":
+        run(options.file, options.workers, options.max_memory, options.tolerance, options.rounds, options.check)
+    elif options.command == "grow":
+        for path in sorted(glob.glob(os.path.join(options.folder, "*.parquet")), key=os.path.getsize):
+            decoded = alone("decode", path, 2)
+            found = alone("scan", path, 2, None, None)
+            rows = found["value"]["rows"]
+            print(f"{rows:>14,} rows {found['seconds']:8.2f} s {found['seconds'] / rows * 1e9:6.2f} ns a row, "
+                  f"decoding {decoded['seconds'] / rows * 1e9:5.2f}; peak {found['peak']:,.0f} MiB", flush=True)
+    else:
+        step(options.what, options.arguments)
+
+
+if __name__ == "__main__":
+    main()

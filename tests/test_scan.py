@@ -1,0 +1,441 @@
+"""hc.scan against HitCurve on the same rows: every kind of source, what is kept where, and what is wrong."""
+
+import functools
+import gzip
+import io
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hitcurve as hc
+from hitcurve import scanning, sources
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+arrow_csv = pytest.importorskip("pyarrow.csv")
+
+N = 30_000
+
+
+@pytest.fixture(scope="module")
+def items():
+    rng = np.random.default_rng(7)
+    y = rng.random(N) < 0.1
+    s = (rng.standard_normal(N) + y).astype(np.float32).round(2)
+    return y, s, rng.integers(0, 300, N)
+
+
+@pytest.fixture(scope="module")
+def table(items):
+    y, s, q = items
+    return pa.table({"active": y, "score": s, "query": q, "other": np.zeros(N)})
+
+
+@pytest.fixture(scope="module")
+def files(table, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scan")
+    parquet.write_table(table, folder / "a.parquet", row_group_size=4_000)
+    arrow_csv.write_csv(table, folder / "a.csv")
+    (folder / "parts" / "deep").mkdir(parents=True)
+    parquet.write_table(table.slice(0, 11_111), folder / "parts" / "1.parquet", row_group_size=2_000)
+    parquet.write_table(table.slice(11_111), folder / "parts" / "deep" / "2.parquet")
+    (folder / "parts" / "_SUCCESS").write_text("")
+    (folder / "parts" / ".1.parquet.crc").write_text("")
+    return folder
+
+
+def batches(y, s, size):
+    return lambda: ((y[at : at + size], s[at : at + size]) for at in range(0, len(y), size))
+
+
+def arrow_stream(table):
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=777))
+
+
+def dataset(path):
+    import pyarrow.dataset
+
+    return pyarrow.dataset.dataset(path)
+
+
+def polars_query(path):
+    return pytest.importorskip("polars").scan_parquet(path)
+
+
+def duckdb_query(path):
+    return pytest.importorskip("duckdb").sql(f"select score, active from '{path}'")
+
+
+SOURCES = {
+    "parquet": lambda folder, table: str(folder / "a.parquet"),
+    "path": lambda folder, table: folder / "a.parquet",
+    "folder": lambda folder, table: folder / "parts",
+    "glob": lambda folder, table: str(folder / "parts" / "**" / "*.parquet"),
+    "list": lambda folder, table: [folder / "parts" / "1.parquet", folder / "parts" / "deep" / "2.parquet"],
+    "table": lambda folder, table: table,
+    "batch": lambda folder, table: table.combine_chunks().to_batches()[0],
+    "stream": lambda folder, table: arrow_stream(table),
+    "dataset": lambda folder, table: dataset(folder / "a.parquet"),
+    "polars": lambda folder, table: polars_query(folder / "a.parquet"),
+    "duckdb": lambda folder, table: duckdb_query(folder / "a.parquet"),
+    "function": lambda folder, table: lambda: table.to_batches(max_chunksize=1_234),
+}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("kept", ["memory", "disk"])
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_source_gives_the_curve_of_the_rows(kind, kept, workers, files, table, items, monkeypatch):
+    if kept == "disk":
+        monkeypatch.setattr(scanning, "_HELD", 20_000)
+    y, s, _ = items
+    curve = hc.scan(SOURCES[kind](files, table), "active", "score", workers=workers)
+    assert curve == hc.HitCurve(y, s)
+    assert curve.score.dtype == np.float32
+
+
+@pytest.mark.parametrize("kept", [scanning._HELD, 1_000])
+def test_text_is_read_once_and_kept_as_numbers(kept, files, items, monkeypatch):
+    monkeypatch.setattr(scanning, "_HELD", kept)
+    read = []
+    whole = sources.TableReader.__iter__
+    monkeypatch.setattr(sources.TableReader, "__iter__", lambda self: read.append(1) or whole(self))
+    y, s, _ = items
+    text = np.array([str(x) for x in s.tolist()]).astype(float)
+    expected = hc.HitCurve(y, pa.array(s).cast("string").cast("double").to_numpy())
+    curve = hc.scan(files / "a.csv", "active", "score", workers=2)
+    assert len(text) == N and curve == expected and len(read) == 1
+
+
+def test_long_row_groups_are_read_in_pieces(files, items, monkeypatch):
+    y, s, _ = items
+    monkeypatch.setattr(sources, "_LONG_GROUP", 1_000)
+    monkeypatch.setattr(sources, "_ROWS", 700)
+    assert hc.scan(files / "a.parquet", "active", "score", workers=2) == hc.HitCurve(y, s)
+
+
+scores = st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 0.25, 1.0, np.inf, np.nan])
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), scores), max_size=40),
+    st.integers(1, 9),
+    st.booleans(),
+    st.sampled_from(["worst", "omit"]),
+    st.integers(0, 2),
+    st.sampled_from([1, 3]),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_blocks_of_any_size_and_every_nan_policy(rows, size, lower, nan_policy, extra, workers, dtype):
+    y = np.array([row[0] for row in rows], bool)
+    s = np.array([row[1] for row in rows], dtype)
+    options = {"lower_is_better": lower, "nan_policy": nan_policy}
+    expected = hc.HitCurve(y, s, num_relevant=int(y.sum()) + extra, **options)
+    options["num_relevant"] = int(y.sum()) + extra
+    assert hc.scan(batches(y, s, size), workers=workers, **options) == expected
+    assert hc.scan((y, s), workers=workers, actives=s[y], **options) == expected
+    order = np.lexsort((s if lower else -s, np.isnan(s)))
+    assert hc.scan(batches(y[order], s[order], size), sorted="score", **options) == expected
+    if nan_policy == "worst":
+        assert hc.scan((np.zeros((~y).sum()), s[~y]), actives=s[:0], lower_is_better=lower, nan_policy="worst") == \
+            hc.HitCurve(y[~y], s[~y], lower_is_better=lower, nan_policy="worst")  # fmt: skip
+
+
+rows_of_groups = st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=60)
+
+
+@given(rows_of_groups, st.integers(1, 9))
+def test_groups_in_any_order(rows, size):
+    y, s, q = (np.array(column) for column in zip(*rows, strict=True))
+    expected = hc.HitCurves(y, s, qid=q)
+
+    def source():
+        return ((y[at : at + size], s[at : at + size], q[at : at + size]) for at in range(0, len(y), size))
+
+    assert hc.scan((y, s, q)) == expected
+    names = np.array([f"q{one}" for one in q.tolist()])
+    assert hc.scan((y, s, names)) == hc.HitCurves(y, s, qid=names)
+    if len(rows) > 1:
+        assert hc.scan(source, group="ignored") == expected
+
+
+def test_groups_from_files(files, items, monkeypatch):
+    y, s, q = items
+    expected = hc.HitCurves(y, s, qid=q)
+    monkeypatch.setattr(scanning, "_HELD", 1_000)
+    assert hc.scan(files / "a.parquet", "active", "score", "query", workers=2) == expected
+    assert hc.scan(files / "a.csv", "active", "score", "query").average_precision() == pytest.approx(
+        expected.average_precision(), rel=1e-14)  # fmt: skip
+    order = np.argsort(q % 7 * 1000 + q, kind="stable")
+    monkeypatch.setattr(scanning, "_TOGETHER", 500)
+    assert hc.scan((y[order], s[order], q[order]), sorted="group") == expected
+
+
+def test_relevant_items_beside_the_source(files, items):
+    _, s, _ = items
+    expected = hc.HitCurve(np.append(np.zeros(N), [1, 1, 1]), np.append(s, [0.5, 0.5, 9]).astype(np.float32))
+    actives = np.array([0.5, 9, 0.5])
+    for name in ("a.parquet", "a.csv"):
+        curve = hc.scan(files / name, score="score", actives=actives, workers=2)
+        assert [curve.above.tolist(), curve.tied.tolist(), curve.hits.tolist(), curve.num_items] == [
+            expected.above.tolist(), expected.tied.tolist(), expected.hits.tolist(), N + 3]  # fmt: skip
+
+
+def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
+    rng = np.random.default_rng(2)
+    whole = rng.integers(0, 50, 40_000)
+    lines = ["y,s", *(f"{i % 9 == 0:d},{x}" for i, x in enumerate(whole.tolist())), "1,2.5", "0,7.25"]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    y = np.append(np.arange(40_000) % 9 == 0, [1, 0])
+    assert hc.scan(tmp_path / "a.csv", "y", "s") == hc.HitCurve(y, np.append(whole.astype(float), [2.5, 7.25]))
+    large = np.array([2**53, 2**53 + 1, 2**62 + 1])
+    assert hc.scan(([0, 1, 1], large)) == hc.HitCurve([0, 1, 1], large)
+
+
+def test_the_counts_pass_32_bits():
+    from hitcurve._rank import BlockCounter
+
+    counter = BlockCounter(np.array([1], np.float32))
+    block = np.ones(1 << 24, np.float32)
+    for _ in range(260):
+        counter.add(block, "raise")
+    assert counter.counts().tolist() == [0, 260 << 24, 0]
+
+
+# --- more relevant items than fit
+
+
+def test_bins_where_the_relevant_do_not_fit():
+    rng = np.random.default_rng(3)
+    y = rng.random(200_000) < 0.3
+    s = rng.standard_normal(200_000) + y
+    expected = hc.HitCurve(y, s).average_precision()
+    with pytest.raises(ValueError, match=r"59,782 relevant items needs .* max_memory=.* MiB, not 1\.0 MiB.*tolerance"):
+        hc.scan((y, s), max_memory=1 << 20)
+    with pytest.raises(ValueError, match=r"within .* more than tolerance=1e-09"):
+        hc.scan((y, s), max_memory=1 << 20, tolerance=1e-9)
+    curve = hc.scan((y, s), max_memory=1 << 20, tolerance=1e-2)
+    assert curve.num_items == 200_000 and curve.num_hits == y.sum() and len(curve) < 12_000
+    report = curve.tie_report()
+    assert report.worst <= expected <= report.best
+    assert abs(curve.average_precision() - expected) < 1e-3
+    shuffled = rng.permutation(len(y))
+    assert hc.scan(batches(y[shuffled], s[shuffled], 999), max_memory=1 << 20, tolerance=1e-2, workers=3) == curve
+    low = hc.scan((y, -s), max_memory=1 << 20, tolerance=1e-2, lower_is_better=True)
+    assert low.tie_report().worst <= expected <= low.tie_report().best
+
+
+def test_bins_keep_true_ties_and_nan():
+    rng = np.random.default_rng(4)
+    y = rng.random(100_000) < 0.5
+    s = rng.standard_normal(100_000).round(4)
+    s[rng.random(100_000) < 0.05] = np.nan
+    for policy in ("worst", "omit"):
+        expected = hc.HitCurve(y, s, nan_policy=policy)
+        curve = hc.scan((y, s), nan_policy=policy, max_memory=1 << 20, tolerance=0.1)
+        assert (curve.num_items, curve.num_hits) == (expected.num_items, expected.num_hits)
+        assert curve.tie_report().worst <= expected.average_precision() <= curve.tie_report().best
+
+
+# --- what is wrong is named
+
+
+def test_nan_in_a_file_is_named(tmp_path):
+    s = np.arange(10_000, dtype=np.float32)
+    y = np.arange(10_000) % 100 == 0
+    s[[7_000, 9_000]] = np.nan
+    parquet.write_table(pa.table({"y": y, "s": s}), tmp_path / "b.parquet", row_group_size=600)
+    parquet.write_table(pa.table({"y": y, "s": np.zeros_like(s)}), tmp_path / "a.parquet")
+    for workers in (1, 4):
+        with pytest.raises(ValueError, match=r"b\.parquet: row 7001, column 's': the score is nan"):
+            hc.scan(tmp_path, "y", "s", workers=workers)
+    assert hc.scan(tmp_path, "y", "s", nan_policy="omit", workers=4).num_items == 19_998
+    with pytest.raises(ValueError, match=r"source: row 7001: the score is nan"):
+        hc.scan((y, s))
+    with pytest.raises(ValueError, match=r"source: row 7001, column 's': the score is nan"):
+        hc.scan(pa.table({"y": y, "s": s}), "y", "s")
+
+
+def test_a_bad_label_is_named(tmp_path):
+    y = np.zeros(5_000, np.int64)
+    y[[4_321, 4_400]] = 3
+    parquet.write_table(pa.table({"y": y, "s": np.zeros(5_000)}), tmp_path / "a.parquet", row_group_size=100)
+    for workers in (1, 4):
+        with pytest.raises(ValueError, match=r"a\.parquet: row 4322, column 'y': the label is 3"):
+            hc.scan(tmp_path / "a.parquet", "y", "s", workers=workers)
+    with pytest.raises(ValueError, match=r"row 4322: the label is 3"):
+        hc.scan((y, np.zeros(5_000)))
+
+
+def test_broken_files_are_named(files, tmp_path):
+    whole = (files / "a.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"cut\.parquet: cannot be read"):
+        hc.scan([files / "a.parquet", tmp_path / "cut.parquet"], "active", "score")
+    (tmp_path / "worn.parquet").write_bytes(whole[:1_000] + b"\xff" * 20_000 + whole[21_000:])
+    with pytest.raises(ValueError, match=r"worn\.parquet: row"):
+        hc.scan(tmp_path / "worn.parquet", "active", "score", workers=2)
+    packed = gzip.compress((files / "a.csv").read_bytes())
+    (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(ValueError, match=r"cut\.csv\.gz"):
+        hc.scan(tmp_path / "cut.csv.gz", "active", "score", workers=2)
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
+        hc.scan(tmp_path / "nowhere.csv", "active", "score")
+    with pytest.raises(ValueError, match=r"no file matches"):
+        hc.scan(str(tmp_path / "*.pq"), "active", "score")
+
+
+def test_a_schema_that_changes_between_files_is_named(table, tmp_path):
+    parquet.write_table(table, tmp_path / "1.parquet")
+    wider = table.set_column(1, "score", table["score"].cast("double"))
+    parquet.write_table(wider, tmp_path / "2.parquet")
+    for options in ({}, {"group": "query"}):
+        with pytest.raises(ValueError, match=r"2\.parquet: column 'score' is of type double, but float in .*1\.pa"):
+            hc.scan(tmp_path, "active", "score", **options)
+    parquet.write_table(table.rename_columns(["active", "points", "query", "other"]), tmp_path / "2.parquet")
+    with pytest.raises(ValueError, match=r"2\.parquet: there is no column 'score'.*'points'"):
+        hc.scan(tmp_path, "active", "score")
+
+
+def test_a_source_that_changes_is_an_error():
+    rng = np.random.default_rng(0)
+    calls = []
+
+    def source():
+        calls.append(1)
+        yield rng.random(100) < 0.5, rng.random(100)
+
+    # A function is dear: what it gave is kept, and asked for once.
+    assert hc.scan(source).num_items == 100 and len(calls) == 1
+    # Where reading again is cheap and there are too many rows to keep, they are read twice.
+    opened = sources._Batches(source, None, None, None, "raise", rows=1 << 40, cheap=True)
+    with pytest.raises(ValueError, match="changed between the passes"):
+        scanning._twice(opened, scanning._Progress(opened, 2, False), False, "raise", None, None, None, 1)
+
+
+def test_promises_are_checked(items):
+    y, s, q = items
+    with pytest.raises(ValueError, match=r"row \d+: the score .* comes after .*: the rows are not sorted by score"):
+        hc.scan((y, s), sorted="score")
+    with pytest.raises(ValueError, match=r"row \d+: a group goes on that had ended"):
+        hc.scan((y, s, q), sorted="group")
+    with pytest.raises(ValueError, match="is not among the actives"):
+        hc.scan((y, s), actives=[100.0])
+    with pytest.raises(ValueError, match=r"actives has 1 items with score 100\.0, but 0 relevant rows"):
+        hc.scan((y, s), actives=np.append(s[y], 100))
+    with pytest.raises(TypeError, match="cannot be compared exactly"):
+        hc.scan(([0], np.array([0.1])), actives=np.array([1], np.float32))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"sorted": "rank"}, ValueError, "sorted='rank'"),
+        ({"sorted": "group"}, ValueError, "no group column"),
+        ({"label": "y"}, ValueError, "tuple of arrays"),
+        ({"workers": 0}, ValueError, "workers is 0"),
+        ({"max_memory": 0}, ValueError, "max_memory is 0"),
+        ({"tolerance": -1}, ValueError, "tolerance is -1"),
+        ({"nan_policy": "drop"}, ValueError, "nan_policy='drop'"),
+        ({"lower_is_better": 1}, TypeError, "lower_is_better"),
+        ({"actives": ["a"]}, TypeError, "actives"),
+    ],
+)
+def test_bad_options(options, error, text):
+    with pytest.raises(error, match=text):
+        hc.scan(([1, 0], [1.0, 0.0]), **options)
+
+
+def test_bad_sources():
+    with pytest.raises(TypeError, match="source is of type int"):
+        hc.scan(3, "y", "s")
+    with pytest.raises(TypeError, match="label must say"):
+        hc.scan("a.csv", score="s")
+    with pytest.raises(ValueError, match="2 and 1 items"):
+        hc.scan(([1, 0], [1.0]))
+    with pytest.raises(TypeError, match="batch of type dict"):
+        hc.scan(lambda: [{"y": 1}])
+    with pytest.raises(TypeError, match="scores must be real numbers"):
+        hc.scan(([1], ["a"]))
+
+
+# --- manners
+
+
+def test_progress_is_for_terminals(items, capfd, monkeypatch):
+    y, s, _ = items
+
+    def slow():
+        for batch in batches(y, s, 10_000)():
+            time.sleep(0.25)
+            yield batch
+
+    hc.scan(slow)
+    assert capfd.readouterr() == ("", "")
+    hc.scan(slow, progress=True)
+    out, err = capfd.readouterr()
+    assert out == "" and "pass 1 of 2: 10,000 rows" in err and err.endswith("\r") and "\n" not in err
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    hc.scan(slow)
+    assert "million a second" in terminal.getvalue()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupted_it_leaves_nothing_behind(tmp_path):
+    code = """
+        import threading, time, numpy as np, hitcurve as hc
+        from hitcurve import scanning
+        scanning._HELD = 1
+        def source():
+            for at in range(10_000):
+                print(at, flush=True)
+                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
+                time.sleep(0.01)
+        try:
+            hc.scan(source, workers=3)
+        except KeyboardInterrupt:
+            print("stopped", threading.active_count(), flush=True)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        text=True,
+    )  # fmt: skip
+    for line in process.stdout:
+        if line.strip() == "20":
+            break
+    process.send_signal(signal.SIGINT)
+    rest = process.stdout.read().split("\n")
+    process.stdout.close()
+    assert process.wait(20) == 0 and rest[-2] == "stopped 1"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dask_counts_with_the_same_counter(items):
+    dask = pytest.importorskip("dask")
+    y, s, _ = items
+    thresholds = s[y]
+
+    def count(at):
+        counter = hc.HitCounter(thresholds)
+        counter.update(y[at : at + 1_000], s[at : at + 1_000])
+        return counter
+
+    def add(parts):
+        return functools.reduce(hc.HitCounter.merge, parts)
+
+    parts = [dask.delayed(count)(at) for at in range(0, N, 1_000)]
+    while len(parts) > 1:  # a tree of sums
+        parts = [dask.delayed(add)(parts[at : at + 4]) for at in range(0, len(parts), 4)]
+    assert parts[0].compute(scheduler="processes", num_workers=2).curve() == hc.HitCurve(y, s)
