@@ -6,7 +6,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-MODULES = ["_count", "_read", "_table", "_rank", "_curve"]
+MODULES = ["_count", "_read", "_table", "_rank", "_curve", "_retrieval", "_trec"]
 
 if sys.platform == "win32":
     flags = ["/O2"]
@@ -24,7 +24,7 @@ extensions = [
         f"hitcurve.{name}",
         [f"src/hitcurve/{name}.pyx"],
         include_dirs=[numpy.get_include(), "src/hitcurve"],
-        depends=["src/hitcurve/_memory.h", "src/hitcurve/_simd.h"],
+        depends=["src/hitcurve/_memory.h", "src/hitcurve/_simd.h", "src/hitcurve/_decimal.h"],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             # The oldest numpy that a wheel runs on; in step with `dependencies` in pyproject.toml.
