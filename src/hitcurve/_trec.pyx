@@ -1450,6 +1450,11 @@ cdef class Judged:
         memcpy(cnp.PyArray_DATA(found), self.retrieved, n * sizeof(int64_t))
         return found
 
+    @property
+    def num_judged(self):
+        """Judged documents of the run."""
+        return self.rows.size
+
     def table(self, Py_ssize_t query):
         """The rows (rank, above, tied, level) of a query."""
         cdef Py_ssize_t i
