@@ -1787,12 +1787,13 @@ cdef object set_asked(Asked* asked, dict options):
     return kept
 
 
-def measure(Judged judged, list options, str reading="ranks", bint judged_only=False):
+def measure(Judged judged, list options, str reading="ranks", bint judged_only=False, int64_t depth=-1):
     """Values of measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
     A query that is not in the run counts as one of which nothing was retrieved.
     """
-    cdef Py_ssize_t m = len(options), q, i, stop, n = judged.qrels.names.docs.size
+    cdef Py_ssize_t m = len(options), q, i, stop, rows, n = judged.qrels.names.docs.size
+    cdef int64_t retrieved
     cdef Reading how = READINGS[reading]
     cdef Asked* asked = <Asked*>PyMem_RawCalloc(max(m, 1), sizeof(Asked))
     cdef Room room
@@ -1813,8 +1814,14 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
             stop = min(q + 4096, n)
             with nogil:
                 while q < stop and good:
-                    good = arrange(judged.rows.items + judged.first[q], judged.last[q] - judged.first[q],
-                                   max(judged.retrieved[q], 0), how, judged_only, &room, &query)
+                    rows = judged.last[q] - judged.first[q]
+                    retrieved = max(judged.retrieved[q], 0)
+                    if depth >= 0 and retrieved > depth:
+                        retrieved = depth
+                        while rows > 0 and judged.rows.items[judged.first[q] + rows - 1].rank > depth:
+                            rows -= 1
+                    good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only, &room,
+                                   &query)
                     query.levels = qrels.levels + qrels.offsets[q]
                     query.num_judged = qrels.offsets[q + 1] - qrels.offsets[q]
                     for i in range(m):

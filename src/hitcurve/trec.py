@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 
 from hitcurve import _trec
 from hitcurve._trec import Judged, Qrels, Run
-from hitcurve.measures import Measure, parse
+from hitcurve.measures import Measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,7 +217,7 @@ def _columns(
         starts = np.flatnonzero(query[1:] != query[:-1]) + 1
         starts = np.concatenate([[0], starts]) if len(query) else starts
         names = [str(one) for one in query[starts].tolist()]
-    names = [one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one for one in names]
+    names = [_text(one) if isinstance(one, bytes) else one for one in names]
     if isinstance(docs, list) and docs and not isinstance(docs[0], (str, bytes)):
         docs = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in docs]
     return (
@@ -334,6 +335,8 @@ class Evaluation:
         ``empty``: without a relevant document. ``retrieved``, ``judged``: documents of the run, and those judged.
     definitions : dict of str to str
         What each measure is, and how ties, levels, unjudged documents and missing queries were read.
+    missing, extra : list of str
+        The queries counted so.
     notes : list of str
         What ``strict=False`` let pass.
     """
@@ -349,6 +352,8 @@ class Evaluation:
         notes: list[str],
         band: Callable[[], dict[str, TieBand]],
         ties: str,
+        missing: list[str],
+        extra: list[str],
         tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]],
     ) -> None:
         self.name = name
@@ -359,6 +364,8 @@ class Evaluation:
         self.definitions = definitions
         self.notes = notes
         self.ties = ties
+        self.missing = missing
+        self.extra = extra
         self._band = band
         self._tables = tables
 
@@ -366,7 +373,7 @@ class Evaluation:
         """For each measure, the mean with all ties at their worst, their expected value, and their best.
 
         Measures that ties do not touch are left out; so is everything if the run was read with ``ties="order"`` or
-        ``"rank"``, where there are none.
+        ``"rank"``, where there are none, or with ``depth=``.
 
         Returns
         -------
@@ -437,6 +444,7 @@ class _Rules(NamedTuple):
     empty: str
     judged_only: bool
     rel: int
+    depth: int
     strict: bool
 
 
@@ -452,6 +460,7 @@ def evaluate(
     empty: str = "zero",
     judged_only: bool = False,
     rel: int = 1,
+    depth: int | None = None,
     strict: bool = True,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
@@ -482,6 +491,8 @@ def evaluate(
         Take documents without a judgment out of the ranking first, rather than count them as not relevant.
     rel : int
         The lowest level that is relevant, for measures that do not name one (``rel=2``) or use the levels themselves.
+    depth : int, optional
+        Only the first so many documents of each query, ties resolved by id, file order or rank.
     strict : bool
         See `read_run`.
     workers : int
@@ -507,7 +518,7 @@ def evaluate(
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
-    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), bool(strict))
+    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), -1 if depth is None else int(depth), bool(strict))
     _check(rules)
     asked = resolve(measures)
     judgments = read_qrels(qrels, strict=strict)
@@ -539,6 +550,10 @@ def _check(rules: _Rules) -> None:
     for option, values in allowed.items():
         if getattr(rules, option) not in values:
             raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
+    if rules.depth < -1 or rules.depth == 0:
+        raise ValueError(f"depth is {rules.depth}: it must be at least 1")
+    if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
+        raise ValueError(f"depth needs ranks: ties is {rules.ties!r}, which resolves none")
 
 
 def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -672,7 +687,7 @@ def _values(
     found = np.empty((len(measures), len(judged.qrels)))
     for (reading, judged_only), places in groups.items():
         options = [_options(measures[i], rules, top) for i in places]
-        found[places] = _trec.measure(judged, options, reading, judged_only)
+        found[places] = _trec.measure(judged, options, reading, judged_only, rules.depth)
     return found
 
 
@@ -683,10 +698,10 @@ def _mean(values: NDArray[np.float64], how: str) -> float:
         return float(values.sum())
     if not len(values):
         return float("nan")
-    if how == "geometric":
-        values = np.log(np.maximum(values, _LEAST))
+    if how == "geometric":  # numpy's own log and exp differ from C's in the last bit
+        values = np.array([math.log(max(value, _LEAST)) for value in values.tolist()])
     mean = float(np.cumsum(values)[-1]) / len(values)
-    return float(np.exp(mean)) if how == "geometric" else mean
+    return math.exp(mean) if how == "geometric" else mean
 
 
 _MISSING = {
@@ -722,7 +737,7 @@ def _evaluate(
         raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
     places: Any = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
     places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
-    query_ids = [texts[i].decode("utf-8", "surrogateescape") for i in places]
+    query_ids = [_text(texts[i]) for i in places]
 
     levels = sorted({rules.rel if one.rel is None else one.rel for one in measures})
     relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
@@ -751,7 +766,7 @@ def _evaluate(
 
     def band() -> dict[str, TieBand]:
         touched = [one for one in measures if one.record.ties and not one.ties]
-        if rules.ties in ("order", "rank") or not judged.ties or not touched:
+        if rules.ties in ("order", "rank") or rules.depth > 0 or not judged.ties or not touched:
             return {}
         expecting = [one for one in touched if "expected" in one.record.ties]
         worst, best = (means(values(ties, touched), touched) for ties in ("worst", "best"))
@@ -785,8 +800,14 @@ def _evaluate(
         notes=[*qrels.passed, *judged.passed],
         band=band,
         ties=rules.ties,
+        missing=[_text(one) for one in absent],
+        extra=[_text(one) for one in judged.others],
         tables=lambda: [(max(int(retrieved[i]), 0), judged.table(i)) for i in places],
     )
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
 
 
 def _some(texts: Sequence[bytes]) -> str:

@@ -72,6 +72,8 @@ class Entry(NamedTuple):
     place: tuple[int, float]
     measure: Measure | None
     length: int = 0
+    given: bool = False
+    """With parameters, which then replace the default ones."""
 
 
 def expand(text: str, version: int = 10) -> list[Entry]:
@@ -91,7 +93,7 @@ def expand(text: str, version: int = 10) -> list[Entry]:
         return [entry for name in names for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
     if name in _MEASURES:
-        return _lines(name, parameters, version)
+        return [entry._replace(given=bool(parameters)) for entry in _lines(name, parameters, version)]
     measure = parse(text)
     return [_named(measure, text, version)]
 
@@ -157,15 +159,20 @@ def _filled(name: str, pattern: str, parameters: str, rounding: str) -> str:
     return pattern.format("gains={" + parameters.replace("=", ":") + "}")
 
 
-def report(evaluation: Evaluation, entries: list[Entry], *, each: bool) -> str:
-    """What trec_eval prints: ``name <tab> query <tab> value``."""
+def report(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
+    """What trec_eval prints: ``name <tab> query <tab> value``. Version 9 prints no line for a query without documents."""
+    silent = set(evaluation.missing) if version < 10 else set()
     lines: list[str] = []
-    entries = sorted(dict.fromkeys(entries), key=lambda entry: entry.place)
+    given = {entry.place[0] for entry in entries if entry.given}
+    entries = [entry for entry in dict.fromkeys(entries) if entry.given or entry.place[0] not in given]
+    entries.sort(key=lambda entry: entry.place)
     strings = {entry.name: evaluation.level_strings(entry.length) for entry in entries if entry.length and each}
     if each:
         columns = [(entry, None if entry.measure is None else evaluation.values[entry.measure.name].tolist())
                    for entry in entries if entry.name not in _MEAN_ONLY and entry.name != "runid"]
         for i, query in enumerate(evaluation.query_ids):
+            if query in silent:
+                continue
             for entry, values in columns:
                 if values is None:
                     lines.append(f"{entry.name:<22}\t{query}\t'{strings[entry.name][i]}'\n")
