@@ -7,6 +7,7 @@ A run is never sorted as a whole. Of each query, the judged documents are looked
 byte), and only where scores do not already fall are they sorted, for the ranks of those few documents.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport NAN, isnan
@@ -31,7 +32,7 @@ cdef extern from "_decimal.h" nogil:
     int scaled_double(uint64_t digits, int places, double* value)
 
 cdef extern from "Python.h":
-    double PyOS_string_to_double(const char* s, char** endptr, object overflow_exception) except? -1.0
+    double PyOS_string_to_double(const char* s, char** endptr, PyObject* overflow_exception) except? -1.0
 
 cdef struct Doc:
     uint64_t hash
@@ -314,7 +315,8 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
 
 
 cdef double slow_number(const char* start, const char* after) except? -1.0:
-    return PyOS_string_to_double(PyBytes_FromStringAndSize(start, after - start), NULL, None)
+    text = PyBytes_FromStringAndSize(start, after - start)  # ends with a zero byte
+    return PyOS_string_to_double(PyBytes_AS_STRING(text), NULL, NULL)
 
 
 cdef double slow_number_nogil(const char* start, const char* after, bint* failed) noexcept nogil:
