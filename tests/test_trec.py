@@ -140,7 +140,7 @@ def agree(read, slow, text):
     return read(text, "f"), wanted
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(lines("qrels", False), lines("run", False))
 def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
     qrels = agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -160,7 +160,7 @@ def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_t
         assert sorted(one.others) == sorted(set(slow_r) - set(slow_q))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(lines("qrels", True), lines("run", True))
 def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
     agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -175,7 +175,7 @@ def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
             assert re.match(r"f(, line \d+)?: ", str(error))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_read_or_refused(text, strict):
     for read in (_trec.Qrels.from_buffer, _trec.Run.from_buffer):
@@ -185,7 +185,7 @@ def test_any_bytes_are_read_or_refused(text, strict):
             assert re.match(r"f(, line \d+)?: ", str(error))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.floats(allow_nan=False) | st.decimals(allow_nan=False, allow_infinity=False, places=12).map(float))
 def test_scores_are_read_to_the_last_bit(value):
     for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"[:300]):
@@ -363,7 +363,7 @@ def test_lenient_reading_is_trec_evals(tmp_path):
     with pytest.warns(UserWarning) as caught:
         found = hc.evaluate(qrels, run, ["RR", "NumRel"], strict=False)
     said = "\n".join(str(one.message) for one in caught)
-    assert "2 relevances that are no whole numbers" in said
+    assert "2 relevances that are no whole number:" in said
     assert "2 scores that are no number" in said
     assert "1 line with more than six columns" in said
     assert "first in line 3" in said
@@ -371,7 +371,7 @@ def test_lenient_reading_is_trec_evals(tmp_path):
     assert found.values["NumRel"].tolist() == [2]
     assert len(found.notes) == 3
     with pytest.raises(ValueError, match="NaN"):
-        hc.evaluate(qrels, write(tmp_path, "nan", "q Q0 a 1 nan t\n"), strict=False)
+        hc.evaluate({"q": {"a": 1}}, write(tmp_path, "nan", "q Q0 a 1 nan t\n"), strict=False)
 
 
 def test_queries_on_one_side_only():
@@ -427,6 +427,7 @@ def test_graded_measures_are_refused_on_curves():
 
 def slow_measure(name, ranking, levels, k=None, rel=1):
     """Exact, from the list of levels in rank order (None: unjudged) and all judgments."""
+    deep = 99 if k is None else k
     k = len(ranking) if k is None else k
     hits = [level is not None and level >= rel for level in ranking]
     num_rel = sum(level >= rel for level in levels)
@@ -457,7 +458,7 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
                 total += 1 - (Fraction(min(before, num_rel), min(others, num_rel)) if before else 0)
         return total / (num_rel or 1)
     if name == "nDCG":
-        gains = sorted((max(level, 0) for level in levels), reverse=True)[:k]
+        gains = sorted((max(level, 0) for level in levels), reverse=True)[:deep]
         ideal = sum(gain / math.log2(i + 2) for i, gain in enumerate(gains))
         return sum(max(level or 0, 0) / math.log2(i + 2) for i, level in enumerate(ranking[:k])) / (ideal or 1)
     if name == "ERR":
@@ -475,9 +476,9 @@ SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", 
         "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=6),
+    st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=5),
     st.lists(st.integers(-1, 3), max_size=2),
     st.integers(1, 4),
     st.integers(1, 2),

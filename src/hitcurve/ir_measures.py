@@ -19,7 +19,6 @@ from ir_measures.providers.base import NOT_PROVIDED
 from ir_measures.providers.base import Any as _Any
 from ir_measures.providers.base import Choices as _Choices
 
-from hitcurve import _trec
 from hitcurve.measures import Measure, parse
 from hitcurve.trec import evaluate, read_qrels
 

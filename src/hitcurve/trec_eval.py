@@ -108,8 +108,10 @@ def _named(measure: Measure, text: str, version: int) -> Entry:
             return entry
     number = dict(measure.keywords).get("k")
     for synonym in measure.record.synonyms:
+        if "X" in synonym or ("K" in synonym) != (number is not None):
+            continue
         written = synonym.replace("K", str(number))
-        if parse(written) == measure if "X" not in synonym else False:
+        if parse(written) == measure:
             root = written.rpartition("_")[0] if "K" in synonym else written
             return Entry(written, (_PLACES.get(root, len(_PLACES)), float(number or 0)), measure)
     return Entry(measure.name, (len(_PLACES), 0.0), measure)
