@@ -10,8 +10,26 @@ ir_measures = pytest.importorskip("ir_measures")
 pytest.importorskip("pytrec_eval")
 
 from ir_measures import (  # noqa: E402
-    AP, ERR, P, R, RBP, RR, Bpref, IPrec, Judged, NumQ, NumRel, NumRet, Rprec, SetAP, SetF, SetP, SetR, Success,
-    infAP, nDCG,
+    AP,
+    ERR,
+    RBP,
+    RR,
+    Bpref,
+    IPrec,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    infAP,
+    nDCG,
 )
 
 from hitcurve.ir_measures import provider  # noqa: E402

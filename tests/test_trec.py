@@ -190,7 +190,8 @@ def test_any_bytes_are_read_or_refused(text, strict):
 def test_scores_are_read_to_the_last_bit(value):
     for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"[:300]):
         docs = [f"q Q0 a 1 {text} t", f"q Q0 b 2 {float(text)!r} t"]
-        judged = _trec.judge(_trec.Qrels.from_buffer(b"q 0 a 1", "f"), _trec.Run.from_buffer("\n".join(docs).encode(), "f"))
+        run = _trec.Run.from_buffer("\n".join(docs).encode(), "f")
+        judged = _trec.judge(_trec.Qrels.from_buffer(b"q 0 a 1", "f"), run)
         assert judged.table(0)[0][2] == 2, text  # tied with itself
 
 
@@ -247,11 +248,11 @@ def test_every_source_gives_the_same(tmp_path, files, monkeypatch):
                    "score": [float(r[4]) for r in rows]}
     qrels_columns = {"query_id": [r[0] for r in judged], "doc_id": [r[2] for r in judged],
                      "relevance": [int(r[3]) for r in judged]}
-    sources = [(hc.read_qrels(qrels), hc.read_run(run)), (QRELS.encode(), RUN.encode())]
+    sources = [(hc.read_qrels(qrels), hc.read_run(run))]
     for pack, name in ((gzip.compress, "gz"), (lzma.compress, "xz"), (bz2.compress, "bz2"),
                        (lambda text: pa.compress(text, "zstd", asbytes=True), "zst")):
-        sources.append((write(tmp_path, f"q.{name}", pack(QRELS.encode())), write(tmp_path, f"r.{name}", pack(RUN.encode()))))
-    del sources[1]
+        packed = [write(tmp_path, f"{kind}.{name}", pack(text.encode())) for kind, text in (("q", QRELS), ("r", RUN))]
+        sources.append(tuple(packed))
     pyarrow.parquet.write_table(pa.table(qrels_columns), tmp_path / "q.parquet")
     pyarrow.parquet.write_table(pa.table(run_columns), tmp_path / "r.parquet")
     sources.append((tmp_path / "q.parquet", tmp_path / "r.parquet"))
@@ -432,7 +433,8 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
     hits = [level is not None and level >= rel for level in ranking]
     num_rel = sum(level >= rel for level in levels)
     if name == "AP":
-        return sum(Fraction(sum(hits[: i + 1]), i + 1) for i in range(min(k, len(hits))) if hits[i]) / Fraction(num_rel or 1)
+        precisions = [Fraction(sum(hits[: i + 1]), i + 1) for i in range(min(k, len(hits))) if hits[i]]
+        return sum(precisions) / Fraction(num_rel or 1)
     if name == "P":
         return Fraction(sum(hits[:k]), k)
     if name == "R":

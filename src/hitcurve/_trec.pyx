@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport NAN, isnan
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -349,7 +349,7 @@ cdef struct Parser:
     int64_t field_length
     const char* other      # the document met before, or NULL
     int64_t[3] passed      # how often something was let pass
-    (const char*)[3] first # and the line where it first was
+    (const char*)[3] first  # and the line where it first was
     const char* tag
     int64_t tag_length
     const char* query      # the query being read
@@ -891,7 +891,7 @@ cdef Trouble add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work*
 
 cdef Trouble add_unsorted(const Doc* docs, Py_ssize_t n, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
     """Documents in any order: the plain scores sorted, which is quick, unless a judged document is in a tie."""
-    cdef Py_ssize_t i, low, high, middle, above, place
+    cdef Py_ssize_t i, low, high, middle, above
     cdef double score
     if m == 0:
         return NO_TROUBLE
@@ -1101,7 +1101,6 @@ cdef class Grouped:
 cdef int raise_twice(str source, const char* begin, Py_ssize_t length, bytes query, const Doc* doc,
                      const Doc* before) except -1:
     cdef Parser parser
-    cdef const char* start
     cdef char[24] room
     cdef const char* text
     cdef int64_t size
@@ -1136,7 +1135,7 @@ cdef class Qrels(Grouped):
         cdef Qrels self = Qrels.__new__(Qrels)
         cdef Parser parser
         cdef Doc name
-        cdef Py_ssize_t query = -1, lines
+        cdef Py_ssize_t query = -1, _line
         cdef Trouble problem = NO_TROUBLE
         cdef const char* p = NULL
         self.source = source
@@ -1146,7 +1145,7 @@ cdef class Qrels(Grouped):
         name.text = NULL
         while True:
             with nogil:
-                for lines in range(LINES_AT_ONCE):
+                for _line in range(LINES_AT_ONCE):
                     p = first_word(&parser)
                     if p is NULL:
                         break
@@ -1279,7 +1278,7 @@ cdef class Run(Grouped):
         cdef Doc name
         cdef bint more = True
         cdef Trouble problem = NO_TROUBLE
-        cdef Py_ssize_t query = 0, i, lines, capacity = 0, bad = -1, before = 0
+        cdef Py_ssize_t query = 0, i, lines, capacity = 0
         cdef int64_t* query_of = NULL
         cdef Work work
         memset(&docs, 0, sizeof(Docs))
@@ -1573,7 +1572,7 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
     cdef Order rule = ORDERS[order]
     if qrels.integers:
         qrels = qrels.as_text()
-    keep = hold(buffer, &begin, &length)
+    _keep = hold(buffer, &begin, &length)
     judged.start(qrels, source)
     start_parser(&parser, begin, length, strict)
     parser.single = single

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hitcurve.measures import Measure
     from hitcurve.trec import Evaluation
 
 __all__ = ["arguments", "run"]
@@ -22,7 +23,7 @@ _MOVED = 0.001  # what ties may move a mean without a warning
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the command."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments: TREC text, also .gz .xz .bz2 .zst; Parquet; - is stdin")
+    parser.add_argument("qrels", metavar="QRELS", help="judgments: text, also .gz .xz .bz2 .zst; Parquet; - is stdin")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs, in the same forms")
     parser.add_argument(
         "-m",
@@ -102,14 +103,14 @@ def run(options: argparse.Namespace) -> str:
         options.usage_error("--compare needs two runs or more")
     if options.compare and options.format in ("trec", "csv"):
         options.usage_error(f"--compare does not go with --format {options.format}")
-    if (options.runs + [options.qrels]).count("-") > 1:
+    if [*options.runs, options.qrels].count("-") > 1:
         options.usage_error("standard input can be read once")
     asked = options.measures or (["official"] if options.format == "trec" else _MEASURES)
     try:
         entries = [entry for text in asked for entry in expand(text, options.version)]
     except ValueError as error:
         options.usage_error(f"argument -m: {error}")
-    measures = [entry.measure for entry in entries if entry.measure is not None]
+    measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
@@ -228,7 +229,7 @@ def _counted(evaluation: Evaluation) -> str:
 
 
 def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    from hitcurve.compare import compare
+    from hitcurve import compare
 
     results = dict(zip(names, evaluations, strict=True))
     baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]

@@ -17,7 +17,6 @@ from ir_measures import measures as _measures
 from ir_measures import providers as _providers
 from ir_measures.providers.base import NOT_PROVIDED
 from ir_measures.providers.base import Any as _Any
-from ir_measures.providers.base import Choices as _Choices
 
 from hitcurve.measures import Measure, parse
 from hitcurve.trec import evaluate, read_qrels

@@ -26,7 +26,7 @@ _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
 class TieBand(NamedTuple):
-    """What the ties among the scores of a run leave open in a mean: `worst` .. `best`, with the mean over all orders."""
+    """What ties among the scores of a run leave open in a mean: `worst` .. `best`, and the mean over all orders."""
 
     worst: float
     expected: float
@@ -36,7 +36,7 @@ class TieBand(NamedTuple):
     """With the rule of the evaluation."""
 
 
-# --------------------------------------------------------------------------------------------------------------- reading
+# -------------------------------------------------------------------------------------------------------------- reading
 
 
 def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
@@ -313,7 +313,7 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
     return double
 
 
-# ------------------------------------------------------------------------------------------------------------ evaluation
+# ----------------------------------------------------------------------------------------------------------- evaluation
 
 
 class Evaluation:
@@ -384,7 +384,7 @@ class Evaluation:
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
 
-        Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: documents stand by id there.
+        Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
         """
         found = []
         for retrieved, table in self._tables():
@@ -518,7 +518,8 @@ def evaluate(
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
-    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), -1 if depth is None else int(depth), bool(strict))
+    limit = -1 if depth is None else int(depth)
+    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), limit, bool(strict))
     _check(rules)
     asked = resolve(measures)
     judgments = read_qrels(qrels, strict=strict)

@@ -55,10 +55,9 @@ _MEASURES: dict[str, tuple[str, str]] = {
     "rbp_resid": ("", "RBPResid(p={})"),
     "unj": ("5,10,20", "Unjudged@{}"),
 }
-_OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P".split()
-)
-_SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F".split()
+_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+_OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+_SET = (*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 _ONLY_10 = ("rbp", "rbp_resid", "unj")
 _WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 _MEAN_ONLY = ("num_q", "gm_map", "gm_bpref")
@@ -162,7 +161,7 @@ def _filled(name: str, pattern: str, parameters: str, rounding: str) -> str:
 
 
 def report(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
-    """What trec_eval prints: ``name <tab> query <tab> value``. Version 9 prints no line for a query without documents."""
+    """What trec_eval prints: ``name <tab> query <tab> value``; version 9 none for queries without documents."""
     silent = set(evaluation.missing) if version < 10 else set()
     lines: list[str] = []
     given = {entry.place[0] for entry in entries if entry.given}
