@@ -6,7 +6,9 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-MODULES = ["_count", "_read", "_table", "_rank", "_curve", "_retrieval", "_trec"]
+MODULES = ["_count", "_read", "_table", "_rank", "_curve", "_resample", "_retrieval", "_trec"]
+# numpy's own samplers, as a static library in its wheel.
+RANDOM = {"libraries": ["npyrandom"], "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")]}
 
 if sys.platform == "win32":
     flags = ["/O2"]
@@ -31,6 +33,7 @@ extensions = [
             ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
         ],
         extra_compile_args=flags,
+        **(RANDOM if name == "_resample" else {}),
     )
     for name in MODULES
 ]

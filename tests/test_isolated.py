@@ -236,6 +236,8 @@ def test_methods_of_the_two_classes():
         "from_ranked",
         "from_ranks",
         "from_table",
+        "p_value",
+        "resample",
         "precision_recall_curve",
         "roc_curve",
         "hit_curve",

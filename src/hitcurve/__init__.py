@@ -3,48 +3,67 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    ConfidenceInterval,
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 if TYPE_CHECKING:
+    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
     from hitcurve.trec import Evaluation, evaluate, read_qrels, read_run
 
 __version__ = "0.1.0"
 
-# Imported when first asked for, so that `import hitcurve` stays quick.
-_LAZY = {
-    "Evaluation": "hitcurve.trec",
-    "evaluate": "hitcurve.trec",
-    "read_qrels": "hitcurve.trec",
-    "read_run": "hitcurve.trec",
-}
-
 __all__ = [
+    "Comparison",
+    "ConfidenceInterval",
+    "Difference",
     "Evaluation",
     "HitCounter",
     "HitCurve",
     "HitCurvePoints",
     "HitCurves",
+    "Interval",
+    "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
+    "SystemValue",
     "ThresholdCounts",
     "TieReport",
     "at_threshold",
     "average_precision",
+    "compare",
     "evaluate",
     "mean_average_precision",
     "read_qrels",
     "read_run",
 ]
 
+# What needs more than numpy's core, or is seldom asked for, is imported when it is.
+_LAZY = {
+    "Comparison": "hitcurve.comparison",
+    "Difference": "hitcurve.comparison",
+    "Evaluation": "hitcurve.trec",
+    "SystemValue": "hitcurve.comparison",
+    "compare": "hitcurve.comparison",
+    "evaluate": "hitcurve.trec",
+    "read_qrels": "hitcurve.trec",
+    "read_run": "hitcurve.trec",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        value = getattr(import_module(_LAZY[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'hitcurve' has no attribute {name!r}")
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,16 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.measures import Measure
+from hitcurve.results import (
+    HitCurvePoints,
+    Interval,
+    PrecisionRecallCurve,
+    PValue,
+    RocCurve,
+    ThresholdCounts,
+    TieReport,
+)
 
 _Ties: TypeAlias = Literal["expected", "best", "worst", "threshold"]
 _Orders: TypeAlias = Literal["expected", "best", "worst"]
@@ -296,6 +305,32 @@ class HitCurve(_Measures):
     def precision_recall_curve(self, *, ties: _Ties = "expected") -> PrecisionRecallCurve: ...
     def roc_curve(self, *, ties: _Ties = "expected") -> RocCurve: ...
     def hit_curve(self, *, ties: _Ties = "expected") -> HitCurvePoints: ...
+    def interval(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["logit", "delong", "bootstrap"] | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        stratified: bool = False,
+        bootstrap_method: Literal["percentile", "BCa"] = "percentile",
+        ties: _Ties = "expected",
+        rng: Any = None,
+        workers: int = 1,
+    ) -> Interval: ...
+    def resample(
+        self, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None, workers: int = 1
+    ) -> HitCurves: ...
+    def p_value(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["exact", "permutation"] | None = None,
+        n_resamples: int = 9999,
+        ties: _Ties = "expected",
+        rng: Any = None,
+        workers: int = 1,
+    ) -> PValue: ...
 
 @final
 class HitCurves(_Measures):
@@ -424,4 +459,18 @@ class HitCurves(_Measures):
         interpolation: _Interpolation | None = None,
         normalize: _Normalize = "min",
     ) -> float: ...
+    def interval(
+        self,
+        measure: str | Measure = "AP",
+        *,
+        method: Literal["bootstrap", "t"] | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        bootstrap_method: Literal["percentile", "BCa"] = "percentile",
+        empty: _Empty = "skip",
+        ties: _Ties = "expected",
+        rng: Any = None,
+    ) -> Interval: ...
     def tie_report(self, k: _Rank | None = None) -> TieReport: ...
+
+def _curves_from(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...

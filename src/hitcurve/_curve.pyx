@@ -1168,6 +1168,125 @@ cdef class HitCurve(_Measures):
         values = np.append(score, score.dtype.type(worst))[row]
         return np.where(passed | (row == len(self)), values, np.append(just_above, score.dtype.type(worst))[row])
 
+    def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
+                 bootstrap_method="percentile", ties="expected", rng=None, workers=1):
+        """Confidence interval for a measure: what another sample of items of the same kind might give.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure.
+        method : {None, "logit", "delong", "bootstrap"}
+            ``"logit"``: for AP, normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
+            Eng & Page 2013); for ROCAUC the same scale with DeLong's standard error. ``"delong"``: for ROCAUC, normal with
+            the standard error of DeLong et al. 1988, exact under ties. ``"bootstrap"``: for every measure, from
+            resamples of the items. None takes logit for AP, delong for ROCAUC, else bootstrap.
+        confidence_level : float
+            Nominal coverage. With fewer than about 100 relevant items every method may cover less.
+        n_resamples : int
+            Resamples of the bootstrap, each drawn from the table: the time goes by its rows, not by the items.
+        stratified : bool
+            Draw relevant and other items apart, each as many as there are; else all together, so that their number
+            varies as well.
+        bootstrap_method : {"percentile", "BCa"}
+            Percentiles of the distribution, or with correction for bias and acceleration (Efron 1987).
+        ties : {"expected", "best", "worst", "threshold"}
+            How the measure reads ties; an item drawn twice is tied with itself.
+        rng : int or numpy.random.Generator, optional
+            Seed or source of the random numbers.
+        workers : int
+            Threads, -1 for all cores; the result does not depend on it.
+
+        Returns
+        -------
+        Interval
+            confidence_interval (low, high), bootstrap_distribution, standard_error, estimate and what was asked. NaN
+            where the measure is. Resamples in which it is undefined, as AP without a relevant item, are NaN in the
+            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name or choice, a method that the measure does not have, weighted items.
+
+        References
+        ----------
+        Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD. DeLong, DeLong & Clarke-Pearson
+        (1988), Biometrics 44:837. Efron (1987), J. Am. Stat. Assoc. 82:171.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> between = hc.HitCurve([1, 0, 1, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2]).interval("AP").confidence_interval
+        >>> print(f"{between.low:.3f} {between.high:.3f}")
+        0.284 0.963
+        """
+        from hitcurve.resample import curve_interval
+        return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+                              stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)
+
+    def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
+        """Curves of resamples of the items, drawn with replacement from the table.
+
+        Parameters
+        ----------
+        n_resamples : int
+            How many.
+        stratified, rng, workers
+            As in ``interval``.
+
+        Returns
+        -------
+        HitCurves
+            One curve for each resample, without scores: the quantiles of, say, their ``recall(k)`` are a band for it.
+
+        Raises
+        ------
+        ValueError
+            For weighted items.
+        """
+        from hitcurve.resample import resample
+        return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
+
+    def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
+        """How often a random order of the items reaches the measure of this one.
+
+        Under the null hypothesis every set of ranks of the relevant items is equally likely, and nothing is tied.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure of which more is better.
+        method : {None, "exact", "permutation"}
+            ``"exact"`` goes through all C(N, R) sets of ranks, ``"permutation"`` through `n_resamples` random ones. None
+            is exact where that takes no more than five million ranks.
+        n_resamples : int
+            Random orders; each takes time by R, whatever N is.
+        ties : {"expected", "best", "worst", "threshold"}
+            How this curve's own ties are read.
+        rng, workers
+            As in ``interval``.
+
+        Returns
+        -------
+        PValue
+            pvalue, statistic, null_distribution, method and resolution: with m random orders of which b do as well, the
+            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name or choice, weighted items, or too many orders for ``"exact"``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.HitCurve([1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]).p_value().pvalue, 4)
+        0.0667
+        """
+        from hitcurve.resample import p_value
+        return p_value(self, measure, method=method, n_resamples=n_resamples, ties=ties, rng=rng, workers=workers)
+
     def precision_recall_curve(self, *, ties="expected"):
         """Corner points of precision over recall.
 
@@ -1381,7 +1500,7 @@ cdef class HitCurves(_Measures):
         row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table
         self.qid = None if qid is None else frozen(qid)
         self.row_offsets = frozen(row_offsets)
-        self.score = frozen(score)
+        self.score = None if score is None else frozen(score)
         self.above = frozen(np.ascontiguousarray(above))
         self.tied = frozen(np.ascontiguousarray(tied))
         self.hits = frozen(np.ascontiguousarray(hits))
@@ -1458,7 +1577,7 @@ cdef class HitCurves(_Measures):
             curve.owner = self
             self.table_of(q, &curve.table)
             curve.hits_in_table = self.num_hits[q]
-            curve.own_score = self.score[start:stop]
+            curve.own_score = None if self.score is None else self.score[start:stop]
         curve.lower = self.lower_is_better
         return curve
 
@@ -1588,6 +1707,31 @@ cdef class HitCurves(_Measures):
             k = whole_number(k, "k")
         return mean_over(self.average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize), empty,
                          self.qid)
+
+    def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999,
+                 bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
+        """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure.
+        method : {None, "bootstrap", "t"}
+            ``"bootstrap"``, the default: from resamples of the queries. ``"t"``: Student's (needs scipy), for few queries,
+            as the folds of a cross-validation.
+        confidence_level, n_resamples, bootstrap_method, ties, rng
+            As in ``HitCurve.interval``.
+        empty : {"skip", "zero", "one", "raise"}
+            What a query in which the measure is NaN counts as: nothing, 0, 1, or an error that names it.
+
+        Returns
+        -------
+        Interval
+            As of ``HitCurve.interval``; the estimate is the mean. NaN without queries.
+        """
+        from hitcurve.resample import curves_interval
+        return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+                               bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 
     def tie_report(self, k=None):
         """What ties do to average precision, for each query.

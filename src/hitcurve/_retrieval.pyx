@@ -275,7 +275,7 @@ cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
 cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Room* room) noexcept nogil:
     """All positive gains of the query, falling; how many, or -1 if there is no memory."""
     cdef Py_ssize_t i, j, n = 0
-    cdef double gain, before = 0.0
+    cdef double gain
     if not room_for(<void**>&room.gains, &room.gains_size, query.num_judged + 1, sizeof(double)):
         return -1
     for i in range(query.num_judged):
@@ -488,7 +488,7 @@ cdef double expected_err(const Query* query, const Asked* asked, Room* room) noe
     """
     cdef Py_ssize_t start = 0, stop, i, j, n
     cdef int64_t t, m, last
-    cdef double reached = 1.0, total = 0.0, before, now, keep, share
+    cdef double reached = 1.0, total = 0.0, last_chance, now, keep, share
     while start < query.num_rows:
         stop = start
         n = 0
@@ -518,10 +518,10 @@ cdef double expected_err(const Query* query, const Asked* asked, Room* room) noe
                 share = <double>j / <double>n  # that the new one is among j of n
                 now = room.gains[j] if j < n else 0.0
                 room.gains[j] = share * keep * room.gains[j - 1] + (1.0 - share) * now
-        before = 1.0
+        last_chance = 1.0
         for t in range(1, last + 1):
-            total += reached * (before - room.gains[t]) / <double>(query.rows[start].above + t)
-            before = room.gains[t]
+            total += reached * (last_chance - room.gains[t]) / <double>(query.rows[start].above + t)
+            last_chance = room.gains[t]
         reached *= room.gains[m]
         start = stop
     return total

@@ -99,3 +99,70 @@ class ThresholdCounts(NamedTuple):
     precision: Any
     recall: Any
     f_score: Any
+
+
+class ConfidenceInterval(NamedTuple):
+    """The two ends of an interval.
+
+    Attributes
+    ----------
+    low, high
+        Its ends.
+    """
+
+    low: Any
+    high: Any
+
+
+class Interval(NamedTuple):
+    """An interval for a measure, in the shape of the result of scipy.stats.bootstrap.
+
+    Attributes
+    ----------
+    confidence_interval
+        Its ends, ``low`` and ``high``.
+    bootstrap_distribution
+        The measure of each resample, NaN where it is undefined; None for an interval in closed form.
+    standard_error
+        Of the measure; for the bootstrap the standard deviation of the distribution.
+    estimate
+        The measure itself.
+    measure
+        Its name.
+    method
+        How the interval was made.
+    confidence_level
+        Its nominal coverage.
+    """
+
+    confidence_interval: ConfidenceInterval
+    bootstrap_distribution: Any
+    standard_error: Any
+    estimate: Any
+    measure: Any
+    method: Any
+    confidence_level: Any
+
+
+class PValue(NamedTuple):
+    """How often a random order of the items does as well as this one.
+
+    Attributes
+    ----------
+    pvalue
+        The share of random orders whose measure is no lower.
+    statistic
+        The measure itself.
+    null_distribution
+        The measure of each random order.
+    method
+        ``"exact"``: all orders were looked at; ``"permutation"``: some, drawn at random, and the observed one.
+    resolution
+        The least value that pvalue can take.
+    """
+
+    pvalue: Any
+    statistic: Any
+    null_distribution: Any
+    method: Any
+    resolution: Any

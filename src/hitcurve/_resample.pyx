@@ -1,0 +1,357 @@
+"""Resamples of the items behind hit-curve tables, drawn from counts: kernels, and the object in front of them.
+
+Items that no measure tells apart are one category: the relevant items of a row, its other items, the items between
+two rows. How often each category occurs among items drawn with replacement is multinomial, and is drawn as such: the
+items themselves are never looked at. One set of categories may belong to several tables of the same items.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+cimport numpy as cnp
+from numpy.random cimport bitgen_t
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef extern from "numpy/random/distributions.h":
+    ctypedef struct binomial_t:
+        pass
+    int64_t random_binomial(bitgen_t* rng, double p, int64_t n, binomial_t* binomial) nogil
+    int64_t random_poisson(bitgen_t* rng, double mean) nogil
+
+
+# -------------------------------------------------------------------------------------------------------- the sampler
+
+cdef enum:
+    LEVELS = 3               # base-32 digits of a weight that have a Poisson table; heavier parts go to numpy's sampler
+    TABLES = 31 * LEVELS
+    LIGHT = 1 << (5 * LEVELS)
+    ALIAS = (1 << 12) - 1    # low bits of a cell; the threshold in the others is exact to 2**-52
+    DIRECT = 4               # draws a category up to which they are made one by one
+    CORRECTIONS = 16         # the same, for the draws that bring a sum of Poisson variates to its total
+
+# Walker's alias table of one Poisson distribution.
+cdef struct Poisson:
+    uint64_t* cell
+    int64_t low    # the value of the first cell
+    int bits       # there are 2**bits cells
+
+# Categories with whole weights, from which items are drawn with replacement.
+cdef struct Categories:
+    const int64_t* end      # running totals of the weights, all of which are positive
+    const int32_t* guide    # first category that ends beyond guide_cell << shift
+    Py_ssize_t count
+    int64_t whole
+    int shift
+    bint even               # every weight is 1
+    bint by_poisson
+    bint heavy              # there are weights from LIGHT up
+    double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
+    const uint8_t* digits   # how many digits of each weight are not 0
+    const uint8_t* pieces   # their tables, weight after weight
+    Poisson tables[TABLES]
+
+
+cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
+    """A whole number from 0 to bound - 1, all equally likely (Lemire 2019)."""
+    cdef uint64_t product, span = <uint64_t>bound, mask
+    if span < <uint64_t>1 << 32:
+        product = <uint64_t>rng.next_uint32(rng.state) * span
+        if <uint32_t>product < span:
+            mask = ((<uint64_t>1 << 32) - span) % span
+            while <uint32_t>product < mask:
+                product = <uint64_t>rng.next_uint32(rng.state) * span
+        return <int64_t>(product >> 32)
+    mask = span - 1
+    mask |= mask >> 1
+    mask |= mask >> 2
+    mask |= mask >> 4
+    mask |= mask >> 8
+    mask |= mask >> 16
+    mask |= mask >> 32
+    while True:
+        product = rng.next_uint64(rng.state) & mask
+        if product < span:
+            return <int64_t>product
+
+
+cdef inline Py_ssize_t draw_category(const Categories* from_, bitgen_t* rng) noexcept nogil:
+    cdef int64_t item = draw_below(rng, from_.whole)
+    cdef Py_ssize_t i
+    if from_.even:
+        return <Py_ssize_t>item
+    i = from_.guide[item >> from_.shift]
+    while from_.end[i] <= item:
+        i += 1
+    return i
+
+
+cdef int64_t draw_poisson(const Categories* from_, bitgen_t* rng, int64_t* counts) noexcept nogil:
+    """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
+    cdef int64_t drawn = 0, before = 0, total, weight
+    cdef const uint8_t* piece = from_.pieces
+    cdef const Poisson* table
+    cdef uint64_t bits, cell, place
+    cdef Py_ssize_t i
+    cdef int j
+    for i in range(from_.count):
+        total = 0
+        for j in range(from_.digits[i]):
+            table = &from_.tables[piece[j]]
+            bits = rng.next_uint64(rng.state)
+            place = bits >> (64 - table.bits)
+            cell = table.cell[place]
+            total += table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
+        piece += from_.digits[i]
+        if from_.heavy:
+            weight = from_.end[i] - before
+            before = from_.end[i]
+            if weight >= LIGHT:
+                total += random_poisson(rng, from_.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
+        counts[i] = total
+        drawn += total
+    return drawn
+
+
+cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
+    """How often each category occurs among `total` items drawn with replacement."""
+    cdef Py_ssize_t i
+    cdef int64_t drawn = 0, before, left
+    cdef binomial_t binomial
+    if total <= DIRECT * from_.count:
+        memset(counts, 0, from_.count * sizeof(int64_t))
+    elif from_.by_poisson:
+        # Given their sum, independent Poisson variates are multinomial, and so is that with the missing draws added
+        # (Brown & Bromberg 1984). A sum that is too large says nothing about the shares: all are drawn again.
+        while True:
+            drawn = draw_poisson(from_, rng, counts)
+            if drawn <= total:
+                break
+    else:
+        memset(&binomial, 0, sizeof(binomial_t))
+        left = total
+        before = 0
+        for i in range(from_.count):
+            if i == from_.count - 1:
+                counts[i] = left
+            elif left > 0:
+                counts[i] = random_binomial(rng, <double>(from_.end[i] - before) / <double>(from_.whole - before), left,
+                                            &binomial)
+            else:
+                counts[i] = 0
+            left -= counts[i]
+            before = from_.end[i]
+        return
+    for _ in range(total - drawn):
+        counts[draw_category(from_, rng)] += 1
+
+
+cdef void fill_alias(Poisson* table, double* chance, int32_t* small, int32_t* large) noexcept nogil:
+    """Vose's construction: chance[i] becomes the share of cell i that is its own, the rest is its alias's."""
+    cdef Py_ssize_t i, j, cells = (<Py_ssize_t>1) << table.bits
+    cdef Py_ssize_t num_small = 0, num_large = 0
+    for i in range(cells):
+        chance[i] *= cells
+        table.cell[i] = ~<uint64_t>ALIAS | <uint64_t>i
+        if chance[i] < 1.0:
+            small[num_small] = <int32_t>i
+            num_small += 1
+        else:
+            large[num_large] = <int32_t>i
+            num_large += 1
+    while num_small > 0 and num_large > 0:
+        num_small -= 1
+        i = small[num_small]
+        j = large[num_large - 1]
+        table.cell[i] = (<uint64_t>(chance[i] * 18446744073709549568.0) & ~<uint64_t>ALIAS) | <uint64_t>j
+        chance[j] -= 1.0 - chance[i]
+        if chance[j] < 1.0:
+            num_large -= 1
+            small[num_small] = <int32_t>j
+            num_small += 1
+
+
+# ---------------------------------------------------------------------------------------------------------- the tables
+
+cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const int64_t* others_drawn, int64_t* above,
+                            int64_t* tied, int64_t* hits, int64_t* num_items) noexcept nogil:
+    """The rows that hold a relevant item. others_drawn: the items before a row and those in it, in turn."""
+    cdef Py_ssize_t i, kept = 0
+    cdef int64_t seen = 0
+    for i in range(rows):
+        seen += others_drawn[2 * i]
+        if hits_drawn[i] > 0:
+            above[kept] = seen
+            hits[kept] = hits_drawn[i]
+            tied[kept] = hits_drawn[i] + others_drawn[2 * i + 1]
+            kept += 1
+        seen += hits_drawn[i] + others_drawn[2 * i + 1]
+    num_items[0] = seen + others_drawn[2 * rows]
+    return kept
+
+
+cdef class _Drawn:
+    """Categories, and the memory they stand on."""
+    cdef Categories categories
+    cdef object end, guide, digits, pieces
+    cdef void* memory
+
+    def __cinit__(self, weight, double spread):
+        """spread: standard deviation of how many items will be drawn, about the sum of the weights."""
+        cdef Categories* c = &self.categories
+        end = np.cumsum(weight, dtype=np.int64)
+        c.count = end.shape[0]
+        c.whole = end[c.count - 1] if c.count else 0
+        if c.count >= 1 << 31:
+            raise OverflowError(f"a table of {c.count} kinds of items: at most 2**31 - 1 can be resampled")
+        c.even = c.whole == c.count
+        c.shift = 0
+        while c.whole >> c.shift > 2 * c.count:
+            c.shift += 1
+        self.end = end
+        c.end = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>end)
+        if not c.even:
+            starts = np.arange(((c.whole - 1) >> c.shift) + 1, dtype=np.int64) << c.shift
+            self.guide = np.searchsorted(end, starts, side="right").astype(np.int32)
+            c.guide = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.guide)
+        corrections = 2.0 * sqrt(<double>c.whole) + 2.0 * spread
+        c.by_poisson = c.whole > DIRECT * c.count and corrections < CORRECTIONS * c.count and corrections < 0.5 * c.whole
+        if c.by_poisson:
+            c.rate = (<double>c.whole - corrections) / <double>c.whole
+            self.make_tables(np.asarray(weight, dtype=np.int64))
+
+    cdef int make_tables(self, weight) except -1:
+        cdef int level
+        cdef size_t cells = 0
+        cdef Poisson* table
+        cdef double[::1] chance
+        cdef int32_t[:, ::1] lists
+        digit = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
+        self.digits = np.count_nonzero(digit, axis=1).astype(np.uint8)
+        self.pieces = (digit + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digit > 0]
+        self.categories.digits = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.digits)
+        self.categories.pieces = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.pieces)
+        self.categories.heavy = bool((weight >= LIGHT).any())
+        made = []
+        for i in np.flatnonzero(np.bincount(self.pieces, minlength=TABLES)).tolist():
+            low, probability = poisson_distribution(self.categories.rate * (i % 31 + 1) * 32.0 ** (i // 31))
+            made.append((i, low, probability, max(1, (probability.shape[0] - 1).bit_length())))
+            cells += (<size_t>1) << <int>made[len(made) - 1][3]
+        self.memory = PyMem_RawMalloc(cells * sizeof(uint64_t))
+        if self.memory is NULL:
+            raise MemoryError
+        cells = 0
+        for i, low, probability, bits in made:
+            table = &self.categories.tables[<Py_ssize_t>i]
+            table.low = low
+            table.bits = bits
+            table.cell = <uint64_t*>self.memory + cells
+            cells += (<size_t>1) << table.bits
+            padded = np.zeros(1 << bits)
+            padded[:probability.shape[0]] = probability
+            chance = padded
+            lists = np.empty((2, 1 << bits), np.int32)
+            fill_alias(table, &chance[0], &lists[0, 0], &lists[1, 0])
+        return 0
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.memory)
+
+
+cdef object poisson_distribution(double mean):
+    """(least value, probabilities) of a Poisson distribution, its tails below 1e-20 of the mode left out."""
+    mode = int(mean)
+    reach = int(10 * sqrt(mean)) + 30
+    up = np.cumprod(mean / np.arange(mode + 1, mode + reach))
+    down = np.cumprod(np.arange(mode, max(0, mode - reach), -1) / mean)
+    up, down = up[up > 1e-20], down[down > 1e-20]
+    chance = np.concatenate([down[::-1], [1.0], up])
+    return mode - down.shape[0], chance / np.sum(np.sort(chance))
+
+
+cdef class Resampler:
+    """Tables of resampled items, for one or more rankings of the same items.
+
+    hit_weight, hit_place: how many relevant items are of each kind, and their row in each ranking, (kinds, rankings);
+    -1 for relevant items that were never retrieved. other_weight, other_place: the same for the other items, 2 g
+    standing for the items before row g, 2 g + 1 for those in it. rows: the rows of each ranking. stratified: relevant
+    and other items are drawn apart, each as many as there are.
+    """
+    cdef _Drawn hit_kinds
+    cdef _Drawn other_kinds
+    cdef object hit_place, other_place, rows
+    cdef bint stratified
+    cdef readonly int64_t num_relevant
+    cdef readonly int64_t num_others
+
+    def __init__(self, hit_weight, hit_place, other_weight, other_place, rows, bint stratified):
+        self.num_relevant = np.sum(hit_weight, dtype=np.int64)
+        self.num_others = np.sum(other_weight, dtype=np.int64)
+        self.stratified = stratified
+        whole = float(self.num_relevant + self.num_others)
+        spread = 0.0 if stratified or whole == 0 else sqrt(self.num_relevant / whole * self.num_others)
+        self.hit_kinds = _Drawn(hit_weight, spread)
+        self.other_kinds = _Drawn(other_weight, spread)
+        self.hit_place = np.ascontiguousarray(hit_place, dtype=np.int32)
+        self.other_place = np.ascontiguousarray(other_place, dtype=np.int32)
+        self.rows = [int(n) for n in rows]
+
+    def draw(self, bit_generator, Py_ssize_t count):
+        """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant)."""
+        cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+        cdef Py_ssize_t rankings = len(self.rows), s, b, i, n, kept, most = max(self.rows, default=0)
+        cdef Py_ssize_t num_hit_kinds = self.hit_kinds.categories.count
+        cdef Py_ssize_t num_other_kinds = self.other_kinds.categories.count
+        cdef const int32_t* hit_place = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.hit_place)
+        cdef const int32_t* other_place = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.other_place)
+        cdef int64_t[::1] rows = np.array(self.rows, np.int64)
+        cdef int64_t[::1] first = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
+        cdef int64_t[:, ::1] columns = np.empty((3, max(1, count * <Py_ssize_t>first[rankings])), np.int64)
+        cdef int64_t[:, ::1] offsets = np.zeros((rankings, count + 1), np.int64)
+        cdef int64_t[:, ::1] num_items = np.empty((rankings, count), np.int64)
+        cdef int64_t[:, ::1] num_hits = np.zeros((rankings, count), np.int64)
+        cdef int64_t[::1] num_relevant = np.empty(count, np.int64)
+        cdef int64_t[::1] hit_counts = np.empty(max(1, num_hit_kinds), np.int64)
+        cdef int64_t[::1] other_counts = np.empty(max(1, num_other_kinds), np.int64)
+        cdef int64_t[::1] hits_drawn = np.empty(max(1, most), np.int64)
+        cdef int64_t[::1] others_drawn = np.empty(2 * most + 1, np.int64)
+        cdef int64_t relevant, others, whole = self.num_relevant + self.num_others
+        cdef binomial_t binomial
+        cdef bint stratified = self.stratified
+        memset(&binomial, 0, sizeof(binomial_t))
+        with nogil:
+            for b in range(count):
+                relevant = self.num_relevant
+                if not stratified and 0 < relevant < whole:
+                    relevant = random_binomial(rng, <double>relevant / <double>whole, whole, &binomial)
+                others = whole - relevant
+                num_relevant[b] = relevant
+                draw_counts(&self.hit_kinds.categories, relevant, rng, &hit_counts[0])
+                draw_counts(&self.other_kinds.categories, others, rng, &other_counts[0])
+                for s in range(rankings):
+                    n = <Py_ssize_t>rows[s]
+                    memset(&hits_drawn[0], 0, n * sizeof(int64_t))
+                    memset(&others_drawn[0], 0, (2 * n + 1) * sizeof(int64_t))
+                    for i in range(num_hit_kinds):
+                        if hit_place[i * rankings + s] >= 0:
+                            hits_drawn[hit_place[i * rankings + s]] += hit_counts[i]
+                            num_hits[s, b] += hit_counts[i]
+                    for i in range(num_other_kinds):
+                        others_drawn[other_place[i * rankings + s]] += other_counts[i]
+                    i = count * <Py_ssize_t>first[s] + <Py_ssize_t>offsets[s, b]
+                    kept = write_table(n, &hits_drawn[0], &others_drawn[0], &columns[0, i], &columns[1, i], &columns[2, i],
+                                       &num_items[s, b])
+                    offsets[s, b + 1] = offsets[s, b] + kept
+        table = np.asarray(columns)
+        out = []
+        for s in range(rankings):
+            i = count * <Py_ssize_t>first[s]
+            above, tied, hits = table[:, i:i + <Py_ssize_t>offsets[s, count]]
+            out.append((np.asarray(offsets)[s], above, tied, hits, np.asarray(num_items)[s], np.asarray(num_hits)[s],
+                        np.asarray(num_relevant)))
+        return out
