@@ -1446,7 +1446,7 @@ cdef class Judged:
 
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
-        cdef Py_ssize_t q, n = self.qrels.names.docs.size
+        cdef Py_ssize_t n = self.qrels.names.docs.size
         cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, [n], cnp.NPY_INT64, 0)
         memcpy(cnp.PyArray_DATA(found), self.retrieved, n * sizeof(int64_t))
         return found
