@@ -470,7 +470,7 @@ MEASURES: tuple[Definition, ...] = (
     ),
     Definition(
         name="RBP",
-        forms=("RBP", "RBP(p=0.5)", "RBP(p=0.8,rel=2)@10"),
+        forms=("RBP(p=0.8)", "RBP(p=0.5,rel=2)@10"),
         definition="rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 unless said. The gain "
         "is 1 for relevant documents where rel= is said, else the level / the query's highest (if above 1)",
         source="Moffat & Zobel 2008, ACM TOIS 27:2",
@@ -851,7 +851,8 @@ def _options(
                 raise ValueError(f"{text!r}: ties={value}: {record.name} reads ties as {_listed(record.ties)}")
             ties = value
             continue
-        found = [one for one in record.options if one.name == name and (bool(equals) or one.convert is _flag)]
+        found = [one for one in record.options if one.name == name and bool(equals) == (one.convert is not _flag)]
+        found += [one for one in record.options if one.name == name and one.convert is _flag and value == "True"]
         if not found and not equals:
             found = [one for one in record.options if one.bare and one.convert is not _flag]
             value = name
