@@ -65,7 +65,8 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
 
     Examples
     --------
-    >>> read_qrels({"q1": {"d1": 1, "d2": 0}})
+    >>> import hitcurve as hc
+    >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 queries, 2 judgments)
     """
     if isinstance(source, Qrels):
@@ -117,7 +118,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
 
     Examples
     --------
-    >>> read_run({"q1": {"d1": 0.5, "d2": 0.25}})
+    >>> import hitcurve as hc
+    >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
     Run('run': 1 queries, 2 documents)
     """
     if isinstance(source, Run):
@@ -512,10 +514,12 @@ def evaluate(
 
     Examples
     --------
-    >>> found = evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}, ["AP", "nDCG@10"])
+    >>> import hitcurve as hc
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}
+    >>> found = hc.evaluate(qrels, run, ["AP", "nDCG@10"])
     >>> round(found.means["AP"], 4), round(found.means["nDCG@10"], 4)
     (0.5833, 0.6199)
-    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
+    >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
     limit = -1 if depth is None else int(depth)
