@@ -1,7 +1,8 @@
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 KERNELS: dict[str, int]
 NORMS: dict[str | None, int]
@@ -10,10 +11,13 @@ INTERPOLATIONS: dict[str | None, int]
 READINGS: dict[str, int]
 ORDERS: dict[str, int]
 
+@final
 class Names:
     def all_texts(self) -> list[bytes]: ...
 
+@disjoint_base
 class Grouped:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def source(self) -> str: ...
     @property
@@ -28,6 +32,7 @@ class Grouped:
     def query_ids(self) -> list[str]: ...
     def __len__(self) -> int: ...
 
+@final
 class Qrels(Grouped):
     @staticmethod
     def from_buffer(buffer: Any, source: str, strict: bool = True) -> Qrels: ...
@@ -37,6 +42,7 @@ class Qrels(Grouped):
     @property
     def max_level(self) -> int: ...
 
+@final
 class Run(Grouped):
     @property
     def tag(self) -> str: ...
@@ -48,7 +54,9 @@ class Run(Grouped):
     def from_columns(starts: Any, names: list[str], docs: Any, scores: Any, source: str, ranks: Any = None) -> Run: ...
     def as_text(self) -> Run: ...
 
+@final
 class Judged:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def qrels(self) -> Qrels: ...
     @property

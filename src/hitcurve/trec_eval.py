@@ -86,9 +86,8 @@ def expand(text: str, version: int = 10) -> list[Entry]:
     ['nDCG@10']
     """
     if text in ("official", "set", "all_trec"):
-        names = {"official": _OFFICIAL, "set": _SET}.get(text)
-        if names is None:
-            names = [name for name in _MEASURES if version >= 10 or name not in _ONLY_10]
+        all_names = tuple(name for name in _MEASURES if version >= 10 or name not in _ONLY_10)
+        names = {"official": _OFFICIAL, "set": _SET}.get(text, all_names)
         return [entry for name in names for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
     if name in _MEASURES:
