@@ -58,9 +58,28 @@ def write_cells():
             file.write(f"{at + 1},{int(malignant)},{','.join(map(str, features))}\n")
 
 
-def measure(*arguments):
-    print(f"\n$ hitcurve table {shlex.join(arguments)}")
-    status = command(["table", *arguments])
+def write_runs():
+    """The first image of every ten a query, ranked by two distances: TREC judgments and two runs."""
+    images, digits = load_digits(return_X_y=True)
+    images = images.astype(np.int64)
+    with open("digits.qrels", "w") as qrels:
+        for query in range(0, len(images), 10):
+            for item in np.flatnonzero(digits == digits[query]):
+                if item != query:
+                    qrels.write(f"{query} 0 image{item} 1\n")
+    for name, power in (("squares", 2), ("city-block", 1)):
+        with open(f"digits.{name}.run", "w") as run:
+            for query in range(0, len(images), 10):
+                distance = (np.abs(images - images[query]) ** power).sum(axis=1)
+                order = np.argsort(distance, kind="stable")
+                order = order[order != query][:1000]
+                for rank, item in enumerate(order, 1):
+                    run.write(f"{query} Q0 image{item} {rank} {-distance[item]} {name}\n")
+
+
+def measure(*arguments, name="table"):
+    print(f"\n$ hitcurve {name} {shlex.join(arguments)}")
+    status = command([name, *arguments])
     if status:
         sys.exit(status)
 
@@ -108,6 +127,14 @@ def digits():
     )
 
 
+def runs():
+    print("\n\n== The same as TREC has it: judgments, and two runs to compare ==\n")
+    print("Every tenth image a query; the 1,000 nearest others by squared and by city-block distance.")
+    measure("digits.qrels", "digits.squares.run", "digits.city-block.run", name="trec")
+    arguments = ("digits.squares.run", "digits.city-block.run", "-m", "AP", "--ties", "expected", "--compare")
+    measure("digits.qrels", *arguments, name="trec")
+
+
 def cells():
     print("\n\n== Detection: which tumours are malignant? ==\n")
     print("569 tumours ranked by one feature, the mean radius of the cell nuclei. Relevant: malignant.")
@@ -131,11 +158,13 @@ def main():
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     write_digits()
+    write_runs()
     write_cells()
     print(f"hitcurve {hitcurve.__version__}. Files written to {folder}:")
     for name in (DIGITS, CELLS):
         print(f"  {name:<15} {os.path.getsize(name):>12,} bytes")
     digits()
+    runs()
     cells()
     print("\nYour own file: ci/demo FILE --label COL --score COL [--group COL] [--lower-is-better] [-m MEASURE ...]")
     return 0

@@ -166,7 +166,7 @@ def test_every_measure_is_there():
         if not name.startswith("_") and callable(getattr(hc.HitCurves, name, None)):
             assert re.search(rf"\b{name}\(", shown), name
     for record in measures.MEASURES:
-        if not record.name.startswith("Num"):
+        if record.method and not record.name.startswith("Num"):
             assert any(measures.parse(form).record is record for form in code(" ".join(r[2] for r in table("measure"))))
 
 

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hitcurve {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_table(commands)
+    _add_trec(commands)
     _add_measures(commands)
     return parser
 
@@ -417,6 +418,20 @@ class _Progress:
         if self.width:
             sys.stderr.write(f"\r{'':<{self.width}}\r")
             sys.stderr.flush()
+
+
+def _add_trec(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from hitcurve import cli_trec
+
+    parser = commands.add_parser(
+        "trec",
+        help="measure TREC runs against judgments, and compare them",
+        usage="hitcurve trec QRELS RUN... [option ...]",
+        description="Measure runs against relevance judgments, as trec_eval does.",
+        epilog="Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=_WIDTH),
+    )
+    cli_trec.arguments(parser)
 
 
 def _add_measures(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,6 +19,18 @@ __all__ = ["MEASURES", "TIES", "Definition", "Measure", "Option", "parse"]
 
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = ("expected", "best", "worst")
+
+# What others call a measure, and the options that a name of trec_eval's stands for.
+_ALIASES = {
+    "MAP": "AP", "Precision": "P", "Recall": "R", "MRR": "RR", "NDCG": "nDCG", "RPrec": "Rprec", "BPref": "Bpref",
+}
+_MEANT = {
+    "rbp": "p=0.9",
+    "rbp_resid": "p=0.9",
+    "set_relative_P": "relative",
+    "iprec_at_recall_X": "levels=trec_eval10",
+    "11pt_avg": "levels=trec_eval10",
+}
 
 
 class Option(NamedTuple):
@@ -31,23 +44,30 @@ class Option(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """One measure: how it is written, what it is, where it comes from, which method of a curve gives it."""
+    """One measure: how it is written, what it is, where it comes from, and what gives it."""
 
     name: str
     forms: tuple[str, ...]
     """Ways to write it, as examples."""
     definition: str
     source: str
-    method: str
-    """The method or attribute of `HitCurve` and `HitCurves` that holds the value."""
+    method: str = ""
+    """The method or attribute of `HitCurve` and `HitCurves` that holds the value; none if it takes graded judgments."""
+    kernel: str = ""
+    """By what `hitcurve.evaluate` measures a run; none for measures that need all scores."""
     synonyms: tuple[str, ...] = ()
-    """trec_eval's names; ``K`` stands for a number."""
+    """trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals."""
     cutoffs: tuple[str, ...] = ("",)
-    """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share); ``""`` means none needed."""
+    """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
+    level); ``""`` means none needed."""
     ties: tuple[str, ...] = ()
     """The readings of ties it has; none where ties make no difference."""
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
+    mean: str = "arithmetic"
+    """Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum."""
+    graded: bool = False
+    """Uses the levels of relevance themselves, so that ``rel=`` says nothing."""
 
 
 class Measure(NamedTuple):
@@ -66,12 +86,18 @@ class Measure(NamedTuple):
         What is passed to the curve's method.
     ties : str or None
         The reading of ties said by the name.
+    rel : int or None
+        The lowest level that counts as relevant, if the name says it.
+    judged_only : bool
+        Documents without a judgment are taken out of the ranking first.
     """
 
     name: str
     record: Definition
     keywords: tuple[tuple[str, Any], ...]
     ties: str | None = None
+    rel: int | None = None
+    judged_only: bool = False
 
     def reading(self, ties: str = "expected") -> str:
         """The reading of ties that a call with `ties` uses.
@@ -81,6 +107,8 @@ class Measure(NamedTuple):
         ValueError
             `ties` is unknown, or the measure has no such reading.
         """
+        if not self.record.method or self.rel is not None or self.judged_only:
+            raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = self.ties or ties
         if ties not in TIES:
             raise ValueError(f"ties is {ties!r}: it must be one of {_listed(TIES)}")
@@ -132,13 +160,54 @@ def _share(text: str) -> float:
 
 
 def _flag(text: str) -> bool:
-    if text:
-        raise ValueError("takes no value")
+    if text not in ("", "True"):
+        raise ValueError("takes no value but True")
     return True
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"-?\d+", text, re.ASCII) or abs(int(text)) > 10**9:
+        raise ValueError("must be a whole number")
+    return int(text)
+
+
+def _recall(text: str) -> Fraction:
+    # As trec_eval writes levels, "0.10" and ".1" alike.
+    if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) or Fraction(text) > 1 or len(text) > 12:
+        raise ValueError("must be a recall level from 0 to 1")
+    return Fraction(text)
+
+
+def _recalls(text: str) -> tuple[Fraction, ...]:
+    return tuple(_recall(one) for one in text.split("/"))
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    try:
+        weights = tuple(float(one) for one in text.split("/"))
+    except ValueError:
+        weights = ()
+    if len(weights) != 4:
+        raise ValueError("must be four numbers, as in 1/-1/0/0")
+    return weights
+
+
+def _gains(text: str) -> tuple[tuple[int, float], ...]:
+    match = re.fullmatch(r"\{(.*)\}", text.strip())
+    pairs = [one.partition(":") for one in match[1].split(",")] if match else []
+    try:
+        gains = {int(level): float(gain) for level, _, gain in pairs}
+    except ValueError:
+        gains = {}
+    if not gains:
+        raise ValueError("must be levels with their gains, as in {1:1, 2:3}")
+    return tuple(sorted(gains.items()))
 
 
 _ALPHA = (Option("alpha", "alpha", _positive, bare=True),)
 _AT = ("k", "fraction")
+_BOUNDS = ("best", "worst")
+_LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 
 MEASURES: tuple[Definition, ...] = (
     Definition(
@@ -148,6 +217,7 @@ MEASURES: tuple[Definition, ...] = (
         "norm=hits: the relevant items among the first k)",
         source="Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
         method="average_precision",
+        kernel="AP",
         synonyms=("map", "map_cut_K"),
         cutoffs=("", "k"),
         ties=TIES,
@@ -168,6 +238,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="precision: relevant items among the first k, divided by k",
         source="Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
         method="precision",
+        kernel="P",
         synonyms=("P_K",),
         cutoffs=_AT,
         ties=TIES,
@@ -178,6 +249,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="recall: relevant items among the first k, divided by R",
         source="Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
         method="recall",
+        kernel="R",
         synonyms=("recall_K",),
         cutoffs=_AT,
         ties=TIES,
@@ -197,6 +269,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
         source="van Rijsbergen 1979, Information Retrieval, ch. 7",
         method="f_score",
+        kernel="F",
         cutoffs=_AT,
         ties=TIES,
     ),
@@ -206,6 +279,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
         source="Voorhees 1999, The TREC-8 Question Answering Track Report",
         method="reciprocal_rank",
+        kernel="RR",
         synonyms=("recip_rank",),
         cutoffs=("", "k"),
         ties=_ORDERS,
@@ -216,6 +290,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="R-precision: precision at k = R",
         source="Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)",
         method="r_precision",
+        kernel="Rprec",
         ties=TIES,
     ),
     Definition(
@@ -224,6 +299,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="success: 1 if a relevant item is among the first k, else 0",
         source="Craswell & Hawking 2004, Overview of the TREC-2004 Web Track",
         method="success",
+        kernel="Success",
         synonyms=("success_K",),
         cutoffs=_AT,
         ties=_ORDERS,
@@ -327,11 +403,13 @@ MEASURES: tuple[Definition, ...] = (
     ),
     Definition(
         name="NumRet",
-        forms=("NumRet",),
+        forms=("NumRet", "NumRet(rel=2)"),
         definition="N: the number of items ranked",
         source="trec_eval",
         method="num_items",
+        kernel="NumRet",
         synonyms=("num_ret",),
+        mean="sum",
     ),
     Definition(
         name="NumRel",
@@ -339,7 +417,9 @@ MEASURES: tuple[Definition, ...] = (
         definition="R: the number of relevant items, ranked or not",
         source="trec_eval",
         method="num_relevant",
+        kernel="NumRel",
         synonyms=("num_rel",),
+        mean="sum",
     ),
     Definition(
         name="NumRelRet",
@@ -347,7 +427,270 @@ MEASURES: tuple[Definition, ...] = (
         definition="the number of relevant items ranked",
         source="trec_eval",
         method="num_hits",
+        kernel="NumRelRet",
         synonyms=("num_rel_ret",),
+        mean="sum",
+    ),
+    Definition(
+        name="NumQ",
+        forms=("NumQ",),
+        definition="the number of queries",
+        source="trec_eval",
+        kernel="NumQ",
+        synonyms=("num_q",),
+        mean="sum",
+    ),
+    Definition(
+        name="NumNonRelRet",
+        forms=("NumNonRelRet",),
+        definition="the number of documents ranked that are judged, but not relevant",
+        source="trec_eval",
+        kernel="NumNonRelRet",
+        synonyms=("num_nonrel_judged_ret",),
+        mean="sum",
+    ),
+    Definition(
+        name="GMAP",
+        forms=("GMAP",),
+        definition="AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
+        source="Robertson 2006, CIKM",
+        kernel="AP",
+        synonyms=("gm_map",),
+        ties=_ORDERS,
+        mean="geometric",
+    ),
+    Definition(
+        name="nDCG",
+        forms=("nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@10", "nDCG(gains={1:1,2:10})@10"),
+        definition="discounted gain, sum of gain / log2(rank + 1), divided by that of the ideal order of all judged "
+        "documents; the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
+        source="Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
+        kernel="nDCG",
+        synonyms=("ndcg", "ndcg_cut_K"),
+        cutoffs=("", "k"),
+        ties=_ORDERS,
+        options=(
+            Option("dcg", "dcg", _choice("log2", "exp-log2")),
+            Option("gains", "gains", _gains),
+        ),
+        graded=True,
+    ),
+    Definition(
+        name="ERR",
+        forms=("ERR@20", "ERR", "ERR(max=3)@20"),
+        definition="expected reciprocal rank: the sum over ranks of the chance to stop there / rank; a document of "
+        "level g stops with (2^g - 1) / 2^max; max is 4 unless said, as in TREC's gdeval",
+        source="Chapelle, Metzler, Zhang & Grinspan 2009, CIKM",
+        kernel="ERR",
+        cutoffs=("", "k"),
+        ties=_ORDERS,
+        options=(Option("max", "top", _whole),),
+        graded=True,
+    ),
+    Definition(
+        name="RBP",
+        forms=("RBP(p=0.8)", "RBP(p=0.5,rel=2)@10"),
+        definition="rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 unless said. The gain "
+        "is 1 for relevant documents where rel= is said, else the level / the query's highest (if above 1)",
+        source="Moffat & Zobel 2008, ACM TOIS 27:2",
+        kernel="RBP",
+        synonyms=("rbp",),
+        cutoffs=("", "k"),
+        ties=_ORDERS,
+        options=(Option("p", "p", _share),),
+        defaults=(("p", 0.8),),
+        graded=True,
+    ),
+    Definition(
+        name="RBPResid",
+        forms=("RBPResid(p=0.8)",),
+        definition="the residual of RBP: what it would gain if all documents without a judgment were relevant",
+        source="Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10",
+        kernel="RBPResid",
+        synonyms=("rbp_resid",),
+        ties=_BOUNDS,
+        options=(Option("p", "p", _share),),
+        defaults=(("p", 0.8),),
+        graded=True,
+    ),
+    Definition(
+        name="Bpref",
+        forms=("Bpref",),
+        definition="the mean over relevant items of 1 - (judged others ranked above it, up to R) / min(judged others, "
+        "R); items without a judgment are passed over",
+        source="Buckley & Voorhees 2004, SIGIR",
+        kernel="Bpref",
+        synonyms=("bpref",),
+        ties=_ORDERS,
+    ),
+    Definition(
+        name="GMBpref",
+        forms=("GMBpref",),
+        definition="Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
+        source="trec_eval",
+        kernel="Bpref",
+        synonyms=("gm_bpref",),
+        ties=_ORDERS,
+        mean="geometric",
+    ),
+    Definition(
+        name="infAP",
+        forms=("infAP",),
+        definition="AP inferred where only a sample of the pool was judged (the rest of the pool: levels below 0)",
+        source="Yilmaz & Aslam 2006, CIKM",
+        kernel="infAP",
+        synonyms=("infAP",),
+        ties=_BOUNDS,
+    ),
+    Definition(
+        name="IPrec",
+        forms=("IPrec@0.1", "IPrec(levels=trec_eval9)@0.1"),
+        definition="interpolated precision: the highest precision at this recall or beyond. The level is reached with "
+        "ceil(level R) hits, exactly; trec_eval 9 takes floor(level R + 0.9), 10 the nearest whole number",
+        source="Manning, Raghavan & Schutze 2008, Introduction to Information Retrieval, 8.4",
+        kernel="IPrec",
+        synonyms=("iprec_at_recall_X",),
+        cutoffs=("recall",),
+        ties=_BOUNDS,
+        options=(_LEVELS,),
+    ),
+    Definition(
+        name="IPrecAvg",
+        forms=("IPrecAvg", "IPrecAvg(levels=trec_eval9)", "IPrecAvg(at=0.2/0.5/0.8)"),
+        definition="the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those said",
+        source="trec_eval",
+        kernel="IPrecAvg",
+        synonyms=("11pt_avg",),
+        ties=_BOUNDS,
+        options=(_LEVELS, Option("at", "at", _recalls)),
+    ),
+    Definition(
+        name="SetP",
+        forms=("SetP", "SetP(relative)"),
+        definition="relevant items / all items ranked; relative: divided by the most it could be",
+        source="trec_eval",
+        kernel="SetP",
+        synonyms=("set_P", "set_relative_P"),
+        options=(Option("relative", "relative", _flag, bare=True),),
+    ),
+    Definition(
+        name="SetR",
+        forms=("SetR",),
+        definition="relevant items ranked / R",
+        source="trec_eval",
+        kernel="SetR",
+        synonyms=("set_recall",),
+    ),
+    Definition(
+        name="SetF",
+        forms=("SetF", "SetF(beta=2)"),
+        definition="(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 unless said, and not squared",
+        source="trec_eval",
+        kernel="SetF",
+        synonyms=("set_F",),
+        options=(Option("beta", "beta", _positive),),
+    ),
+    Definition(
+        name="SetAP",
+        forms=("SetAP",),
+        definition="SetP times SetR",
+        source="trec_eval",
+        kernel="SetAP",
+        synonyms=("set_map",),
+    ),
+    Definition(
+        name="Judged",
+        forms=("Judged@10", "Judged"),
+        definition="judged documents among the first k, divided by k or by the documents ranked if fewer",
+        source="ir_measures",
+        kernel="Judged",
+        cutoffs=("", "k"),
+        ties=_ORDERS,
+        graded=True,
+    ),
+    Definition(
+        name="Unjudged",
+        forms=("Unjudged@10",),
+        definition="documents without a judgment among the first k, divided by k",
+        source="trec_eval 10",
+        kernel="Unjudged",
+        synonyms=("unj_K",),
+        cutoffs=("k",),
+        ties=_ORDERS,
+        graded=True,
+    ),
+    Definition(
+        name="RelP",
+        forms=("RelP@10",),
+        definition="precision at k divided by the most it could be: h(k) / min(k, R)",
+        source="trec_eval",
+        kernel="RelP",
+        synonyms=("relative_P_K",),
+        cutoffs=("k",),
+        ties=_ORDERS,
+    ),
+    Definition(
+        name="RprecMult",
+        forms=("RprecMult(0.2)",),
+        definition="precision at a multiple x of R: at rank floor(x R + 0.9)",
+        source="trec_eval",
+        kernel="RprecMult",
+        synonyms=("Rprec_mult_X",),
+        ties=_ORDERS,
+        options=(Option("x", "multiple", _positive, bare=True),),
+        defaults=(("x", 1.0),),
+    ),
+    Definition(
+        name="Utility",
+        forms=("Utility", "Utility(2/-1/0/0)"),
+        definition="a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items "
+        "(the last as if there were no items but these); weights 1/-1/0/0 unless said",
+        source="trec_eval",
+        kernel="Utility",
+        synonyms=("utility",),
+        options=(Option("weights", "weights", _weights, bare=True),),
+    ),
+    Definition(
+        name="binG",
+        forms=("binG",),
+        definition="the mean over relevant items of 1 / log2(2 + others ranked above it)",
+        source="trec_eval, experimental",
+        kernel="binG",
+        synonyms=("binG",),
+        ties=_BOUNDS,
+    ),
+    Definition(
+        name="G",
+        forms=("G",),
+        definition="the sum of gain / log2(2 + ideal gain so far - gain so far), divided by all gain",
+        source="trec_eval, experimental",
+        kernel="G",
+        synonyms=("G",),
+        ties=_BOUNDS,
+        options=(Option("gains", "gains", _gains),),
+        graded=True,
+    ),
+    Definition(
+        name="nDCGrel",
+        forms=("nDCGrel",),
+        definition="nDCG at the rank of each document with a gain, averaged",
+        source="trec_eval, experimental",
+        kernel="nDCGrel",
+        synonyms=("ndcg_rel",),
+        ties=_BOUNDS,
+        options=(Option("gains", "gains", _gains),),
+        graded=True,
+    ),
+    Definition(
+        name="RnDCG",
+        forms=("RnDCG",),
+        definition="nDCG at the ranks where the gain of the ideal order falls, averaged",
+        source="trec_eval, experimental",
+        kernel="RnDCG",
+        synonyms=("Rndcg",),
+        ties=_BOUNDS,
+        options=(Option("gains", "gains", _gains),),
+        graded=True,
     ),
 )
 
@@ -388,11 +731,18 @@ def parse(name: str) -> Measure:
         raise ValueError(f"{name!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
     for record in MEASURES:
         for synonym in record.synonyms:
-            cutoff = re.fullmatch(synonym.replace("K", "([0-9]+)"), text)
-            if cutoff:
-                return _measure(text, record, record.name, [], cutoff[1] if cutoff.groups() else None)
+            pattern = synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)")
+            number = re.fullmatch(pattern, text)
+            if number is None:
+                continue
+            value = number[1] if number.groups() else None
+            if record.cutoffs == ("",) and value is not None:  # an option, as in Rprec_mult_0.20
+                return _measure(text, record, record.name, [], None, value)
+            return _measure(text, record, record.name, [], value, _MEANT.get(synonym))
     head, brackets, at = match.groups()
-    head = head.strip()
+    head = _ALIASES.get(head.strip(), head.strip())
+    if head == "SetRelP":
+        head, brackets = "SetP", ",".join(filter(None, ("relative", brackets)))
     beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
     found = [record for record in MEASURES if record.name == ("F" if beta else head)]
     if not found or head == "F":
@@ -415,7 +765,7 @@ def _measure(
     brackets: str | None = None,
 ) -> Measure:
     keyword, value, written_cutoff = _cutoff(text, record, at)
-    options, ties = _options(text, record, brackets)
+    options, ties, rel, judged_only = _options(text, record, brackets)
     for option_name, default in record.defaults:
         options.setdefault(option_name, default)
     if record.name == "AP":
@@ -433,16 +783,25 @@ def _measure(
             keywords.append((option.keyword, options[option.name]))
             if (option.name, options[option.name]) != ("norm", "relevant"):
                 written.append(_written(option, options[option.name]))
+    if rel is not None:
+        written.append(f"rel={rel}")
+    if judged_only:
+        written.append("judged_only=True")
     if ties:
         written.append(f"ties={ties}")
     inside = f"({','.join(written)})" if written else ""
-    return Measure(f"{head}{inside}{written_cutoff}", record, tuple(keywords), ties)
+    return Measure(f"{head}{inside}{written_cutoff}", record, tuple(keywords), ties, rel, judged_only)
 
 
 def _written(option: Option, value: Any) -> str:
     if value is True:
         return option.name
-    shown = _plain(value) if isinstance(value, float) else value
+    if option.convert is _gains:
+        shown = "{" + ",".join(f"{level}:{_plain(gain)}" for level, gain in value) + "}"
+    elif isinstance(value, tuple):
+        shown = "/".join(_plain(float(one)) for one in value)
+    else:
+        shown = _plain(value) if isinstance(value, float) else str(value)
     return shown if option.bare else f"{option.name}={shown}"
 
 
@@ -458,6 +817,12 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
             raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}")
         return "", None, ""
     at = at.strip()
+    if record.cutoffs == ("recall",):
+        try:
+            level = _recall(at)
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {at!r} {error}") from None
+        return "recall", level, f"@{_plain(float(level))}"
     takes_rank = "k" in record.cutoffs
     share = next((keyword for keyword in record.cutoffs if keyword in ("fraction", "fpr")), "")
     if not takes_rank and not share:
@@ -481,23 +846,39 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
     raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
 
 
-def _options(text: str, record: Definition, brackets: str | None) -> tuple[dict[str, Any], str | None]:
+def _options(
+    text: str, record: Definition, brackets: str | None
+) -> tuple[dict[str, Any], str | None, int | None, bool]:
     options: dict[str, Any] = {}
-    ties = None
-    for part in (brackets or "").split(",") if brackets is not None else []:
+    ties = rel = None
+    judged_only = False
+    # A comma within braces belongs to the value.
+    for part in re.split(r",(?![^{}]*\})", brackets) if brackets is not None else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
+        value = value.strip("'\"")
+        if name == "rel" and equals and record.kernel and rel is None:
+            try:
+                rel = _whole(value)
+            except ValueError as error:
+                raise ValueError(f"{text!r}: rel is {value!r}, it {error}") from None
+            continue
+        if name == "judged_only" and record.kernel and not judged_only and value in ("", "True", "False"):
+            judged_only = value != "False"
+            continue
         if name == "ties" and equals and record.ties and ties is None:
             if value not in record.ties:
                 raise ValueError(f"{text!r}: ties={value}: {record.name} reads ties as {_listed(record.ties)}")
             ties = value
             continue
-        found = [one for one in record.options if one.name == name and bool(equals) != (one.convert is _flag)]
+        found = [one for one in record.options if one.name == name and bool(equals) == (one.convert is not _flag)]
+        found += [one for one in record.options if one.name == name and one.convert is _flag and value == "True"]
         if not found and not equals:
             found = [one for one in record.options if one.bare and one.convert is not _flag]
             value = name
         option = found[0] if found else None
         if option is None or option.name in options:
             allowed = [one.name for one in record.options] + (["ties"] if record.ties else [])
+            allowed += ["rel", "judged_only"] if record.kernel else []
             raise ValueError(
                 f"{text!r}: {part.strip()!r} is no option, or said twice; {record.name} takes "
                 + (_listed(tuple(allowed), "and") if allowed else "no options")
@@ -506,7 +887,7 @@ def _options(text: str, record: Definition, brackets: str | None) -> tuple[dict[
             options[option.name] = option.convert(value)
         except ValueError as error:
             raise ValueError(f"{text!r}: {option.name} is {value!r}, it {error}") from None
-    return options, ties
+    return options, ties, rel, judged_only
 
 
 def _near(text: str) -> str:
@@ -514,7 +895,7 @@ def _near(text: str) -> str:
 
     known: dict[str, str] = {}
     for record in MEASURES:
-        for form in (*record.forms, *(synonym.replace("K", "10") for synonym in record.synonyms)):
+        for form in (*record.forms, *(synonym.replace("K", "10").replace("X", "0.10") for synonym in record.synonyms)):
             known.setdefault(form.lower(), form)
     near = get_close_matches(text.lower(), known, n=3, cutoff=0.5)
     if not near:

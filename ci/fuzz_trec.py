@@ -1,0 +1,120 @@
+"""Fuzzing of the TREC readers: usage: fuzz_trec.py SECONDS.
+
+Whatever the bytes, they are read or refused with the line named; the file read query by query and the file read as a
+whole say the same; nothing crashes or hangs. With atheris, guided by coverage of the slow reader, whose branches
+are those of the fast one; without, by random changes.
+"""
+
+import contextlib
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+from hitcurve import _trec
+
+REFUSED = re.compile(r"f(, line \d+)?: ")
+SEEDS = (
+    b"q1 0 a 1\nq1 0 b 0\n\x00q1 Q0 a 1 3.5 tag\nq1 Q0 b 2 2.5 tag\n",
+    b"q\t0\tx\t-1\r\n# note\n\x00q Q0 x 1 1e-3 t\n\nq Q0 y 2 .5 t\nr Q0 x 1 -inf t\nq Q0 z 3 12.345678901234567 t",
+)
+PIECES = b"\n . .\t.q1.Q0.nan.inf.1e400.12345678901234567890.-.#.\x00.a".split(b".")
+
+
+def attempt(read, *arguments):
+    try:
+        return read(*arguments)
+    except ValueError as error:
+        if not REFUSED.match(str(error)):
+            raise
+        return str(error)
+
+
+def one(data):
+    judgments, _, run = data.partition(b"\x00")
+    for strict in (True, False):
+        qrels = attempt(_trec.Qrels.from_buffer, judgments, "f", strict)
+        whole = attempt(_trec.Run.from_buffer, run, "f", strict)
+        if isinstance(qrels, str):
+            qrels = _trec.Qrels.from_buffer(b"q1 0 a 1", "f")
+        pieces = attempt(_trec.judge_buffer, qrels, run, "f", "score", False, strict)
+        if pieces is None:
+            continue
+        if isinstance(whole, str) or isinstance(pieces, str):
+            # A bad line may be named before or after a document that is there twice.
+            assert isinstance(whole, str) and isinstance(pieces, str), (whole, pieces)
+            continue
+        judged = _trec.judge(qrels, whole)
+        for query in range(len(qrels)):
+            assert judged.table(query) == pieces.table(query)
+        for text in (judgments, run):
+            with contextlib.suppress(ValueError):
+                slow(text)
+
+
+def slow(text):
+    """Branches for the fuzzer to find."""
+    for line in text.split(b"\n"):
+        fields = line.split()
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if len(fields) == 4:
+            int(fields[3])
+        elif len(fields) == 6 or len(fields) > 6:
+            float(fields[4])
+
+
+def changed(random_, data):
+    data = bytearray(data)
+    for _ in range(random_.randint(1, 8)):
+        place = random_.randint(0, len(data))
+        kind = random_.random()
+        if kind < 0.4:
+            data[place:place] = random_.choice(PIECES)
+        elif kind < 0.6:
+            data[place:place + random_.randint(1, 8)] = b""
+        elif kind < 0.8:
+            data[place:place] = data[place:place + random_.randint(1, 40)]
+        else:
+            data[place:place + 1] = bytes([random_.randrange(256)])
+    return bytes(data[:5000])
+
+
+def unguided(seconds):
+    random_ = random.Random(0)
+    corpus = list(SEEDS)
+    end = time.monotonic() + seconds
+    runs = 0
+    while time.monotonic() < end:
+        data = changed(random_, random_.choice(corpus))
+        one(data)
+        runs += 1
+        if random_.random() < 0.01:
+            corpus.append(data)
+            if len(corpus) > 500:
+                del corpus[random_.randrange(len(SEEDS), len(corpus))]
+    print(f"{runs} inputs in {seconds:.0f} s: no failure")
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
+    try:
+        import atheris
+    except ImportError:
+        unguided(seconds)
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        for i, seed in enumerate(SEEDS):
+            (Path(folder) / str(i)).write_bytes(seed)
+        atheris.instrument_func(slow)
+        atheris.instrument_func(one)
+        limits = [f"-max_total_time={int(seconds)}", "-max_len=4000", "-timeout=10"]
+        atheris.Setup([sys.argv[0], "-verbosity=0", "-print_final_stats=1", *limits, folder], one)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+/* Decimal text to the nearest double, exactly, for what runs hold: 128-bit integers are beyond Cython. */
+#ifndef HITCURVE_DECIMAL_H
+#define HITCURVE_DECIMAL_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t read_u64(const char *p) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
+static inline uint64_t big_endian(uint64_t word) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return word;
+#elif defined(__GNUC__)
+    return __builtin_bswap64(word);
+#else
+    word = (word & 0x00000000FFFFFFFFull) << 32 | (word & 0xFFFFFFFF00000000ull) >> 32;
+    word = (word & 0x0000FFFF0000FFFFull) << 16 | (word & 0xFFFF0000FFFF0000ull) >> 16;
+    return (word & 0x00FF00FF00FF00FFull) << 8 | (word & 0xFF00FF00FF00FF00ull) >> 8;
+#endif
+}
+
+/* digits / 10^places, correctly rounded. 0 if it takes more than these two exact ways. */
+static inline int scaled_double(uint64_t digits, int places, double *value) {
+    static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (digits == 0) {
+        *value = 0.0;
+        return 1;
+    }
+    /* Both operands are doubles without error, so one operation rounds once. */
+    if (digits <= (1ull << 53) && places >= -22 && places <= 22) {
+        *value = places < 0 ? (double)digits * exact[-places] : (double)digits / exact[places];
+        return 1;
+    }
+#if defined(__SIZEOF_INT128__)
+    if (places >= 0 && places <= 19) {
+        __extension__ typedef unsigned __int128 wide;
+        uint64_t power = 1, quotient, low, half, mantissa;
+        int shift, up_digits, up_power, i;
+        wide top, rest;
+        for (i = 0; i < places; i++)
+            power *= 10;
+        up_digits = __builtin_clzll(digits);
+        up_power = __builtin_clzll(power);
+        top = (wide)(digits << up_digits) << 63;
+        power <<= up_power;
+        quotient = (uint64_t)(top / power); /* 62 to 64 bits */
+        rest = top - (wide)quotient * power;
+        shift = 64 - __builtin_clzll(quotient) - 53;
+        low = quotient & ((1ull << shift) - 1);
+        half = 1ull << (shift - 1);
+        mantissa = quotient >> shift;
+        if (low > half || (low == half && (rest != 0 || (mantissa & 1))))
+            mantissa++;
+        *value = ldexp((double)mantissa, shift + up_power - up_digits - 63);
+        return 1;
+    }
+#endif
+    return 0;
+}
+
+#endif

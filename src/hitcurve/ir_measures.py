@@ -1,0 +1,97 @@
+"""A provider for ir_measures: ``hitcurve.ir_measures.provider`` in place of ``ir_measures``.
+
+>>> from hitcurve.ir_measures import provider  # doctest: +SKIP
+>>> provider.calc_aggregate([nDCG@10, AP], qrels, run)  # doctest: +SKIP
+
+It takes what ir_measures takes, and gives what its pytrec_eval provider gives: ties by document id, numbers of
+trec_eval 9 (scores in single precision), for RR at a cutoff too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import ir_measures as _ir_measures
+from ir_measures import measures as _measures
+from ir_measures import providers as _providers
+from ir_measures.providers.base import NOT_PROVIDED
+from ir_measures.providers.base import Any as _Any
+
+from hitcurve.measures import Measure, parse
+from hitcurve.trec import evaluate, read_qrels
+
+__all__ = ["HitcurveProvider", "provider"]
+
+
+class HitcurveProvider(_providers.Provider):  # type: ignore[misc]
+    """Measures by hitcurve."""
+
+    NAME = "hitcurve"
+    SUPPORTED_MEASURES = [  # noqa: RUF012 (ir_measures reads it so)
+        _measures._AP(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._P(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._R(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._RR(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._Rprec(rel=_Any(), judged_only=_Any()),
+        _measures._nDCG(cutoff=_Any(), dcg=_Any(), gains=_Any(), judged_only=_Any()),
+        _measures._ERR(cutoff=_Any()),
+        _measures._RBP(cutoff=_Any(), p=_Any(), rel=_Any(required=True)),
+        _measures._Bpref(rel=_Any()),
+        _measures._infAP(rel=_Any()),
+        _measures._IPrec(recall=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._Success(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
+        _measures._SetP(rel=_Any(), relative=_Any(), judged_only=_Any()),
+        _measures._SetR(rel=_Any()),
+        _measures._SetF(rel=_Any(), beta=_Any(), judged_only=_Any()),
+        _measures._SetAP(rel=_Any(), judged_only=_Any()),
+        _measures._Judged(cutoff=_Any()),
+        _measures._NumQ(),
+        _measures._NumRet(rel=_Any()),
+        _measures._NumRel(rel=_Any()),
+    ]
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
+        return _Evaluator(list(measures), qrels)
+
+
+class _Evaluator(_providers.Evaluator):  # type: ignore[misc]
+    def __init__(self, measures: list[Any], qrels: Any) -> None:
+        nested = _ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
+        super().__init__(measures, set(nested))
+        self._measures = [(one, _ours(one)) for one in measures]
+        self._qrels = read_qrels(nested, strict=False) if any(nested.values()) else None
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        nested = _ir_measures.util.RunConverter(run).as_dict_of_dict()
+        here = {query: docs for query, docs in nested.items() if docs and query in self.qrel_qids}
+        if not here or self._qrels is None:
+            return  # ir_measures puts its own default for every query
+        ours = {measure.name: measure for _, measure in self._measures}
+        found = evaluate(self._qrels, here, list(ours.values()), missing="skip", scores="float32")
+        for theirs, measure in self._measures:
+            values = found.values[measure.name].tolist()
+            for query, value in zip(found.query_ids, values, strict=True):
+                yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
+
+
+def _ours(measure: Any) -> Measure:
+    """The record here of a measure there."""
+    options = []
+    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg"):
+        value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
+        if value is NOT_PROVIDED or value is False:
+            continue
+        options.append(f"{name}={value}")
+    gains = measure[name] if (name := "gains") in measure.SUPPORTED_PARAMS else NOT_PROVIDED
+    if gains is not NOT_PROVIDED:
+        options.append("gains={" + ",".join(f"{level}:{gain}" for level, gain in gains.items()) + "}")
+    at = measure[measure.AT_PARAM] if measure.AT_PARAM in measure.SUPPORTED_PARAMS else NOT_PROVIDED
+    if measure.NAME == "IPrec":
+        options.append("levels=trec_eval9")
+        at = f"{at:.2f}"
+    inside = f"({','.join(options)})" if options else ""
+    return parse(f"{measure.NAME}{inside}" + ("" if at is NOT_PROVIDED else f"@{at}"))
+
+
+provider = _providers.register(HitcurveProvider())

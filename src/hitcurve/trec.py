@@ -1,0 +1,822 @@
+"""Retrieval evaluation: qrels and runs in, values per query and means out."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hitcurve import _trec
+from hitcurve._trec import Judged, Qrels, Run
+from hitcurve.measures import Measure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Evaluation", "Qrels", "Run", "TieBand", "evaluate", "read_qrels", "read_run"]
+
+TIES = ("docid", "expected", "worst", "best", "order", "rank")
+_QUERY = ("query_id", "qid", "q_id")
+_DOC = ("doc_id", "docno", "docid")
+_LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
+
+
+class TieBand(NamedTuple):
+    """What ties among the scores of a run leave open in a mean: `worst` .. `best`, and the mean over all orders."""
+
+    worst: float
+    expected: float
+    """NaN where the measure has no expected value."""
+    best: float
+    value: float
+    """With the rule of the evaluation."""
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+
+
+def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
+    """Read relevance judgments.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC qrels file: query, iteration, document and relevance, separated by any mix of blanks and tabs; empty
+        lines and lines that begin with # are passed over. It may be compressed (gzip, bzip2, xz; zstd with pyarrow);
+        ``"-"`` is standard input. Or a Parquet file or a data frame (pandas, polars, pyarrow, or a dict of arrays) with
+        columns ``query_id, doc_id, relevance``; or ``{query: {document: relevance}}``. Ids are text or integers.
+    strict : bool, default True
+        False reads what trec_eval reads: a relevance that is no whole number counts as the whole number it begins
+        with, 0 if there is none. A warning says how often.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a relevance that is no whole number, a document twice for a
+        query; no judgments at all.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
+    Qrels('qrels': 1 queries, 2 judgments)
+    """
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        name, text = _open(source)
+        if text is not None:
+            found = Qrels.from_buffer(text, name, strict)
+            _warn(found.passed)
+            return found
+        source = _parquet(source)
+    else:
+        name = "qrels"
+    starts, names, docs, values, _ = _columns(source, ("relevance", "label", "rel"), name)
+    whole = np.trunc(values)
+    if strict and not np.array_equal(whole, values):
+        row = int(np.flatnonzero(whole != values)[0])
+        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}: it must be a whole number")
+    if not (np.abs(whole) <= 1e9).all():
+        row = int(np.flatnonzero(~(np.abs(whole) <= 1e9))[0])
+        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}")
+    passed = int((whole != values).sum())
+    if passed:
+        _warn([f"{name}: {passed} relevances that are no whole numbers: cut off to whole ones"])
+    return Qrels.from_columns(starts, names, docs, whole, name)
+
+
+def read_run(source: Any, *, strict: bool = True) -> Run:
+    """Read a run: the documents that a system retrieved, with their scores.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
+        `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
+    strict : bool, default True
+        False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
+        0 if there is none. A warning says how often. NaN and a document twice in a query are errors always.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a score that is no number, NaN, a document twice in a query;
+        no documents at all.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
+    Run('run': 1 queries, 2 documents)
+    """
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        name, text = _open(source)
+        if text is not None:
+            found = Run.from_buffer(text, name, strict)
+            _warn(found.passed)
+            return found
+        source = _parquet(source)
+    else:
+        name = "run"
+    starts, names, docs, values, ranks = _columns(source, ("score",), name)
+    return Run.from_columns(starts, names, docs, values, name, ranks)
+
+
+def _warn(notes: Sequence[str]) -> None:
+    for note in notes:
+        warnings.warn(note, stacklevel=4)
+
+
+def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
+    """The text of a file, decompressed if need be; None for Parquet."""
+    import mmap
+    import stat
+    import sys
+
+    name = os.fspath(path)
+    if name == "-":
+        return "standard input", _plain(sys.stdin.buffer.read(), "standard input")
+    with open(name, "rb") as file:
+        state = os.fstat(file.fileno())
+        if stat.S_ISREG(state.st_mode) and state.st_size > 0:
+            text: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        else:
+            text = file.read()
+    if text[:4] == b"PAR1":
+        return name, None
+    return name, _plain(text, name)
+
+
+def _plain(text: Any, name: str) -> Any:
+    head = text[:6]
+    if head[:2] == b"\x1f\x8b":
+        import gzip
+
+        opened: Any = gzip
+    elif head == b"\xfd7zXZ\x00":
+        import lzma
+
+        opened = lzma
+    elif head[:3] == b"BZh":
+        import bz2
+
+        opened = bz2
+    elif head[:4] == b"\x28\xb5\x2f\xfd":
+        try:
+            import pyarrow
+        except ImportError:
+            raise ImportError(f"{name}: zstd needs pyarrow: pip install hitcurve[files]") from None
+        return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
+    else:
+        return text
+    try:
+        return opened.decompress(text)
+    except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
+        raise ValueError(f"{name}: cannot be decompressed: {error}") from None
+
+
+def _parquet(path: str | os.PathLike[str]) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(f"{os.fspath(path)}: Parquet needs pyarrow: pip install hitcurve[files]") from None
+    return pyarrow.parquet.read_table(path)
+
+
+def _columns(
+    source: Any, value_names: tuple[str, ...], name: str
+) -> tuple[NDArray[np.int64], list[str], Any, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Where each query begins, the queries' names, documents (texts or integers), values, ranks."""
+    if isinstance(source, Mapping) and not _is_columns(source):
+        return *_nested(source, name), None
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # of polars
+    query = _column(source, _QUERY, name)
+    docs = _column(source, _DOC, name)
+    values = _numbers(_column(source, value_names, name), value_names[0], name)
+    ranks = _column(source, ("rank",), name, missing_ok=True)
+    if not len(query) == len(docs) == len(values):
+        raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
+    starts: Any
+    if isinstance(query, list):
+        starts, names = _trec.segments(query)
+    else:
+        starts = np.flatnonzero(query[1:] != query[:-1]) + 1
+        starts = np.concatenate([[0], starts]) if len(query) else starts
+        names = [str(one) for one in query[starts].tolist()]
+    names = [_text(one) if isinstance(one, bytes) else one for one in names]
+    if isinstance(docs, list) and docs and not isinstance(docs[0], (str, bytes)):
+        docs = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in docs]
+    return (
+        np.asarray(starts, dtype=np.int64),
+        names,
+        docs,
+        values,
+        None if ranks is None else _numbers(ranks, "rank", name),
+    )
+
+
+def _is_columns(source: Mapping[Any, Any]) -> bool:
+    return any(key in source for key in _QUERY) and not any(
+        isinstance(source[key], Mapping) for key in _QUERY if key in source
+    )
+
+
+def _nested(
+    source: Mapping[Any, Mapping[Any, Any]], name: str
+) -> tuple[NDArray[np.int64], list[str], list[str], NDArray[np.float64]]:
+    starts: list[int] = []
+    names: list[str] = []
+    docs: list[Any] = []
+    values: list[Any] = []
+    for query, found in source.items():
+        if not isinstance(found, Mapping):
+            raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
+        starts.append(len(docs))
+        names.append(_id(query, name))
+        docs.extend(found)
+        values.extend(found.values())
+    if not all(map(str.__instancecheck__, docs)):
+        docs = [_id(one, name) for one in docs]
+    return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name)
+
+
+def _id(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"{name}: an id is {value!r}: ids are strings or whole numbers")
+
+
+def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False) -> Any:
+    """A column as a list of texts, or as an array of numbers."""
+    listed = source.keys() if isinstance(source, Mapping) else getattr(source, "column_names", None)
+    if listed is None:
+        listed = getattr(source, "columns", None)
+    if listed is None:
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
+    found = next((one for one in names if one in list(listed)), None)
+    if found is None:
+        if missing_ok:
+            return None
+        raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
+    column = source[found]
+    for convert in ("to_numpy",):
+        if hasattr(column, convert):
+            kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+            text = any(word in kind for word in ("str", "utf8", "object", "categor", "dictionary", "cat"))
+            if text:
+                column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+            else:
+                column = column.to_numpy()
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind in "iu":
+            if column.dtype.kind == "u" and column.size and int(column.max()) > np.iinfo(np.int64).max:
+                return [str(one) for one in column.tolist()]
+            return np.ascontiguousarray(column, dtype=np.int64)
+        if column.dtype.kind == "f":
+            return column
+        column = column.tolist()
+    column = list(column)
+    for row, value in enumerate(column):
+        if value is None or value != value:
+            raise ValueError(f"{name}: column {found!r} is empty in row {row}")
+    if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
+        return np.array(column, dtype=np.int64)
+    return column
+
+
+def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" and len(array):
+        for row, value in enumerate(values):
+            if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
+                raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
+        array = np.array([float(value) for value in values])
+    double = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
+        raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
+    return double
+
+
+# ----------------------------------------------------------------------------------------------------------- evaluation
+
+
+class Evaluation:
+    """A run measured. Made by `evaluate`.
+
+    Attributes
+    ----------
+    name : str
+        The tag of the run.
+    query_ids : list of str
+        The queries that count, in the order of their bytes.
+    values : dict of str to float64 array
+        By canonical measure name, a value for each query; NaN where a query has none.
+    means : dict of str to float
+        Over the queries that have a value: the arithmetic mean, the geometric one for GMAP and GMBpref, the sum for
+        counts.
+    counts : dict of str to int
+        ``queries``: those that count. ``missing``: judged, but not in the run. ``extra``: in the run, but not judged.
+        ``empty``: without a relevant document. ``retrieved``, ``judged``: documents of the run, and those judged.
+    definitions : dict of str to str
+        What each measure is, and how ties, levels, unjudged documents and missing queries were read.
+    missing, extra : list of str
+        The queries counted so.
+    notes : list of str
+        What ``strict=False`` let pass.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        query_ids: list[str],
+        values: dict[str, NDArray[np.float64]],
+        means: dict[str, float],
+        counts: dict[str, int],
+        definitions: dict[str, str],
+        notes: list[str],
+        band: Callable[[], dict[str, TieBand]],
+        ties: str,
+        missing: list[str],
+        extra: list[str],
+        tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]],
+    ) -> None:
+        self.name = name
+        self.query_ids = query_ids
+        self.values = values
+        self.means = means
+        self.counts = counts
+        self.definitions = definitions
+        self.notes = notes
+        self.ties = ties
+        self.missing = missing
+        self.extra = extra
+        self._band = band
+        self._tables = tables
+
+    def tie_report(self) -> dict[str, TieBand]:
+        """For each measure, the mean with all ties at their worst, their expected value, and their best.
+
+        Measures that ties do not touch are left out; so is everything if the run was read with ``ties="order"`` or
+        ``"rank"``, where there are none, or with ``depth=``.
+
+        Returns
+        -------
+        dict of str to TieBand
+        """
+        return self._band()
+
+    def level_strings(self, length: int = 10) -> list[str]:
+        """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
+
+        Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
+        """
+        found = []
+        for retrieved, table in self._tables():
+            marks = {rank: ">" if level > 9 else str(level) if level >= 0 else "." for rank, _, _, level in table}
+            found.append("".join(marks.get(rank, "-") for rank in range(1, min(length, retrieved) + 1)))
+        return found
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {self._shown()})"
+
+    def _shown(self) -> str:
+        return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+
+    def to_pandas(self) -> Any:
+        """The values as a pandas.DataFrame, a row for each query."""
+        import pandas as pd
+
+        return pd.DataFrame({"query_id": self.query_ids, **self.values})
+
+    def to_polars(self) -> Any:
+        """The values as a polars.DataFrame, a row for each query."""
+        import polars as pl
+
+        return pl.DataFrame({"query_id": self.query_ids, **self.values})
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain dicts, lists, strings and numbers; None where there is no value."""
+        return {
+            "name": self.name,
+            "ties": self.ties,
+            "means": {name: _or_none(mean) for name, mean in self.means.items()},
+            "queries": {
+                query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
+                for i, query in enumerate(self.query_ids)
+            },
+            "counts": self.counts,
+            "definitions": self.definitions,
+            "notes": self.notes,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _or_none(value: float) -> float | None:
+    return None if value != value else value
+
+
+class _Rules(NamedTuple):
+    ties: str
+    scores: str
+    missing: str
+    extra: str
+    empty: str
+    judged_only: bool
+    rel: int
+    depth: int
+    strict: bool
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG@10", "P@10"),
+    *,
+    ties: str = "docid",
+    scores: str = "float64",
+    missing: str = "zero",
+    extra: str = "skip",
+    empty: str = "zero",
+    judged_only: bool = False,
+    rel: int = 1,
+    depth: int | None = None,
+    strict: bool = True,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Any:
+    """Measure a run, or a list of runs, against relevance judgments.
+
+    Parameters
+    ----------
+    qrels, run
+        Whatever `read_qrels` and `read_run` take, or what they return. A list of runs is measured one by one (on
+        `workers` threads), with the qrels read once.
+    measures : name, Measure, or several
+        Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
+        trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
+    ties : {"docid", "expected", "worst", "best", "order", "rank"}
+        How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds. ``"order"``: all
+        documents in the order of the file, ``"rank"``: by the rank column, whatever their scores.
+    scores : {"float64", "float32"}
+        ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
+    missing : {"zero", "skip", "raise"}
+        Judged queries that the run lacks: as if nothing was retrieved, left out, or an error.
+    extra : {"skip", "raise"}
+        Queries of the run that have no judgments.
+    empty : {"zero", "skip", "raise"}
+        Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
+    judged_only : bool
+        Take documents without a judgment out of the ranking first, rather than count them as not relevant.
+    rel : int
+        The lowest level that is relevant, for measures that do not name one (``rel=2``) or use the levels themselves.
+    depth : int, optional
+        Only the first so many documents of each query, ties resolved by id, file order or rank.
+    strict : bool
+        See `read_run`.
+    workers : int
+        Threads, for a list of runs; -1 for all cores.
+    progress : callable, optional
+        Called with the number of bytes read of a run's file, now and then.
+
+    Returns
+    -------
+    Evaluation, or a list of them for a list of runs
+
+    Raises
+    ------
+    ValueError
+        Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
+        for; qrels and run that have no query in common.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}
+    >>> found = hc.evaluate(qrels, run, ["AP", "nDCG@10"])
+    >>> round(found.means["AP"], 4), round(found.means["nDCG@10"], 4)
+    (0.5833, 0.6199)
+    >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
+    {'AP': 0.75}
+    """
+    limit = -1 if depth is None else int(depth)
+    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), limit, bool(strict))
+    _check(rules)
+    asked = resolve(measures)
+    judgments = read_qrels(qrels, strict=strict)
+    if not isinstance(run, (list, tuple)):
+        return _evaluate(judgments, run, asked, rules, progress)
+    if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
+        raise ValueError(f"workers is {workers!r}: it must be a number of threads, or -1 for one a core")
+    if workers == -1:
+        workers = os.cpu_count() or 1
+    if min(workers, len(run)) <= 1:
+        return [_evaluate(judgments, one, asked, rules, progress) for one in run]
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(min(workers, len(run)))
+    try:
+        return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _check(rules: _Rules) -> None:
+    allowed = {
+        "ties": TIES,
+        "scores": ("float64", "float32"),
+        "missing": ("zero", "skip", "raise"),
+        "extra": ("skip", "raise"),
+        "empty": ("zero", "skip", "raise"),
+    }
+    for option, values in allowed.items():
+        if getattr(rules, option) not in values:
+            raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
+    if rules.depth < -1 or rules.depth == 0:
+        raise ValueError(f"depth is {rules.depth}: it must be at least 1")
+    if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
+        raise ValueError(f"depth needs ranks: ties is {rules.ties!r}, which resolves none")
+
+
+def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """The measures that names, sets and parameters of trec_eval stand for, each once."""
+    from hitcurve.trec_eval import expand
+
+    found: dict[str, Measure] = {}
+    for one in [measures] if isinstance(measures, (str, Measure)) else measures:
+        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
+            if measure is None:
+                continue
+            if not measure.record.kernel:
+                raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
+            found.setdefault(measure.name, measure)
+    if not found:
+        raise ValueError("no measures")
+    return list(found.values())
+
+
+def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None] | None) -> Judged:
+    order = rules.ties if rules.ties in ("order", "rank") else "score"
+    single = rules.scores == "float32"
+    if isinstance(run, (str, os.PathLike)):
+        name, text = _open(run)
+        if text is not None:
+            found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, _freeing(text, progress))
+            if found is None:  # lines of a query apart
+                found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
+            _warn(found.passed)
+            return found
+        run = _parquet(run)
+    if not isinstance(run, Run):
+        starts, names, docs, values, ranks = _columns(run, ("score",), "run")
+        if not isinstance(docs, list) and qrels.integers and ranks is None and len(set(names)) == len(names):
+            ends = np.append(starts, len(docs))
+            return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
+        run = Run.from_columns(starts, names, docs, values, "run", ranks)
+    return _trec.judge(qrels, run, order, single)
+
+
+def _freeing(text: Any, progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
+    """Gives the pages of a mapped file back as they are done with, so that memory does not grow with the file."""
+    if not hasattr(text, "madvise"):
+        return progress
+    import mmap
+
+    unneeded = getattr(mmap, "MADV_DONTNEED", None)
+    if unneeded is None:
+        return progress
+    done = 0
+
+    def step(place: int) -> None:
+        nonlocal done
+        window = (place - done) >> 24 << 24
+        if window:
+            text.madvise(unneeded, done, window)
+            done += window
+        if progress is not None:
+            progress(place)
+
+    return step
+
+
+def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
+    """What the kernel is told of a measure."""
+    keywords = dict(measure.keywords)
+    kernel = measure.record.kernel
+    options: dict[str, Any] = {"kernel": kernel, "rel": rules.rel if measure.rel is None else measure.rel}
+    if "fraction" in keywords:
+        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
+    for name in ("k", "normalize", "interpolation", "levels"):
+        if name in keywords:
+            options[name] = keywords[name]
+    for name in ("beta", "p", "multiple"):
+        if name in keywords:
+            options["x"] = keywords[name]
+    if kernel == "SetF":
+        options.setdefault("x", 1.0)
+    if kernel == "SetP" and keywords.get("relative"):
+        options["kernel"] = "SetRelP"
+    if kernel == "NumRet" and measure.rel is not None:
+        options["kernel"] = "NumRelRet"
+    if kernel == "RBP":
+        options["scaled"] = measure.rel is None
+    if kernel in ("IPrec", "IPrecAvg"):
+        from fractions import Fraction
+
+        levels = keywords.get("at") or tuple(Fraction(i, 10) for i in range(11))
+        levels = (keywords["recall"],) if kernel == "IPrec" else levels
+        options["fractions"] = levels
+        options["values"] = tuple(float(level) for level in levels)
+    if kernel == "Utility":
+        options["values"] = keywords.get("weights", (1.0, -1.0, 0.0, 0.0))
+    if "gains" in keywords:
+        options["gains"] = dict(keywords["gains"])
+    options["exponential"] = keywords.get("dcg") == "exp-log2"
+    if kernel == "ERR":
+        options["top"] = float(keywords.get("top", 4))
+        if top > options["top"]:
+            raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
+    return options
+
+
+def _reading(measure: Measure, ties: str) -> str:
+    """How the kernel reads ties."""
+    ties = measure.ties or ties
+    if ties in ("docid", "order", "rank"):
+        return "ranks"
+    if not measure.record.ties:
+        return "ranks"
+    if ties not in measure.record.ties:
+        if ties == "expected":
+            raise ValueError(
+                f"{measure.name} has no expected value over ties in closed form; use best, worst or docid"
+            )
+        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
+    if ties == "threshold":
+        raise ValueError(f"{measure.name}: runs are not read with ties=threshold")
+    return ties
+
+
+def _values(
+    judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str
+) -> NDArray[np.float64]:
+    """A row of values for each measure, a column for each query of the qrels."""
+    top = judged.qrels.max_level
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for i, measure in enumerate(measures):
+        key = (_reading(measure, ties), measure.judged_only or rules.judged_only)
+        groups.setdefault(key, []).append(i)
+    found = np.empty((len(measures), len(judged.qrels)))
+    for (reading, judged_only), places in groups.items():
+        options = [_options(measures[i], rules, top) for i in places]
+        found[places] = _trec.measure(judged, options, reading, judged_only, rules.depth)
+    return found
+
+
+def _mean(values: NDArray[np.float64], how: str) -> float:
+    """One after the other, as trec_eval adds, so that the last bit agrees."""
+    values = values[~np.isnan(values)]
+    if how == "sum":
+        return float(values.sum())
+    if not len(values):
+        return float("nan")
+    if how == "geometric":  # numpy's own log and exp differ from C's in the last bit
+        values = np.array([math.log(max(value, _LEAST)) for value in values.tolist()])
+    mean = float(np.cumsum(values)[-1]) / len(values)
+    return math.exp(mean) if how == "geometric" else mean
+
+
+_MISSING = {
+    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
+    "skip": "judged queries that the run lacks are left out",
+    "raise": "no judged query is missing",
+}
+_TIES = {
+    "docid": "equal scores by document id, falling",
+    "expected": "the mean over all orders of equal scores",
+    "worst": "equal scores at their worst",
+    "best": "equal scores at their best",
+    "order": "in the order of the file",
+    "rank": "in the order of the rank column",
+}
+
+
+def _evaluate(
+    qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules, progress: Callable[[int], None] | None
+) -> Evaluation:
+    for measure in measures:
+        _reading(measure, rules.ties)
+    judged = _judge(qrels, run, rules, progress)
+    retrieved = judged.num_retrieved()
+    texts = judged.qrels.names.all_texts()
+    here = retrieved >= 0
+    if not here.any():
+        raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
+    absent = [texts[i] for i in np.flatnonzero(~here)]
+    if absent and rules.missing == "raise":
+        raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
+    if judged.others and rules.extra == "raise":
+        raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
+    places: Any = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
+    places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
+    query_ids = [_text(texts[i]) for i in places]
+
+    levels = sorted({rules.rel if one.rel is None else one.rel for one in measures})
+    relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
+    num_relevant = dict(zip(levels, relevant, strict=True))
+    default = num_relevant.get(rules.rel)
+    if default is None:
+        default = _trec.measure(judged, [{"kernel": "NumRel", "rel": rules.rel}])[0]
+    empty = [texts[i] for i in places if default[i] == 0]
+    if empty and rules.empty == "raise":
+        raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
+
+    def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
+        found = _values(judged, of, rules, ties)
+        if rules.empty == "skip":
+            for row, measure in enumerate(of):
+                if measure.record.mean != "sum":
+                    none = num_relevant[rules.rel if measure.rel is None else measure.rel] == 0
+                    found[row, none] = np.nan
+        return {measure.name: np.ascontiguousarray(found[row, places]) for row, measure in enumerate(of)}
+
+    def means(found: dict[str, NDArray[np.float64]], of: Sequence[Measure]) -> dict[str, float]:
+        return {measure.name: _mean(found[measure.name], measure.record.mean) for measure in of}
+
+    found = values(rules.ties, measures)
+    own = means(found, measures)
+
+    def band() -> dict[str, TieBand]:
+        touched = [one for one in measures if one.record.ties and not one.ties]
+        if rules.ties in ("order", "rank") or rules.depth > 0 or not judged.ties or not touched:
+            return {}
+        expecting = [one for one in touched if "expected" in one.record.ties]
+        worst, best = (means(values(ties, touched), touched) for ties in ("worst", "best"))
+        expected = means(values("expected", expecting), expecting) if expecting else {}
+        return {
+            one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
+            for one in touched
+        }
+
+    shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
+    if rules.scores == "float32":
+        shared.append("scores in single precision")
+    if rules.judged_only:
+        shared.append("judged documents only")
+    if rules.empty == "skip":
+        shared.append("queries without relevant documents are left out")
+    return Evaluation(
+        name=judged.tag,
+        query_ids=query_ids,
+        values=found,
+        means=own,
+        counts={
+            "queries": len(query_ids),
+            "missing": len(absent),
+            "extra": len(judged.others),
+            "empty": len(empty),
+            "retrieved": int(retrieved[here].sum()),
+            "judged": judged.num_judged,
+        },
+        definitions={one.name: "; ".join([one.record.definition, *shared]) for one in measures},
+        notes=[*qrels.passed, *judged.passed],
+        band=band,
+        ties=rules.ties,
+        missing=[_text(one) for one in absent],
+        extra=[_text(one) for one in judged.others],
+        tables=lambda: [(max(int(retrieved[i]), 0), judged.table(i)) for i in places],
+    )
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _some(texts: Sequence[bytes]) -> str:
+    shown = ", ".join(repr(one.decode("utf-8", "backslashreplace")) for one in texts[:3])
+    return (f"query {shown}" if len(texts) == 1 else f"queries {shown}") + (
+        f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    )

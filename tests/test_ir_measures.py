@@ -1,0 +1,106 @@
+"""The provider for ir_measures against its own providers, on its own test cases and on real runs."""
+
+from __future__ import annotations
+
+import lzma
+
+import pytest
+
+ir_measures = pytest.importorskip("ir_measures")
+pytest.importorskip("pytrec_eval")
+
+from ir_measures import (  # noqa: E402
+    AP,
+    ERR,
+    RBP,
+    RR,
+    Bpref,
+    IPrec,
+    Judged,
+    NumQ,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    infAP,
+    nDCG,
+)
+
+from hitcurve.ir_measures import provider  # noqa: E402
+
+MEASURES = [
+    AP, AP @ 2, AP @ 100, AP(rel=2), AP(judged_only=True), P @ 1, P @ 10, P(rel=2) @ 5, P(judged_only=True) @ 5,
+    R @ 3, R @ 1000, R(rel=2) @ 20, RR, RR(rel=2), Rprec, Rprec(rel=2), nDCG, nDCG @ 2, nDCG @ 20,
+    nDCG(gains={1: 5, 2: 2}) @ 10, nDCG(judged_only=True) @ 10, Bpref, Bpref(rel=2), infAP, IPrec @ 0.0, IPrec @ 0.1,
+    IPrec @ 0.35, IPrec @ 1.0, Success @ 1, Success(rel=2) @ 10, SetP, SetP(relative=True), SetR, SetF, SetF(beta=2.0),
+    SetAP, NumQ, NumRet, NumRet(rel=1), NumRet(rel=2), NumRel,
+]
+
+CASES = [
+    (
+        {"0": {"D0": 0, "D1": 1, "D2": 1, "D3": 1, "D4": 0}, "1": {"D0": 1, "D3": 2, "D5": 2}},
+        {"0": {"D0": 0.8, "D2": 0.7, "D1": 0.3, "D3": 0.4, "D4": 0.1},
+         "1": {"D1": 0.8, "D3": 0.7, "D4": 0.3, "D2": 0.4, "D0": 0.1}},
+    ),
+    ({"q": {"a": 1, "b": 0}, "none": {"a": 0}, "lost": {"a": 2}}, {"q": {"b": 1.0, "a": 1.0}, "none": {"a": 1.0}}),
+    ({"q": {"a": 1, "b": -1, "c": 3}}, {"q": {"b": 1.0, "a": 1.00000001, "c": 1.0}, "other": {"a": 1.0}}),
+]
+
+
+def agree(qrels, run, measures):
+    wanted = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, run)}
+    found = {(m.measure, m.query_id): m.value for m in provider.iter_calc(measures, qrels, run)}
+    assert set(found) == set(wanted)
+    for key, value in wanted.items():
+        assert found[key] == pytest.approx(value, rel=1e-14, abs=1e-15), key
+    wanted = ir_measures.calc_aggregate(measures, qrels, run)
+    found = provider.calc_aggregate(measures, qrels, run)
+    for measure, value in wanted.items():
+        assert found[measure] == pytest.approx(value, rel=1e-13, abs=1e-15), measure
+
+
+@pytest.mark.parametrize(("qrels", "run"), CASES)
+def test_small_cases_agree_with_the_default_providers(qrels, run):
+    agree(qrels, run, MEASURES)
+
+
+def test_other_forms_of_input():
+    qrels, run = CASES[0]
+    flat_qrels = [ir_measures.Qrel(q, d, v) for q, docs in qrels.items() for d, v in docs.items()]
+    flat_run = [ir_measures.ScoredDoc(q, d, v) for q, docs in run.items() for d, v in docs.items()]
+    assert provider.calc_aggregate([AP, nDCG @ 10], iter(flat_qrels), iter(flat_run)) == pytest.approx(
+        provider.calc_aggregate([AP, nDCG @ 10], qrels, run))
+    evaluator = provider.evaluator([AP], qrels)
+    assert [evaluator.calc_aggregate(run)[AP] for _ in range(2)] == [provider.calc_aggregate([AP], qrels, run)[AP]] * 2
+    assert provider.calc_aggregate([AP], qrels, {}) == {AP: 0.0}
+
+
+def test_measures_of_its_other_providers():
+    """Where ties decide, those order documents otherwise: so, no ties."""
+    qrels, run = CASES[0]
+    agree(qrels, run, [Judged @ 3, Judged @ 10, RR @ 2])
+    [err] = provider.calc_aggregate([ERR @ 2], {"q": {"a": 2, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}).values()
+    assert err == pytest.approx(3 / 16 + (13 / 16) * (1 / 16) / 2)
+    [rbp] = provider.calc_aggregate([RBP(rel=1, p=0.5)], {"q": {"a": 2, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}).values()
+    assert rbp == pytest.approx(0.75)
+
+
+def test_what_is_supported():
+    assert provider.is_available()
+    assert provider.supports(nDCG @ 10)
+    assert not provider.supports(RBP)  # graded: ir_measures does not say how
+    assert not provider.supports(ir_measures.Compat(p=0.8))
+
+
+def test_real_runs(shared_data):
+    folder = shared_data / "codec/entity"
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels_graded.txt")))
+    path = sorted((folder / "runs").glob("*.xz"))[0]
+    run = list(ir_measures.read_trec_run(lzma.decompress(path.read_bytes()).decode()))
+    agree(qrels, run, MEASURES)

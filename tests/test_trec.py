@@ -1,0 +1,590 @@
+"""Qrels and runs: what is read, what is refused and how, and the measures against slow, obvious ones."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import itertools
+import json
+import lzma
+import math
+import re
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hitcurve as hc
+from hitcurve import _trec
+from hitcurve.measures import MEASURES, parse
+from hitcurve.trec import TieBand
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
+RUN = "q1 Q0 a 1 3.5 tag\nq1 Q0 d 2 2.5 tag\nq2 Q0 y 1 1e-3 tag\nq2 Q0 x 2 -7 tag\n"
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write(tmp_path, "qrels.txt", QRELS), write(tmp_path, "run.txt", RUN)
+
+
+# ------------------------------------------------------------------------------------------------------ a slow reader
+
+
+def slow_lines(text, wanted):
+    for line in text.split(b"\n"):
+        fields = re.split(rb"[ \t\r\v\f]+", line.strip(b" \t\r\v\f"))
+        if fields == [b""] or fields[0].startswith(b"#"):
+            continue
+        if len(fields) != wanted:
+            raise ValueError("columns")
+        yield fields
+
+
+def slow_run(text):
+    found = {}
+    for query, _, doc, _, score, _ in slow_lines(text, 6):
+        if not re.fullmatch(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf(inity)?", score, re.I):
+            raise ValueError("score")
+        docs = found.setdefault(query, {})
+        if doc in docs:
+            raise ValueError("twice")
+        docs[doc] = float(score)
+    if not found:
+        raise ValueError("empty")
+    return found
+
+
+def slow_qrels(text):
+    found = {}
+    for query, _, doc, level in slow_lines(text, 4):
+        if not re.fullmatch(rb"[-+]?\d+", level) or abs(int(level)) > 10**9:
+            raise ValueError("relevance")
+        docs = found.setdefault(query, {})
+        if doc in docs:
+            raise ValueError("twice")
+        docs[doc] = int(level)
+    if not found:
+        raise ValueError("empty")
+    return found
+
+
+def slow_ranking(docs):
+    """trec_eval's order."""
+    return [doc for doc, _ in sorted(sorted(docs.items(), reverse=True), key=lambda item: -item[1])]
+
+
+def slow_tables(qrels, run):
+    """Rows (rank, above, tied, level) of every query of the qrels."""
+    found = {}
+    for query, levels in qrels.items():
+        docs = run.get(query, {})
+        ranking = slow_ranking(docs)
+        found[query] = [
+            (
+                rank,
+                sum(score > docs[doc] for score in docs.values()),
+                sum(score == docs[doc] for score in docs.values()),
+                levels[doc],
+            )
+            for rank, doc in enumerate(ranking, 1)
+            if doc in levels
+        ]
+    return found
+
+
+word = st.sampled_from([b"a", b"b", b"doc-1", b"doc-10", b"doc-2", b"q1", b"q2", b"clueweb09-en0000-00", "é".encode()])
+score = st.sampled_from(
+    [b"1", b"1.0", b"2.5", b"-3", b"1e-5", b"12.345678901234567", b"0.1234567890123456789", b"1e400", b"-0.0", b"0",
+     b".5", b"5.", b"+1", b"123456789012345678901234567890", b"1e-400", b"4.9e-324", b"inf", b"-Infinity"]
+) | st.floats(allow_nan=False).map(lambda value: repr(value).encode())
+odd = st.sampled_from([b"", b"x", b"nan", b"1e", b"1_0", b"0x10", b"#", b"--1", b"1.5.2", b"\x00", b"1,5"])
+gap = st.sampled_from([b" ", b"\t", b"  \t ", b" \r ", b"\v"])
+
+
+@st.composite
+def lines(draw, kind, broken):
+    found = []
+    for _ in range(draw(st.integers(0, 8))):
+        value = draw(score if kind == "run" else st.integers(-2, 3).map(lambda level: b"%d" % level))
+        if broken and draw(st.integers(0, 9)) == 0:
+            value = draw(odd)
+        fields = [draw(word), b"0", draw(word), value] if kind == "qrels" else [
+            draw(word), b"Q0", draw(word), b"1", value, b"tag"]
+        if broken and draw(st.integers(0, 19)) == 0:
+            fields = fields[: draw(st.integers(0, len(fields)))] + draw(st.lists(odd, max_size=2))
+        line = draw(gap).join(fields)
+        found.append(draw(st.sampled_from([b"", b" ", b"\t"])) + line + draw(st.sampled_from([b"", b" ", b"\r"])))
+        if draw(st.integers(0, 9)) == 0:
+            found.append(draw(st.sampled_from([b"", b"# note", b"  "])))
+    return b"\n".join(found) + draw(st.sampled_from([b"", b"\n", b"\n\n"]))
+
+
+def agree(read, slow, text):
+    try:
+        wanted = slow(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"^f(, line \d+)?: "):
+            read(text, "f")
+        return None
+    return read(text, "f"), wanted
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines("qrels", False), lines("run", False))
+def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
+    qrels = agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
+    run = agree(_trec.Run.from_buffer, slow_run, run_text)
+    if qrels is None or run is None:
+        return
+    (fast_qrels, slow_q), (fast_run, slow_r) = qrels, run
+    assert fast_qrels.names.all_texts() == list(slow_q)
+    assert fast_run.names.all_texts() == list(slow_r)
+    tables = slow_tables(slow_q, slow_r)
+    judged = [_trec.judge(fast_qrels, fast_run), _trec.judge_buffer(fast_qrels, run_text, "f")]
+    for one in judged:
+        if one is None:  # lines of a query apart
+            continue
+        assert [one.table(i) for i in range(len(slow_q))] == list(tables.values())
+        assert one.num_retrieved().tolist() == [len(slow_r[query]) if query in slow_r else -1 for query in slow_q]
+        assert sorted(one.others) == sorted(set(slow_r) - set(slow_q))
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines("qrels", True), lines("run", True))
+def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
+    agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
+    agree(_trec.Run.from_buffer, slow_run, run_text)
+    qrels = _trec.Qrels.from_buffer(QRELS.encode(), "qrels")
+    try:
+        slow_run(run_text)
+    except ValueError:
+        try:
+            assert _trec.judge_buffer(qrels, run_text, "f") is None
+        except ValueError as error:
+            assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=200), st.booleans())
+def test_any_bytes_are_read_or_refused(text, strict):
+    for read in (_trec.Qrels.from_buffer, _trec.Run.from_buffer):
+        try:
+            read(text, "f", strict)
+        except ValueError as error:
+            assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(allow_nan=False) | st.decimals(allow_nan=False, allow_infinity=False, places=12).map(float))
+def test_scores_are_read_to_the_last_bit(value):
+    for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"[:300]):
+        docs = [f"q Q0 a 1 {text} t", f"q Q0 b 2 {float(text)!r} t"]
+        run = _trec.Run.from_buffer("\n".join(docs).encode(), "f")
+        judged = _trec.judge(_trec.Qrels.from_buffer(b"q 0 a 1", "f"), run)
+        assert judged.table(0)[0][2] == 2, text  # tied with itself
+
+
+def test_large_queries_in_any_order():
+    rng = np.random.default_rng(5)
+    for n, distinct in ((1, 1), (17, 3), (300, 300), (1000, 40), (3000, 10**6), (2000, 1)):
+        docs = {f"doc{i}".encode(): float(rng.integers(distinct)) for i in rng.permutation(n)}
+        levels = {doc: int(rng.integers(-1, 4)) for doc in list(docs)[:: max(1, n // 50)]} | {b"none": 1}
+        for order in ("any", "falling"):
+            items = list(docs.items())
+            if order == "falling":
+                items.sort(key=lambda item: -item[1])
+            run = {b"q": dict(items)}
+            fast = _trec.judge(hc.read_qrels({"q": {d.decode(): v for d, v in levels.items()}}),
+                               hc.read_run({"q": {d.decode(): v for d, v in items}}))
+            assert fast.table(0) == slow_tables({b"q": levels}, run)[b"q"]
+
+
+def test_integer_ids_are_ranked_as_their_text_is():
+    rng = np.random.default_rng(6)
+    query = np.repeat([3, 1, 2], 200)
+    doc = np.concatenate([rng.permutation(5000)[:200] for _ in range(3)])
+    scores = rng.integers(0, 20, 600).astype(float)
+    level = rng.integers(0, 3, 600)
+    qrels = {"query_id": query[::3], "doc_id": doc[::3], "relevance": level[::3]}
+    run = {"query_id": query, "doc_id": doc, "score": scores}
+    text_qrels, text_run = {}, {}
+    for q, d, r in zip(query[::3], doc[::3], level[::3], strict=True):
+        text_qrels.setdefault(str(q), {})[str(d)] = int(r)
+    for q, d, s in zip(query, doc, scores, strict=True):
+        text_run.setdefault(str(q), {})[str(d)] = s
+    wanted = hc.evaluate(text_qrels, text_run, "all_trec")
+    order = rng.permutation(600)
+    apart = {name: column[order] for name, column in run.items()}
+    for one_qrels, one_run in itertools.product((qrels, text_qrels), (run, apart, text_run, hc.read_run(run))):
+        found = hc.evaluate(one_qrels, one_run, "all_trec")
+        assert found.query_ids == wanted.query_ids
+        for name in wanted.values:
+            np.testing.assert_array_equal(found.values[name], wanted.values[name], name)
+
+
+# ------------------------------------------------------------------------------------------------------------- sources
+
+
+def test_every_source_gives_the_same(tmp_path, files, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    qrels, run = files
+    wanted = hc.evaluate(qrels, run, "all_trec").to_dict()
+    rows = [line.split() for line in RUN.splitlines()]
+    judged = [line.split() for line in QRELS.splitlines()]
+    run_columns = {"query_id": [r[0] for r in rows], "doc_id": [r[2] for r in rows],
+                   "score": [float(r[4]) for r in rows]}
+    qrels_columns = {"query_id": [r[0] for r in judged], "doc_id": [r[2] for r in judged],
+                     "relevance": [int(r[3]) for r in judged]}
+    sources = [(hc.read_qrels(qrels), hc.read_run(run))]
+    for pack, name in ((gzip.compress, "gz"), (lzma.compress, "xz"), (bz2.compress, "bz2"),
+                       (lambda text: pa.compress(text, "zstd", asbytes=True), "zst")):
+        packed = [write(tmp_path, f"{kind}.{name}", pack(text.encode())) for kind, text in (("q", QRELS), ("r", RUN))]
+        sources.append(tuple(packed))
+    pyarrow.parquet.write_table(pa.table(qrels_columns), tmp_path / "q.parquet")
+    pyarrow.parquet.write_table(pa.table(run_columns), tmp_path / "r.parquet")
+    sources.append((tmp_path / "q.parquet", tmp_path / "r.parquet"))
+    sources.append((pa.table(qrels_columns), pa.table(run_columns)))
+    sources.append((qrels_columns, run_columns))
+    for library in ("pandas", "polars"):
+        frames = pytest.importorskip(library)
+        sources.append((frames.DataFrame(qrels_columns), frames.DataFrame(run_columns)))
+    nested_run, nested_qrels = {}, {}
+    for q, d, s in zip(*run_columns.values(), strict=True):
+        nested_run.setdefault(q, {})[d] = np.float32(s) if s != 1e-3 else s
+    for q, d, r in zip(*qrels_columns.values(), strict=True):
+        nested_qrels.setdefault(q, {})[d] = np.int64(r)
+    sources.append((nested_qrels, nested_run))
+    for one_qrels, one_run in sources:
+        found = hc.evaluate(one_qrels, one_run, "all_trec").to_dict()
+        assert found["queries"] == wanted["queries"]
+        assert found["means"] == wanted["means"]
+    for text, read in ((QRELS, hc.read_qrels), (RUN, hc.read_run)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert len(read("-")) == 2
+
+
+def test_dict_ids_may_be_integers():
+    found = hc.evaluate({1: {10: 1}}, {1: {10: 1, 9: 2}}, "RR")
+    assert found.means == {"RR": 0.5}
+    assert found.query_ids == ["1"]
+
+
+def test_nothing_of_the_caller_is_changed():
+    qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
+    run = {"query_id": np.array([1, 1, 1]), "doc_id": np.array([4, 5, 6]), "score": np.array([1.0, 3.0, 2.0])}
+    before = {name: column.copy() for name, column in {**qrels, **run}.items()}
+    hc.evaluate(qrels, run)
+    for name, column in {**qrels, **run}.items():
+        np.testing.assert_array_equal(column, before[name])
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("q Q0 d 1 1.0 t\nq Q0 e 2 0.5\n", r"line 2: has 5 columns, a line of a run has six.*: 'q Q0 e 2 0.5'$"),
+        ("q Q0 d 1 1.0 t more\n", r"line 1: has 7 columns.*strict=False"),
+        ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is no number.*: 'q Q0 d 1 foo t'$"),
+        ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is no number"),
+        ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
+        ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
+        ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
+        ("", "no documents"),
+        ("# only a note", "no documents"),
+    ],
+)
+def test_bad_runs(tmp_path, files, text, problem):
+    path = write(tmp_path, "bad.txt", text)
+    for read in (hc.read_run, lambda run: hc.evaluate(files[0], run), lambda run: hc.evaluate({"q": {"d": 1}}, run)):
+        with pytest.raises(ValueError, match=problem) as caught:
+            read(path)
+        assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("q 0 d\n", r"line 1: has 3 columns, a line of qrels has four"),
+        ("q 0 d 1 5\n", r"line 1: has 5 columns"),
+        ("q 0 d x\n", r"line 1: the relevance 'x' is no number"),
+        ("q 0 d 0.5\n", r"line 1: the relevance '0.5' is not a whole number .*strict=False"),
+        ("q 0 d nan\n", r"line 1: the relevance is NaN"),
+        ("q 0 d 99999999999\n", r"line 1: the relevance '99999999999' is no number from"),
+        ("q 0 d 1\nq 0 d 1\n", r"line 2: document 'd' is there twice"),
+        ("", "no judgments"),
+    ],
+)
+def test_bad_qrels(tmp_path, text, problem):
+    path = write(tmp_path, "bad.txt", text)
+    with pytest.raises(ValueError, match=problem) as caught:
+        hc.read_qrels(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        ({"q": {"d": float("nan")}}, "NaN"),
+        ({"q": {"d": "high"}}, r"the value in row 0 is 'high'"),
+        ({"q": {"d": None}}, "is None"),
+        ({"q": 3}, "holds int"),
+        ({}, "no documents"),
+        ({"q": {1.5: 1.0}}, "an id is 1.5"),
+        ({"q": {"d": 2**53 + 1}}, r"2\*\*53"),
+        ({"query_id": ["q"], "doc_id": ["d"]}, "no column 'score'"),
+        ({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "'d' is there twice for query 'q'"),
+        ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' is there twice for query '1'"),
+        ({"query_id": ["q", None], "doc_id": ["d", "e"], "score": [1, 2]}, "empty in row 1"),
+        (42, "a int"),
+    ],
+)
+def test_bad_runs_in_memory(run, problem):
+    with pytest.raises((ValueError, TypeError), match=problem):
+        hc.evaluate({"q": {"d": 1}}, run)
+
+
+def test_lenient_reading_is_trec_evals(tmp_path):
+    qrels = write(tmp_path, "qrels", "q 0 a 1.9\nq 0 b x\nq 0 c 2\n")
+    run = write(tmp_path, "run", "q Q0 a 1 foo t\nq Q0 b 2 3.5abc t\nq Q0 c 3 -1 t and more\n")
+    with pytest.warns(UserWarning) as caught:
+        found = hc.evaluate(qrels, run, ["RR", "NumRel"], strict=False)
+    said = "\n".join(str(one.message) for one in caught)
+    assert "2 relevances that are no whole number:" in said
+    assert "2 scores that are no number" in said
+    assert "1 line with more than six columns" in said
+    assert "first in line 3" in said
+    assert found.values["RR"].tolist() == [0.5]  # b 3.5, a 0, c -1
+    assert found.values["NumRel"].tolist() == [2]
+    assert len(found.notes) == 3
+    with pytest.raises(ValueError, match="NaN"):
+        hc.evaluate({"q": {"a": 1}}, write(tmp_path, "nan", "q Q0 a 1 nan t\n"), strict=False)
+
+
+def test_queries_on_one_side_only():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 0}}
+    run = {"a": {"d": 1.0}, "c": {"d": 1.0}, "x": {"d": 1.0}}
+    found = hc.evaluate(qrels, run, ["AP", "NumQ"])
+    assert found.values["AP"].tolist() == [1, 0, 0]
+    assert found.counts == {"queries": 3, "missing": 1, "extra": 1, "empty": 1, "retrieved": 2, "judged": 2}
+    assert (found.missing, found.extra) == (["b"], ["x"])
+    assert hc.evaluate(qrels, run, "AP", missing="skip").means == {"AP": 0.5}
+    assert hc.evaluate(qrels, run, "AP", missing="skip", empty="skip").means == {"AP": 1.0}
+    assert np.isnan(hc.evaluate(qrels, run, "AP", empty="skip").values["AP"][2])
+    for option in ("missing", "extra", "empty"):
+        with pytest.raises(ValueError, match=rf"{option}='raise'"):
+            hc.evaluate(qrels, run, "AP", **{option: "raise"})
+    with pytest.raises(ValueError, match="no query in common"):
+        hc.evaluate({"z": {"d": 1}}, run)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"ties": "threshold"}, "ties is 'threshold'"),
+        ({"missing": "one"}, "missing is 'one'"),
+        ({"scores": "float16"}, "scores is 'float16'"),
+        ({"depth": 0}, "depth is 0"),
+        ({"depth": 5, "ties": "best"}, "depth needs ranks"),
+        ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
+        ({"measures": "BEDROC"}, "not on a run"),
+        ({"measures": "P@1%"}, "give a rank"),
+        ({"measures": "xyz"}, "no measure 'xyz'"),
+        ({"measures": []}, "no measures"),
+        ({"ties": "rank"}, "rank column"),
+        ({"workers": 0, "run": [{}, {}]}, "workers is 0"),
+        ({"measures": "ERR(max=1)@5"}, "level 2"),
+    ],
+)
+def test_bad_options(options, problem):
+    run = options.pop("run", {"q": {"d": 1.0}})
+    with pytest.raises(ValueError, match=problem):
+        hc.evaluate({"q": {"d": 2}}, run, **{"measures": "AP", **options})
+
+
+def test_graded_measures_are_refused_on_curves():
+    curve = hc.HitCurve([1, 0], [2.0, 1.0])
+    for name in ("nDCG@10", "P(rel=2)@1", "AP(judged_only=True)"):
+        with pytest.raises(ValueError, match="needs judgments"):
+            parse(name)(curve)
+
+
+# --------------------------------------------------------------------------------------- measures, by their definitions
+
+
+def slow_measure(name, ranking, levels, k=None, rel=1):
+    """Exact, from the list of levels in rank order (None: unjudged) and all judgments."""
+    deep = 99 if k is None else k
+    k = len(ranking) if k is None else k
+    hits = [level is not None and level >= rel for level in ranking]
+    num_rel = sum(level >= rel for level in levels)
+    if name == "AP":
+        precisions = [Fraction(sum(hits[: i + 1]), i + 1) for i in range(min(k, len(hits))) if hits[i]]
+        return sum(precisions) / Fraction(num_rel or 1)
+    if name == "P":
+        return Fraction(sum(hits[:k]), k)
+    if name == "R":
+        return Fraction(sum(hits[:k]), num_rel or 1)
+    if name == "F1":
+        return Fraction(2 * sum(hits[:k]), k + num_rel) if num_rel else 0
+    if name == "RR":
+        return next((Fraction(1, i + 1) for i in range(min(k, len(hits))) if hits[i]), 0)
+    if name == "Success":
+        return int(any(hits[:k]))
+    if name == "Rprec":
+        return Fraction(sum(hits[:num_rel]), num_rel or 1)
+    if name == "RelP":
+        return Fraction(sum(hits[:k]), min(k, num_rel) or 1)
+    if name == "Judged":
+        return Fraction(sum(level is not None for level in ranking[:k]), min(k, len(ranking)))
+    if name == "Bpref":
+        others = sum(0 <= level < rel for level in levels)
+        total = Fraction(0)
+        for i, hit in enumerate(hits):
+            before = sum(level is not None and 0 <= level < rel for level in ranking[:i])
+            if hit:
+                total += 1 - (Fraction(min(before, num_rel), min(others, num_rel)) if before else 0)
+        return total / (num_rel or 1)
+    if name == "nDCG":
+        gains = sorted((max(level, 0) for level in levels), reverse=True)[:deep]
+        ideal = sum(gain / math.log2(i + 2) for i, gain in enumerate(gains))
+        return sum(max(level or 0, 0) / math.log2(i + 2) for i, level in enumerate(ranking[:k])) / (ideal or 1)
+    if name == "ERR":
+        left, total = Fraction(1), Fraction(0)
+        for i, level in enumerate(ranking[:k]):
+            stop = Fraction(2 ** max(level or 0, 0) - 1, 16)
+            total += left * stop / (i + 1)
+            left *= 1 - stop
+        return total
+    assert name == "RBP"
+    return sum((1 - Fraction(4, 5)) * Fraction(4, 5) ** i for i in range(min(k, len(hits))) if hits[i])
+
+
+SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", "RelP@k", "Judged@k", "Bpref", "nDCG",
+        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=5),
+    st.lists(st.integers(-1, 3), max_size=2),
+    st.integers(1, 4),
+    st.integers(1, 2),
+)
+def test_all_readings_of_ties_against_all_orders(docs, unretrieved, k, rel):
+    names = [f"d{i}" for i in range(len(docs))]
+    qrels = {name: level for name, (level, _) in zip(names, docs, strict=True) if level is not None}
+    qrels |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
+    run = {name: float(score) for name, (_, score) in zip(names, docs, strict=True)}
+    levels = list(qrels.values())
+    groups = [list(group) for _, group in itertools.groupby(
+        sorted(names, key=lambda name: -run[name]), key=lambda name: run[name])]
+    orders = [
+        [qrels.get(name) for group in order for name in group]
+        for order in itertools.product(*(list(itertools.permutations(group)) for group in groups))
+    ]
+    by_id = [qrels.get(name) for name in slow_ranking(run)]
+    measures = [name.replace("REL", str(rel)).replace("@k", f"@{k}") for name in SLOW]
+    found = {
+        ties: hc.evaluate({"q": qrels}, {"q": run}, measures, ties=ties, rel=rel)
+        for ties in ("docid", "expected", "worst", "best")
+    }
+    for pattern, name in zip(SLOW, measures, strict=True):
+        root = pattern.partition("(")[0].partition("@")[0]
+        cut = k if "@" in pattern else None
+        values = [slow_measure(root, order, levels, cut, rel) for order in orders]
+        wanted = {
+            "docid": slow_measure(root, by_id, levels, cut, rel),
+            "expected": sum(values) / len(values),
+            "worst": min(values),
+            "best": max(values),
+        }
+        for ties, value in wanted.items():
+            [mean] = [v for key, v in found[ties].means.items() if parse(key) == parse(name)]
+            assert mean == pytest.approx(float(value), rel=1e-13, abs=1e-15), (name, ties)
+
+
+def test_orders_of_the_file_and_of_the_rank_column(tmp_path):
+    run = write(tmp_path, "run", "q Q0 a 3 9 t\nq Q0 b 1 5 t\nq Q0 c 2 7 t\n")
+    qrels = {"q": {"c": 1}}
+    for ties, rank in (("docid", 2), ("order", 3), ("rank", 2)):
+        assert hc.evaluate(qrels, run, "RR", ties=ties).means["RR"] == 1 / rank
+        assert hc.evaluate(qrels, hc.read_run(run), "RR", ties=ties).means["RR"] == 1 / rank
+    same = write(tmp_path, "same", "q Q0 a 1 9 t\nq Q0 b 1 5 t\n")
+    none = write(tmp_path, "none", "q Q0 a x 9 t\nq Q0 b 1 5 t\n")
+    for path, problem in ((same, "line 2: another document of this query has the same rank"),
+                          (none, "line 1: the rank column holds no number")):
+        for one in (path, hc.read_run(path)):
+            with pytest.raises(ValueError, match=problem):
+                hc.evaluate(qrels, one, "RR", ties="rank")
+        assert hc.evaluate(qrels, path, "RR").means["RR"] == 0
+
+
+def test_single_precision_ties_more():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
+    assert hc.evaluate(qrels, run, "RR").means["RR"] == 1
+    assert hc.evaluate(qrels, run, "RR", scores="float32").means["RR"] == 0.5
+    assert hc.evaluate(qrels, hc.read_run(run), "RR", scores="float32").means["RR"] == 0.5
+
+
+def test_recall_levels_of_each_version():
+    qrels = {"q": dict.fromkeys("abc", 1)}
+    run = {"q": dict(zip("axbyzc", (9, 8, 7, 6, 5, 4), strict=True))}
+    names = [f"IPrec(levels={version})@0.4" for version in ("exact", "trec_eval9", "trec_eval10")]
+    # 0.4 of 3 is 1.2: 2 hits exactly and by rounding up, 1 to the nearest.
+    assert list(hc.evaluate(qrels, run, names).means.values()) == [2 / 3, 2 / 3, 1.0]
+    exact = hc.evaluate(qrels, run, ["IPrecAvg", "AP(interp=11-point)"]).means
+    assert exact["IPrecAvg"] == pytest.approx(exact["AP(interp=11-point)"], rel=1e-15)
+
+
+def test_judged_only_and_depth():
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"x": 4, "b": 3, "y": 2, "a": 1}}
+    assert hc.evaluate(qrels, run, ["RR", "RR(judged_only=True)"]).means == {"RR": 0.25, "RR(judged_only=True)": 0.5}
+    assert hc.evaluate(qrels, run, ["RR", "NumRet"], judged_only=True).means == {"RR": 0.5, "NumRet": 2}
+    assert hc.evaluate(qrels, run, ["RR", "NumRet"], depth=3).means == {"RR": 0, "NumRet": 3}
+
+
+def test_the_tie_report():
+    found = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["AP", "SetP", "IPrec@0"])
+    report = found.tie_report()
+    assert set(report) == {"AP", "IPrec@0"}
+    assert report["AP"] == TieBand(0.5, 0.75, 1.0, 0.5)
+    assert math.isnan(report["IPrec@0"].expected)
+    assert hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 0}}, "AP").tie_report() == {}
+
+
+def test_results_go_out(files):
+    found = hc.evaluate(*files, ["AP", "P@2"])
+    assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
+    for frame in (found.to_pandas(), found.to_polars()):
+        assert list(frame.columns) == ["query_id", "AP", "P@2"]
+        assert len(frame) == 2
+    assert json.loads(found.to_json())["means"] == found.means
+    assert set(found.definitions) == {"AP", "P@2"}
+    assert "relevant from level 1" in found.definitions["AP"]
+
+
+def test_runs_on_threads_and_one_by_one(tmp_path, files):
+    runs = [write(tmp_path, f"run{i}", RUN.replace("3.5", str(i))) for i in range(5)]
+    one = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec")]
+    many = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec", workers=3)]
+    assert one == many
+
+
+def test_every_kernel_is_a_record_and_the_other_way():
+    named = {record.kernel for record in MEASURES if record.kernel}
+    assert named | {"SetRelP"} == set(_trec.KERNELS)
