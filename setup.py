@@ -6,7 +6,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-MODULES = ["_count", "_read", "_table", "_rank", "_curve"]
+MODULES = ["_count", "_read", "_table", "_rank", "_curve", "capi"]
 
 if sys.platform == "win32":
     flags = ["/O2"]

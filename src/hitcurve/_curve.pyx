@@ -985,9 +985,10 @@ cdef class HitCurve(_Measures):
 
     @property
     def score(self):
-        if self.own_score is None and self.raw_score is not NULL:
-            self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
-        return self.own_score
+        with cython.critical_section(self):  # the one thing that a finished curve still writes; free with the GIL
+            if self.own_score is None and self.raw_score is not NULL:
+                self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
+            return self.own_score
 
     @property
     def above(self):

@@ -14,7 +14,6 @@ from libc.string cimport memset
 cimport numpy as cnp
 
 import operator
-import os
 
 import numpy as np
 
@@ -233,11 +232,13 @@ cdef Py_ssize_t parse_workers(object workers) except -1:
         return 1
     number = whole_number(workers, "workers")
     if number == -1:
-        # What this process may use, which can be less than the machine has.
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    if number < 1:
+        number = LARGEST
+    elif number < 1:
         raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
-    return min(number, 1024)
+    elif number == 1:
+        return 1
+    from hitcurve import cores
+    return min(number, cores.usable_cores() if workers == -1 else cores.cores())
 
 
 cdef Strategy parse_strategy(object strategy) except *:
@@ -792,7 +793,7 @@ cdef object group_by_id(object qid, Py_ssize_t n):
 
 
 cdef object as_offsets(object offsets, Py_ssize_t n):
-    cdef object array = np.asarray(offsets)
+    cdef object array = np.array(offsets)  # a copy: what is checked here must not change under the kernels
     if array.ndim != 1 or array.shape[0] == 0:
         raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array.dtype.kind not in "iu":
