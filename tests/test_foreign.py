@@ -165,7 +165,7 @@ def declared(text, struct_, comment):
 
 def test_header_says_what_the_pxd_says():
     folder = Path(capi.get_include())
-    pxd = declared((folder / "capi.pxd").read_text(), r"cdef struct (\w+):\n((?:    .*\n)+)", r"#[^\n]*")
+    pxd = declared((folder / "capi.pxd").read_text(), r"cdef struct (\w+):\n((?:    [^\n]*\n)+)", r"#[^\n]*")
     header = declared((folder / "hitcurve.h").read_text(), r"typedef struct (\w+) \{\n(.*?)\n\}", r"/\*.*?\*/")
     assert header == pxd
     constants, structs, functions = pxd

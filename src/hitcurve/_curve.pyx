@@ -690,7 +690,8 @@ cdef class HitCurve(_Measures):
         Weights of the items: every count becomes a sum of weights, and only ``ties="threshold"`` has a meaning. Items of
         weight 0 count as absent.
     workers : int
-        Threads that count; -1 for all cores. Results are the same for any number.
+        Threads that count, at most as many as this process has cores (its affinity and control group count); -1 for all
+        of them, or as many as OMP_NUM_THREADS says (joblib and dask set it). Results are the same for any number.
 
     Attributes
     ----------

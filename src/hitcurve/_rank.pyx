@@ -231,14 +231,13 @@ cdef Py_ssize_t parse_workers(object workers) except -1:
     if workers is 1:
         return 1
     number = whole_number(workers, "workers")
-    if number == -1:
-        number = LARGEST
-    elif number < 1:
-        raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
-    elif number == 1:
+    if number == 1:
         return 1
+    if number < 1 and number != -1:
+        raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
     from hitcurve import cores
-    return min(number, cores.usable_cores() if workers == -1 else cores.cores())
+    # More threads than cores would only wait for each other.
+    return cores.usable_cores() if number == -1 else min(number, cores.cores())
 
 
 cdef Strategy parse_strategy(object strategy) except *:
