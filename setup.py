@@ -1,6 +1,7 @@
 """The extension modules; everything else is in pyproject.toml."""
 import os
 import sys
+from glob import glob
 
 import numpy
 from Cython.Build import cythonize
@@ -8,12 +9,19 @@ from setuptools import Extension, setup
 
 MODULES = ["_count", "_read", "_table", "_rank", "_curve", "capi"]
 
+link_flags = []
 if sys.platform == "win32":
-    flags = ["/O2"]
+    # Not run yet on Windows. /fp:precise never fuses a*b+c, as -ffp-contract=off below.
+    flags, link_flags = ["/O2", "/fp:precise", "/utf-8"], ["/Brepro"]
 else:
     # -O3 vectorises the compare-and-count loops. -ffp-contract=off keeps results equal to the last bit on every
-    # instruction set: compilers fuse a*b+c where the machine can, which rounds differently.
-    flags = ["-O3", "-ffp-contract=off"]
+    # instruction set: compilers fuse a*b+c where the machine can, which rounds differently. -g0: what Python was built
+    # with often asks for debug information, which holds the folder of the build and so makes no build like another.
+    flags = ["-O3", "-ffp-contract=off", "-g0", "-fvisibility=hidden"]
+    if sys.platform.startswith("linux"):
+        link_flags = ["-Wl,--exclude-libs,ALL"]  # nothing is exported but what Python asks for
+if os.environ.get("HITCURVE_DEBUG"):
+    flags = ["-g", *(flag for flag in flags if flag not in ("-g0", "-O3")), "-O1", "-fno-omit-frame-pointer"]  # ci/sanitize
 if os.environ.get("HITCURVE_WERROR"):
     # What our own check uses; a user's other compiler may know other warnings.
     flags += ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
@@ -24,13 +32,14 @@ extensions = [
         f"hitcurve.{name}",
         [f"src/hitcurve/{name}.pyx"],
         include_dirs=[numpy.get_include(), "src/hitcurve"],
-        depends=["src/hitcurve/_memory.h", "src/hitcurve/_simd.h"],
+        depends=sorted(glob("src/hitcurve/*.h")),
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             # The oldest numpy that a wheel runs on; in step with `dependencies` in pyproject.toml.
             ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
         ],
         extra_compile_args=flags,
+        extra_link_args=link_flags,
     )
     for name in MODULES
 ]
