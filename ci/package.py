@@ -62,7 +62,9 @@ def check_module(path, secrets):
     stem = path.name.split(".")[0]
     same(f"symbols of {path.name}", {name for name in names if not name.startswith("__pyx_module_is_main_")},
          {f"PyInit_{stem}"})  # fmt: skip
-    undefined = subprocess.run(["nm", "-D", "--undefined-only", path], capture_output=True, text=True, check=True).stdout
+    undefined = subprocess.run(
+        ["nm", "-D", "--undefined-only", path], capture_output=True, text=True, check=True
+    ).stdout
     foreign = {name for name in re.findall(r"\b[Uw] (\S+)", undefined) if "GLIBCXX" in name or "GOMP" in name}
     if foreign:
         fail(f"{path.name} asks for {sorted(foreign)}")

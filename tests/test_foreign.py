@@ -155,7 +155,9 @@ def declared(text, struct_, comment):
     """(constants with their values, the fields of each struct) of a header or a .pxd."""
     text = re.sub(comment, "", text, flags=re.S)
     constants = {name: int(value) for name, value in re.findall(r"\b(HITCURVE_\w+) = (\d+)", text)}
-    structs = {name: re.findall(r"(\w+)[^\w\n]*$", body, flags=re.M) for name, body in re.findall(struct_, text, flags=re.S)}
+    structs = {
+        name: re.findall(r"(\w+)[^\w\n]*$", body, flags=re.M) for name, body in re.findall(struct_, text, flags=re.S)
+    }
     functions = {
         name: re.sub(r"\s+", "", arguments)
         for name, arguments in re.findall(r"(hitcurve_(?!options|table\b)\w+)\)?\(([^;{]*?)\)(?:;| noexcept)", text)
@@ -188,7 +190,7 @@ def test_constants_stay():
 
 def test_layout_stays(probe):
     word = struct.calcsize("P")
-    assert probe.SIZES == {"options": word + 6 * 4 + 3 * 8, "table": 6 * word + 5 * 8}
+    assert {"options": word + 6 * 4 + 3 * 8, "table": 6 * word + 5 * 8} == probe.SIZES
 
 
 def test_struct_of_another_version(probe):

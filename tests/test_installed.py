@@ -42,6 +42,7 @@ def test_files():
 
 # --- pickles ------------------------------------------------------------------------------------------------
 
+
 def pickled():
     """What every kind of object was when it was pickled."""
     y, s = [1, 0, 1, 1, 0, 0, 1, 0], [9.0, 8.0, 8.0, 5.0, 5.0, 5.0, 2.0, 1.0]
@@ -67,8 +68,7 @@ OBJECTS = pickled()
 @pytest.mark.parametrize("path", sorted((HERE / "data").glob("pickles-*.json")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("name", OBJECTS)
 def test_pickles_of_earlier_versions(path, name):
-    """Text: name -> base64 of a protocol-4 pickle. A file is added with each release, by `python tests/test_installed.py`,
-    and none is ever changed."""
+    """Name -> base64 of a pickle. Each release adds a file, by `python tests/test_installed.py`; none is changed."""
     text = json.loads(path.read_text()).get(name)
     if text is None:
         pytest.skip("that version had none")

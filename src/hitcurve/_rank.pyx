@@ -344,7 +344,10 @@ cdef object as_ndarray(object values, str name, str what):
                              "leave them out, or fill them")
         array = np.asarray(values)
     elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        array = np.from_dlpack(values)
+        try:
+            array = np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
     elif values is None or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {values!r}: {what}")
     else:
@@ -367,8 +370,6 @@ cdef object as_ndarray(object values, str name, str what):
             raise not_a_number(np.asarray(values, dtype=object), name, what)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}: {what}")
-    if array.size == 0 and array.dtype != bool and not isinstance(values, np.ndarray):
-        array = array.astype(np.float64)
     if not (array.flags.aligned and array.dtype.isnative):
         array = array.astype(array.dtype.newbyteorder("="))
     return array

@@ -35,14 +35,14 @@ def cgroup_quota(root: str = "") -> int | None:
     """
     quotas = []
     for line in _read(f"{root}/proc/self/cgroup").splitlines():
-        number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if number == "0" and not controllers:
             version, base = 2, f"{root}/sys/fs/cgroup"
         elif "cpu" in controllers.split(","):
             version, base = 1, f"{root}/sys/fs/cgroup/cpu"
         else:
             continue
-        # Each group on the way up may have a quota. Inside a container the path may be the host's: the root then is ours.
+        # Each group on the way up may have a quota. In a container the path may be the host's, and the root is ours.
         at = PurePosixPath("/" + path.lstrip("/"))
         for folder in {str(at), *map(str, at.parents), "/"}:
             quotas += _quota(f"{base}{folder.rstrip('/')}", version)
