@@ -918,12 +918,19 @@ cdef class Queries:
         if num_relevant is None:
             return None
         if np.ndim(num_relevant) == 0:
-            return np.full(self.num_queries, whole_number(num_relevant, "num_relevant"), dtype=np.int64)
+            number = whole_number(num_relevant, "num_relevant")
+            if number > LARGEST:
+                raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+            return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
         array = np.asarray(num_relevant)
         if array.dtype.kind not in "iu":
             raise TypeError(f"num_relevant has dtype {array.dtype}: must be whole numbers")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
+        large = np.flatnonzero(array > LARGEST)
+        if large.shape[0] > 0:
+            q = int(large[0])
+            raise ValueError(f"num_relevant[{q}] is {array[q]}: more than 2**62 cannot be counted")
         return array.astype(np.int64)
 
     cdef object checked_relevant(self, object num_relevant, object num_hits):
