@@ -13,7 +13,7 @@ environment() {
         exit 1
     fi
     stamp=$( (cd "$root" && cat pyproject.toml setup.py README.md ci/constraints.txt && find src -type f ! -name '*.pyc' -print0 |
-        LC_ALL=C sort -z | xargs -0 cat; "$python" -VV; echo "${HITCURVE_WERROR:-} ${CFLAGS:-}") | cksum)
+        LC_ALL=C sort -z | xargs -0 cat; "$python" -VV; echo "${HITCURVE_WERROR:-} ${HITCURVE_DEBUG:-} ${CFLAGS:-} ${LDFLAGS:-}") | cksum)
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
     fi

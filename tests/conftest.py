@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from hitcurve import cores
+
 # No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
 # new examples is a run with HYPOTHESIS_PROFILE=explore.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -19,3 +21,11 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def many_cores():
+    """As on a large machine: `workers` never is more than there are cores, and the tests are for any number of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cores, "cores", lambda: 8)
+        yield

@@ -459,3 +459,19 @@ def test_curves_are_immutable(name):
 def test_integers_that_a_list_would_round(scores):
     with pytest.raises(ValueError, match=r"y_score\[\d\] is \d{16,}: no array type holds all"):
         hc.HitCurve([1, 0, 0], scores)
+
+
+@pytest.mark.parametrize("number", [2**62 + 1, 2**64, 2**100])
+def test_num_relevant_that_no_count_can_be(number):
+    y, s = [1, 0, 1], [3, 2, 1]
+    for call in (
+        lambda: hc.average_precision(y, s, num_relevant=number),
+        lambda: hc.mean_average_precision(y, s, offsets=[0, 3], num_relevant=number),
+        lambda: hc.HitCurves([y], [s], num_relevant=number),
+    ):
+        with pytest.raises(ValueError, match=rf"num_relevant is {number}: more than 2\*\*62 cannot be counted"):
+            call()
+    with pytest.raises(ValueError, match=r"num_relevant\[0\] is 9223372036854775808"):
+        hc.HitCurves([y], [s], num_relevant=np.array([2**63], np.uint64))
+    with pytest.raises(ValueError, match="num_relevant"):
+        hc.HitCurves([y], [s], num_relevant=-(2**100))

@@ -7,7 +7,6 @@ from math import nan
 import numpy as np
 import pytest
 import reference as ref
-from sklearn import metrics
 
 import hitcurve as hc
 
@@ -226,6 +225,7 @@ def test_curves(n, ties):
 
 @pytest.mark.parametrize("n", range(1, 5))
 def test_precision_recall_curve_is_scikit_learn(n):
+    metrics = pytest.importorskip("sklearn.metrics")
     for y_true, y_score, _, _ in patterns(n):
         if any(y_true):
             precision, recall, _ = hc.HitCurve(y_true, y_score).precision_recall_curve(ties="threshold")

@@ -183,7 +183,9 @@ class OnlyInterface:
 
 class OnlyDLPack:
     def __init__(self, values):
-        self.values = values
+        # Before numpy 2.1 an array that is read-only could not be exported.
+        old = np.lib.NumpyVersion(np.__version__) < "2.1.0"
+        self.values = values.copy() if old and not values.flags.writeable else values
 
     def __dlpack__(self, **options):
         return self.values.__dlpack__(**options)

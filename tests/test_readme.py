@@ -54,7 +54,7 @@ def test_examples():
 
 
 def test_blocks_are_of_known_kinds():
-    assert {language for language, _ in BLOCKS} == {"python", "csv", "console"}
+    assert {language for language, _ in BLOCKS} == {"python", "csv", "console", "cython"}
 
 
 def test_commands(capsys, tmp_path, monkeypatch):

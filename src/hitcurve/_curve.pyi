@@ -1,5 +1,5 @@
-from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias, final, overload
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,13 @@ _Floats: TypeAlias = NDArray[np.float64]
 _Column: TypeAlias = Any
 _Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
 _Rank: TypeAlias = int | np.integer[Any]
+
+class _Array(Protocol):
+    def __array__(self) -> NDArray[Any]: ...
+
+# What an array comes back for.
+_Numbers: TypeAlias = Sequence[_Number] | Sequence[Sequence[_Number]] | NDArray[Any] | _Array
+_Ranks: TypeAlias = Sequence[_Rank] | Sequence[Sequence[_Rank]] | NDArray[np.integer[Any]] | _Array
 
 def average_precision(
     y_true: _Column,
@@ -156,12 +163,12 @@ class HitCurve(_Measures):
     @overload
     def average_precision(
         self,
-        k: ArrayLike,
+        k: _Ranks,
         *,
         ties: _Ties = "expected",
         interpolation: _Interpolation | None = None,
         normalize: _Normalize = "min",
-    ) -> float | _Floats: ...
+    ) -> _Floats: ...
     @overload
     def precision(
         self,
@@ -171,23 +178,15 @@ class HitCurve(_Measures):
         ties: _Ties = "expected",
     ) -> float: ...
     @overload
-    def precision(
-        self,
-        k: ArrayLike | None = None,
-        *,
-        fraction: ArrayLike | None = None,
-        ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    def precision(self, k: _Ranks, *, fraction: None = None, ties: _Ties = "expected") -> _Floats: ...
+    @overload
+    def precision(self, k: None = None, *, fraction: _Numbers, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def recall(self, k: _Rank | None = None, *, fraction: _Number | None = None, ties: _Ties = "expected") -> float: ...
     @overload
-    def recall(
-        self,
-        k: ArrayLike | None = None,
-        *,
-        fraction: ArrayLike | None = None,
-        ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    def recall(self, k: _Ranks, *, fraction: None = None, ties: _Ties = "expected") -> _Floats: ...
+    @overload
+    def recall(self, k: None = None, *, fraction: _Numbers, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def f_score(
         self,
@@ -198,14 +197,16 @@ class HitCurve(_Measures):
         ties: _Ties = "expected",
     ) -> float: ...
     @overload
+    def f_score(self, k: _Ranks, *, fraction: None = None, beta: float = 1.0, ties: _Ties = "expected") -> _Floats: ...
+    @overload
     def f_score(
         self,
-        k: ArrayLike | None = None,
+        k: None = None,
         *,
-        fraction: ArrayLike | None = None,
+        fraction: _Numbers,
         beta: float = 1.0,
         ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    ) -> _Floats: ...
     @overload
     def hits_at(
         self,
@@ -215,13 +216,9 @@ class HitCurve(_Measures):
         ties: _Ties = "expected",
     ) -> float: ...
     @overload
-    def hits_at(
-        self,
-        k: ArrayLike | None = None,
-        *,
-        fraction: ArrayLike | None = None,
-        ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    def hits_at(self, k: _Ranks, *, fraction: None = None, ties: _Ties = "expected") -> _Floats: ...
+    @overload
+    def hits_at(self, k: None = None, *, fraction: _Numbers, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def success(
         self,
@@ -231,24 +228,20 @@ class HitCurve(_Measures):
         ties: _Orders = "expected",
     ) -> float: ...
     @overload
-    def success(
-        self,
-        k: ArrayLike | None = None,
-        *,
-        fraction: ArrayLike | None = None,
-        ties: _Orders = "expected",
-    ) -> float | _Floats: ...
+    def success(self, k: _Ranks, *, fraction: None = None, ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def success(self, k: None = None, *, fraction: _Numbers, ties: _Orders = "expected") -> _Floats: ...
     def r_precision(self, *, ties: _Ties = "expected") -> float: ...
     @overload
     def reciprocal_rank(self, k: _Rank | None = None, *, ties: _Orders = "expected") -> float: ...
     @overload
-    def reciprocal_rank(self, k: ArrayLike, *, ties: _Orders = "expected") -> float | _Floats: ...
+    def reciprocal_rank(self, k: _Ranks, *, ties: _Orders = "expected") -> _Floats: ...
     def roc_auc(self, *, ties: _Ties = "expected") -> float: ...
     def auac(self, *, ties: _Ties = "expected") -> float: ...
     @overload
     def roc_enrichment(self, fpr: _Number, *, ties: _Ties = "expected") -> float: ...
     @overload
-    def roc_enrichment(self, fpr: ArrayLike, *, ties: _Ties = "expected") -> float | _Floats: ...
+    def roc_enrichment(self, fpr: _Numbers, *, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def enrichment_factor(
         self,
@@ -258,22 +251,15 @@ class HitCurve(_Measures):
         ties: _Ties = "expected",
     ) -> float: ...
     @overload
-    def enrichment_factor(
-        self,
-        fraction: ArrayLike | None = None,
-        *,
-        k: ArrayLike | None = None,
-        ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    def enrichment_factor(self, fraction: _Numbers, *, k: None = None, ties: _Ties = "expected") -> _Floats: ...
+    @overload
+    def enrichment_factor(self, fraction: None = None, *, k: _Ranks, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def max_enrichment_factor(self, fraction: _Number | None = None, *, k: _Rank | None = None) -> float: ...
     @overload
-    def max_enrichment_factor(
-        self,
-        fraction: ArrayLike | None = None,
-        *,
-        k: ArrayLike | None = None,
-    ) -> float | _Floats: ...
+    def max_enrichment_factor(self, fraction: _Numbers, *, k: None = None) -> _Floats: ...
+    @overload
+    def max_enrichment_factor(self, fraction: None = None, *, k: _Ranks) -> _Floats: ...
     @overload
     def normalized_enrichment_factor(
         self,
@@ -285,23 +271,31 @@ class HitCurve(_Measures):
     @overload
     def normalized_enrichment_factor(
         self,
-        fraction: ArrayLike | None = None,
+        fraction: _Numbers,
         *,
-        k: ArrayLike | None = None,
+        k: None = None,
         ties: _Ties = "expected",
-    ) -> float | _Floats: ...
+    ) -> _Floats: ...
+    @overload
+    def normalized_enrichment_factor(
+        self,
+        fraction: None = None,
+        *,
+        k: _Ranks,
+        ties: _Ties = "expected",
+    ) -> _Floats: ...
     @overload
     def rie(self, alpha: _Number = 20.0, *, ties: _Orders = "expected") -> float: ...
     @overload
-    def rie(self, alpha: ArrayLike, *, ties: _Orders = "expected") -> float | _Floats: ...
+    def rie(self, alpha: _Numbers, *, ties: _Orders = "expected") -> _Floats: ...
     @overload
     def bedroc(self, alpha: _Number = 20.0, *, ties: _Orders = "expected") -> float: ...
     @overload
-    def bedroc(self, alpha: ArrayLike, *, ties: _Orders = "expected") -> float | _Floats: ...
+    def bedroc(self, alpha: _Numbers, *, ties: _Orders = "expected") -> _Floats: ...
     @overload
     def log_auc(self, min_fpr: _Number = 0.001, *, adjusted: bool = False, ties: _Ties = "expected") -> float: ...
     @overload
-    def log_auc(self, min_fpr: ArrayLike, *, adjusted: bool = False, ties: _Ties = "expected") -> float | _Floats: ...
+    def log_auc(self, min_fpr: _Numbers, *, adjusted: bool = False, ties: _Ties = "expected") -> _Floats: ...
     def chance(self) -> float: ...
     def minimum(self) -> float: ...
     def normalized_average_precision(self, *, ties: _Ties = "expected") -> float: ...

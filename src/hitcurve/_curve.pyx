@@ -940,7 +940,8 @@ cdef class HitCurve(_Measures):
         Weights of the items: every count becomes a sum of weights, and only ``ties="threshold"`` has a meaning. Items of
         weight 0 count as absent.
     workers : int
-        Threads that count; -1 for all cores. Results are the same for any number.
+        Threads that count, at most as many as this process has cores (its affinity and control group count); -1 for all
+        of them, or as many as OMP_NUM_THREADS says (joblib and dask set it). Results are the same for any number.
 
     Attributes
     ----------
@@ -1258,9 +1259,10 @@ cdef class HitCurve(_Measures):
 
     @property
     def score(self):
-        if self.own_score is None and self.raw_score is not NULL:
-            self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
-        return self.own_score
+        with cython.critical_section(self):  # the one thing that a finished curve still writes; free with the GIL
+            if self.own_score is None and self.raw_score is not NULL:
+                self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
+            return self.own_score
 
     @property
     def above(self):

@@ -14,7 +14,6 @@ from libc.string cimport memset
 cimport numpy as cnp
 
 import operator
-import os
 
 import numpy as np
 
@@ -242,12 +241,13 @@ cdef Py_ssize_t parse_workers(object workers) except -1:
     if workers is 1:
         return 1
     number = whole_number(workers, "workers")
-    if number == -1:
-        # What this process may use, which can be less than the machine has.
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    if number < 1:
+    if number == 1:
+        return 1
+    if number < 1 and number != -1:
         raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
-    return min(number, 1024)
+    from hitcurve import cores
+    # More threads than cores would only wait for each other.
+    return cores.usable_cores() if number == -1 else min(number, cores.cores())
 
 
 cdef Strategy parse_strategy(object strategy) except *:
@@ -356,7 +356,10 @@ cdef object as_ndarray(object values, str name, str what):
                              "leave them out, or fill them")
         array = np.asarray(values)
     elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        array = np.from_dlpack(values)
+        try:
+            array = np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
     elif values is None or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {values!r}: {what}")
     else:
@@ -379,8 +382,6 @@ cdef object as_ndarray(object values, str name, str what):
             raise not_a_number(np.asarray(values, dtype=object), name, what)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}: {what}")
-    if array.size == 0 and array.dtype != bool and not isinstance(values, np.ndarray):
-        array = array.astype(np.float64)
     if not (array.flags.aligned and array.dtype.isnative):
         array = array.astype(array.dtype.newbyteorder("="))
     return array
@@ -804,7 +805,7 @@ cdef object group_by_id(object qid, Py_ssize_t n):
 
 
 cdef object as_offsets(object offsets, Py_ssize_t n):
-    cdef object array = np.asarray(offsets)
+    cdef object array = np.array(offsets)  # a copy: what is checked here must not change under the kernels
     if array.ndim != 1 or array.shape[0] == 0:
         raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array.dtype.kind not in "iu":
@@ -950,12 +951,19 @@ cdef class Queries:
         if num_relevant is None:
             return None
         if np.ndim(num_relevant) == 0:
-            return np.full(self.num_queries, whole_number(num_relevant, "num_relevant"), dtype=np.int64)
+            number = whole_number(num_relevant, "num_relevant")
+            if number > LARGEST:
+                raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+            return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
         array = np.asarray(num_relevant)
         if array.dtype.kind not in "iu":
             raise TypeError(f"num_relevant has dtype {array.dtype}: must be whole numbers")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
+        large = np.flatnonzero(array > LARGEST)
+        if large.shape[0] > 0:
+            q = int(large[0])
+            raise ValueError(f"num_relevant[{q}] is {array[q]}: more than 2**62 cannot be counted")
         return array.astype(np.int64)
 
     cdef object checked_relevant(self, object num_relevant, object num_hits):

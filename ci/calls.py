@@ -1,0 +1,118 @@
+"""Every public entry, in each form that takes another way through the compiled code: what ci/sanitize watches.
+
+usage: calls.py ROUNDS [SIZE]
+"""
+
+import inspect
+import pickle
+import sys
+import threading
+
+import numpy as np
+
+import hitcurve as hc
+
+READINGS = ("expected", "best", "worst", "threshold")
+INTERPOLATIONS = ("11-point", "101-point", "all-point", "trapezoid", "continuous")
+ARGUMENTS = {  # of the measures that need one
+    "precision": {"k": [1, 7, 10**9]}, "recall": {"fraction": 0.1}, "f_score": {"k": 3, "beta": 2.0},
+    "hits_at": {"k": 5},
+    "success": {"k": 2}, "roc_enrichment": {"fpr": [0.01, 0.5]},
+    "enrichment_factor": {"fraction": [0.01, 1.0]},
+    "max_enrichment_factor": {"fraction": 0.01}, "normalized_enrichment_factor": {"k": 9},
+}  # fmt: skip
+
+
+def refused(call):
+    try:
+        call()
+    except (ValueError, TypeError):
+        return
+    raise AssertionError("no error")
+
+
+def measures(curves):
+    """Every method that can be called with what we have, in every reading it has."""
+    for name in sorted(vars(type(curves))):
+        method = getattr(curves, name)
+        if name.startswith(("_", "from_", "interval", "plot")) or not callable(method):
+            continue
+        arguments = ARGUMENTS.get(name, {})
+        if "ties" not in inspect.signature(method).parameters:
+            method(**arguments)
+            continue
+        for ties in READINGS:
+            try:
+                method(ties=ties, **arguments)
+            except ValueError:  # no reading for ties="threshold"
+                assert ties == "threshold", name
+
+
+def ways_in(n, rng):
+    flags = rng.random(n) < 0.1
+    score = rng.integers(0, 2 * n, n)
+    for dtype in ("f2", "f4", "f8", "i1", "i4", "i8", "u8", "g"):
+        values = score.astype(dtype)
+        hc.average_precision(flags, values, k=5, ties="best")
+        hc.HitCurve(np.repeat(flags, 2)[::2], np.repeat(values, 3)[::3], lower_is_better=True).score  # noqa: B018
+    values = score / 7
+    for way in ("compare", "search", "sort"):
+        for dtype in ("f4", "f8"):
+            hc.average_precision(flags, values.astype(dtype), _strategy=way)
+        hc.average_precision(flags, score, _strategy=way)
+    missing = values.copy()
+    missing[::5] = np.nan
+    for policy in ("worst", "omit"):
+        for way in (None, "compare", "search", "sort"):
+            hc.HitCurve(flags, missing, nan_policy=policy, _strategy=way)
+    refused(lambda: hc.HitCurve(flags, missing))
+    refused(lambda: hc.HitCurve(score, values))
+    refused(lambda: hc.HitCurve(flags, values[1:]))
+    refused(lambda: hc.HitCurves(flags, values, offsets=[0, n + 1]))
+    refused(lambda: hc.HitCurve(flags, object()))
+    curve = hc.HitCurve(flags, values, num_relevant=None)
+    measures(curve)
+    for interpolation in INTERPOLATIONS:
+        curve.average_precision(interpolation=interpolation)
+    weighted = hc.HitCurve(flags, values, sample_weight=rng.random(n))
+    weighted.average_precision(ties="threshold"), weighted.roc_auc(ties="threshold")
+    hc.HitCurve(flags.tolist(), values.tolist(), tiebreak="order")
+    hc.HitCurve(flags, values, tiebreak=-np.arange(n), workers=2)
+    assert pickle.loads(pickle.dumps(curve)) == curve
+    hc.HitCurve.from_ranked(flags)
+    hc.HitCurve.from_ranks(np.flatnonzero(flags) + 1, num_items=n)
+    hc.HitCurve.from_table(curve.score, curve.above, curve.tied, curve.hits, num_items=n)
+    qid = rng.integers(0, n // 8 + 1, n)
+    for many in (
+        hc.HitCurves(flags, values, qid=qid),
+        hc.HitCurves(flags, values, qid=[f"q{q}" for q in qid], num_relevant=n),
+        hc.HitCurves(flags[: n // 5 * 5].reshape(5, -1), values[: n // 5 * 5].reshape(5, -1), workers=2),
+    ):
+        assert pickle.loads(pickle.dumps(many)) == many
+        many.mean_average_precision(5, empty="zero"), many[0], list(many), repr(many), hash(many)
+    measures(many)
+    hc.mean_average_precision(flags, values, qid=qid, tiebreak="order")
+    hc.mean_average_precision(flags, values.astype("f4"), offsets=[0, n // 3, n // 3, n], workers=2)
+    hc.at_threshold(flags, values, [0.0, 1.0])
+    for counter in (hc.HitCounter(values[flags]), hc.HitCounter(edges=[0.0, n / 14, n / 7])):
+        counter.update(flags, values)
+        counter += pickle.loads(pickle.dumps(counter))
+        counter.curve().average_precision()
+
+
+def main():
+    rounds, size = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+    for seed in range(rounds):
+        rng = np.random.default_rng(seed)
+        for n in (10, 600, size):
+            ways_in(n, rng)
+    threads = [threading.Thread(target=ways_in, args=(size, np.random.default_rng(seed))) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{rounds} rounds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,461 @@
+"""Other packages that stand on hitcurve: built here against the installed one, and called from native threads.
+
+Two are built: the example of the docs, as its author's pip would, and a probe that calls every function of the .pxd.
+"""
+
+import ctypes
+import importlib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve import capi
+
+pytest.importorskip("Cython", reason="builds a Cython package")
+pytest.importorskip("setuptools", reason="builds a package")
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parent / "docs" / "examples" / "foreign"
+
+TIES = {"expected": 0, "best": 1, "worst": 2, "threshold": 3}
+NORMALIZE = {"min": 0, "relevant": 1, "hits": 2}
+INTERPOLATION = {None: 0, "11-point": 1, "101-point": 2, "all-point": 3, "trapezoid": 4, "continuous": 5}
+NAN_POLICY = {"raise": 0, "worst": 1, "omit": 2}
+EMPTY = {"skip": 0, "zero": 1, "one": 2, "raise": 3}
+BAD_ARGUMENT, BAD_LABEL, BAD_SCORE, NO_ROOM, BAD_NUM_RELEVANT, BAD_OFFSETS, BAD_TABLE, EMPTY_QUERY, NOT_RETRIEVED = (
+    1, 2, 3, 5, 6, 7, 8, 9, 10,
+)  # fmt: skip
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def imported(name, folder):
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory):
+    """The example of the docs, built and installed with pip; its Cython and its C module."""
+    if not EXAMPLE.is_dir():
+        pytest.skip("no docs beside these tests")
+    folder = tmp_path_factory.mktemp("example")
+    source = shutil.copytree(EXAMPLE, folder / "source")
+    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", folder / "site", source])
+    return imported("modelrank", folder / "site"), imported("modelrank_threads", folder / "site")
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory):
+    folder = shutil.copytree(HERE / "foreign", tmp_path_factory.mktemp("probe") / "source")
+    run([sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], cwd=folder)
+    return imported("probe", folder)
+
+
+def models(num_models=40, n=3000, dtype=np.float32, seed=0):
+    """Labels, and scores of many models with some ties."""
+    rng = np.random.default_rng(seed)
+    return (rng.random(n) < 0.05).astype(np.uint8), rng.integers(0, 2000, (num_models, n)).astype(dtype)
+
+
+def bits(value):
+    return "nan" if value != value else struct.pack("d", value)
+
+
+# --- the example of the docs --------------------------------------------------------------------------------
+
+
+def test_example(example):
+    cython, _ = example
+    label, score = models()
+    out = np.empty(len(score))
+    cython.average_precisions(label, score, out)
+    assert out.tolist() == [hc.average_precision(label, row, ties="worst") for row in score]
+    curve = hc.HitCurve(label, score[0])
+    assert cython.measures(label, score[0]) == (
+        curve.average_precision(),
+        curve.average_precision(10),
+        curve.bedroc(20.0),
+    )
+    label[7] = 2
+    with pytest.raises(ValueError, match="model 0, item 7: hitcurve's status is 2"):
+        cython.average_precisions(label, score, out)
+
+
+def test_example_in_native_threads(example):
+    """Threads that C starts, while Python threads do the same."""
+    _, c = example
+    label, score = models(dtype=np.float64)
+    expected = [hc.average_precision(label, row) for row in score]
+    results = [np.zeros(len(score)) for _ in range(4)]
+
+    def work(out):
+        for _ in range(5):
+            out[:] = 0
+            c.average_precisions(label.tobytes(), score, out)
+
+    threads = [threading.Thread(target=work, args=(out,)) for out in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [out.tolist() for out in results] == [expected] * 4
+    label[-1] = 9
+    with pytest.raises(ValueError, match="status is 2"):
+        c.average_precisions(label.tobytes(), score, results[0])
+
+
+# --- the declarations ---------------------------------------------------------------------------------------
+
+# What other packages were compiled against: these lines stay as they are, new ones may come.
+SIGNATURES = """
+hitcurve_average_precision_f32: int (uint8_t const *, float const *, int64_t, options const *, double *, int64_t *)
+hitcurve_average_precision_f64: int (uint8_t const *, double const *, int64_t, options const *, double *, int64_t *)
+hitcurve_check_table: int (table const *, int64_t *)
+hitcurve_free_table: void (table *)
+hitcurve_make_table_f32: int (uint8_t const *, float const *, int64_t, options const *, table *, int64_t *)
+hitcurve_make_table_f64: int (uint8_t const *, double const *, int64_t, options const *, table *, int64_t *)
+hitcurve_mean_average_precision_f32: int (uint8_t const *, float const *, int64_t const *, int64_t, int64_t const *, \
+options const *, double *, double *, int64_t *)
+hitcurve_mean_average_precision_f64: int (uint8_t const *, double const *, int64_t const *, int64_t, int64_t const *, \
+options const *, double *, double *, int64_t *)
+hitcurve_read: int (table const *, int, options const *, double *)
+"""
+OPTIONS = "size ties normalize interpolation nan_policy lower_is_better empty k num_relevant parameter"
+TABLE = "size above tied hits score capacity rows num_items num_hits num_relevant memory"
+
+
+def test_signatures_stay():
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    now = {name: name_of(capsule).decode() for name, capsule in capi.__pyx_capi__.items()}
+    now = {name: re.sub(r"struct \w+hitcurve_(options|table)", r"\1", text) for name, text in now.items()}
+    then = dict(line.split(": ", 1) for line in SIGNATURES.strip().splitlines())
+    assert {name: now.get(name) for name in then} == then
+
+
+def declared(text, struct_, comment):
+    """(constants with their values, the fields of each struct) of a header or a .pxd."""
+    text = re.sub(comment, "", text, flags=re.S)
+    constants = {name: int(value) for name, value in re.findall(r"\b(HITCURVE_\w+) = (\d+)", text)}
+    structs = {
+        name: re.findall(r"(\w+)[^\w\n]*$", body, flags=re.M) for name, body in re.findall(struct_, text, flags=re.S)
+    }
+    functions = {
+        name: re.sub(r"\s+", "", arguments)
+        for name, arguments in re.findall(r"(hitcurve_(?!options|table\b)\w+)\)?\(([^;{]*?)\)(?:;| noexcept)", text)
+    }
+    return constants, structs, functions
+
+
+def test_header_says_what_the_pxd_says():
+    folder = Path(capi.get_include())
+    pxd = declared((folder / "capi.pxd").read_text(), r"cdef struct (\w+):\n((?:    [^\n]*\n)+)", r"#[^\n]*")
+    header = declared((folder / "hitcurve.h").read_text(), r"typedef struct (\w+) \{\n(.*?)\n\}", r"/\*.*?\*/")
+    assert header == pxd
+    constants, structs, functions = pxd
+    assert structs == {"hitcurve_options": OPTIONS.split(), "hitcurve_table": TABLE.split()}
+    assert len(functions) == 9
+    exported = re.findall(r"^    (\w+),$", (folder / "__init__.pxd").read_text(), flags=re.M)
+    assert sorted(exported) == sorted([*constants, *structs, *functions])
+    assert exported == sorted(exported)
+
+
+def test_constants_stay():
+    text = (Path(capi.get_include()) / "hitcurve.h").read_text()
+    constants = {name: int(value) for name, value in re.findall(r"(HITCURVE_\w+) = (\d+)", text)}
+    for prefix, values in (("TIES", TIES), ("NORMALIZE", NORMALIZE), ("NAN", NAN_POLICY), ("EMPTY", EMPTY)):
+        for name, value in values.items():
+            assert constants[f"HITCURVE_{prefix}_{name.upper()}"] == value
+    assert constants["HITCURVE_BAD_LABEL"] == BAD_LABEL
+    assert constants["HITCURVE_NOT_RETRIEVED"] == NOT_RETRIEVED
+
+
+def test_layout_stays(probe):
+    word = struct.calcsize("P")
+    assert {"options": word + 6 * 4 + 3 * 8, "table": 6 * word + 5 * 8} == probe.SIZES
+
+
+def test_struct_of_another_version(probe):
+    label, score = np.array([0, 1], np.uint8), np.array([1.0, 0.5])
+    assert probe.by_default(label, score) == (0, 0.5)
+    assert probe.from_the_future(label, score, 0) == (0, 0.5)
+    assert probe.from_the_future(label, score, 1)[0] == BAD_ARGUMENT
+    assert probe.average_precision(label, score, size=8)[0] == BAD_ARGUMENT
+
+
+# --- the same numbers as from Python ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 511, 512, 3000, 20_000])
+def test_average_precision(probe, n, dtype):
+    rng = np.random.default_rng(n)
+    for share in (0.0, 0.02, 0.5, 1.0):
+        label = (rng.random(n) < share).astype(np.uint8)
+        score = rng.integers(0, max(2, n // 3), n).astype(dtype)
+        for ties, code in TIES.items():
+            for k, normalize, lower, extra in ((0, "min", 0, 0), (5, "min", 1, 3), (n // 2 + 1, "hits", 0, 0)):
+                relevant = int(label.sum()) + extra
+                expected = hc.average_precision(
+                    label, score, ties=ties, k=k or None, normalize=normalize, lower_is_better=bool(lower),
+                    num_relevant=relevant,
+                )  # fmt: skip
+                status, value, place = probe.average_precision(
+                    label, score, ties=code, k=k, normalize=NORMALIZE[normalize], lower_is_better=lower,
+                    num_relevant=relevant,
+                )  # fmt: skip
+                assert (status, place, bits(value)) == (0, -1, bits(expected))
+        for interpolation, code in INTERPOLATION.items():
+            status, value, _ = probe.average_precision(label, score, interpolation=code)
+            assert bits(value) == bits(hc.average_precision(label, score, interpolation=interpolation))
+
+
+@pytest.mark.parametrize("n", [20, 5000])
+@pytest.mark.parametrize("nan_policy", NAN_POLICY)
+def test_missing_scores(probe, n, nan_policy):
+    rng = np.random.default_rng(n)
+    label = (rng.random(n) < 0.3).astype(np.uint8)
+    score = rng.random(n)
+    score[rng.integers(0, n, 4)] = np.nan
+    status, value, place = probe.average_precision(label, score, nan_policy=NAN_POLICY[nan_policy])
+    made, at, table = probe.make_table(label, score, nan_policy=NAN_POLICY[nan_policy])
+    if nan_policy == "raise":
+        assert (status, made) == (BAD_SCORE, BAD_SCORE)
+        with pytest.raises(ValueError, match=rf"y_score\[{place}\] is nan"):
+            hc.average_precision(label, score)
+        return
+    curve = hc.HitCurve(label, score, nan_policy=nan_policy)
+    assert (status, bits(value)) == (0, bits(curve.average_precision()))
+    assert (made, at) == (0, -1)
+    assert_table(table, curve)
+
+
+def assert_table(table, curve):
+    rows, *totals = table
+    assert totals == [curve.num_items, curve.num_hits, curve.num_relevant]
+    columns = [np.array(column) for column in zip(*rows, strict=True)] or [np.empty(0)] * 4
+    if len(rows) and rows[0][0] is not None:
+        assert np.array_equal(columns[0], curve.score.astype(np.float64), equal_nan=True)
+    for column, ours in zip(columns[1:], (curve.above, curve.tied, curve.hits), strict=True):
+        assert column.tolist() == ours.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 100, 4000, 40_000])
+def test_make_table(probe, n, dtype):
+    rng = np.random.default_rng(n)
+    label = (rng.random(n) < 0.1).astype(np.uint8)
+    score = rng.integers(0, max(2, n // 5), n).astype(dtype)
+    for lower in (0, 1):
+        curve = hc.HitCurve(label, score, lower_is_better=bool(lower), num_relevant=int(label.sum()) + 2)
+        options = {"lower_is_better": lower, "num_relevant": curve.num_relevant}
+        for memory in ({}, {"times": 3}, {"capacity": len(curve) + 1}, {"capacity": n + 1, "with_score": False}):
+            status, place, table = probe.make_table(label, score, **memory, **options)
+            assert (status, place) == (0, -1)
+            assert_table(table, curve)
+        if len(curve) > 1:
+            assert probe.make_table(label, score, capacity=len(curve) - 1)[:2] == (NO_ROOM, len(curve))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_mean_average_precision(probe, dtype):
+    rng = np.random.default_rng(3)
+    lengths = np.concatenate([rng.integers(0, 30, 300), [700, 20_000, 0]])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n = offsets[-1]
+    label, score = (rng.random(n) < 0.1).astype(np.uint8), rng.integers(0, 50, n).astype(dtype)
+    curves = hc.HitCurves(label, score, offsets=offsets)
+    missed = curves.num_hits + rng.integers(0, 3, len(curves))
+    for num_relevant in (None, missed):
+        for empty in ("skip", "zero", "one"):
+            for reading in ({}, {"ties": "best", "k": 5}, {"interpolation": "101-point"}):
+                expected = hc.HitCurves(label, score, offsets=offsets, num_relevant=num_relevant)
+                per_query = np.empty(len(curves))
+                coded = {"ties": TIES[reading.get("ties", "expected")], "k": reading.get("k", 0)}
+                coded["interpolation"] = INTERPOLATION[reading.get("interpolation")]
+                status, value, place = probe.mean_average_precision(
+                    label, score, offsets, num_relevant, per_query, empty=EMPTY[empty], **coded
+                )
+                assert (status, place) == (0, -1)
+                assert np.array_equal(per_query, expected.average_precision(**reading), equal_nan=True)
+                assert value == expected.mean_average_precision(empty=empty, **reading)
+    first = int(np.argmax(curves.num_relevant == 0))
+    assert probe.mean_average_precision(label, score, offsets, empty=EMPTY["raise"])[::2] == (EMPTY_QUERY, first)
+    missed[5] = curves.num_hits[5] - 1
+    assert probe.mean_average_precision(label, score, offsets, missed)[::2] == (BAD_NUM_RELEVANT, 5)
+
+
+def test_mean_of_no_queries(probe):
+    nothing = np.empty(0)
+    status, value, _ = probe.mean_average_precision(nothing.astype(np.uint8), nothing, np.array([0]))
+    assert status == 0 and np.isnan(value)
+    status, value, _ = probe.mean_average_precision(nothing.astype(np.uint8), nothing, np.array([0, 0]), empty=2)
+    assert (status, value) == (0, 1.0)
+
+
+def test_mean_is_rounded_once(probe):
+    """Half-way sums, where adding one by one goes astray: what math.fsum gives."""
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        queries = int(rng.integers(1, 40))
+        offsets = np.arange(queries + 1) * 2
+        label = np.tile(np.array([0, 1], np.uint8), queries)
+        score = np.tile([2.0, 1.0], queries)
+        relevant = 2 ** rng.integers(0, 62, queries) + rng.integers(0, 2, queries)
+        got = probe.mean_average_precision(label, score, offsets, relevant)
+        assert got[:2] == (0, hc.mean_average_precision(label, score, offsets=offsets, num_relevant=relevant))
+
+
+# measure: (its number, a call of it, the options that say the same)
+READINGS = {
+    "average_precision": (0, lambda c: c.average_precision(), {}),
+    "average_precision(7)": (0, lambda c: c.average_precision(7, normalize="hits"), {"k": 7, "normalize": 2}),
+    "11-point": (0, lambda c: c.average_precision(interpolation="11-point"), {"interpolation": 1}),
+    "precision": (1, lambda c: c.precision(7, ties="worst"), {"k": 7, "ties": 2}),
+    "recall": (2, lambda c: c.recall(7), {"k": 7}),
+    "f_score": (3, lambda c: c.f_score(7, beta=0.5), {"k": 7, "parameter": 0.5}),
+    "hits_at": (4, lambda c: c.hits_at(2**61), {"k": 2**61}),
+    "success": (5, lambda c: c.success(3), {"k": 3}),
+    "r_precision": (6, lambda c: c.r_precision(ties="threshold"), {"ties": 3}),
+    "reciprocal_rank": (7, lambda c: c.reciprocal_rank(), {}),
+    "reciprocal_rank(2)": (7, lambda c: c.reciprocal_rank(2), {"k": 2}),
+    "roc_auc": (8, lambda c: c.roc_auc(), {}),
+    "enrichment_factor": (10, lambda c: c.enrichment_factor(k=30), {"k": 30}),
+    "max_enrichment_factor": (11, lambda c: c.max_enrichment_factor(k=30), {"k": 30}),
+    "normalized_enrichment_factor": (12, lambda c: c.normalized_enrichment_factor(k=30), {"k": 30}),
+    "rie": (13, lambda c: c.rie(20.0, ties="best"), {"parameter": 20.0, "ties": 1}),
+    "bedroc": (14, lambda c: c.bedroc(160.9), {"parameter": 160.9}),
+    "log_auc": (15, lambda c: c.log_auc(0.01), {"parameter": 0.01}),
+    "adjusted log_auc": (16, lambda c: c.log_auc(0.01, adjusted=True), {"parameter": 0.01}),
+    "chance": (17, lambda c: c.chance(), {}),
+    "minimum": (18, lambda c: c.minimum(), {}),
+    "normalized_average_precision": (19, lambda c: c.normalized_average_precision(), {}),
+}
+ALL_RANKS = range(8, 17)
+
+
+def rows_of(probe, curve):
+    columns = (np.array(column) for column in (curve.above, curve.tied, curve.hits))
+    return probe.Rows(*columns, curve.num_items, curve.num_hits, curve.num_relevant)
+
+
+@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("n", [0, 5, 2000])
+def test_read(probe, name, n):
+    measure, call, options = READINGS[name]
+    rng = np.random.default_rng(n)
+    label = (rng.random(n) < 0.2).astype(np.uint8)
+    score = rng.integers(0, max(n // 4, 2), n)
+    for missed in (0, 4):
+        curve = hc.HitCurve(label, score, num_relevant=int(label.sum()) + missed)
+        rows = rows_of(probe, curve)
+        assert rows.check() == (0, -1)
+        status, value = rows.read(measure, **options)
+        if missed and measure in ALL_RANKS:
+            assert status == NOT_RETRIEVED
+        else:
+            assert (status, bits(value)) == (0, bits(call(curve)))
+
+
+def test_roc_enrichment(probe):
+    """Its parameter counts false positives: a rate times their number would be rounded."""
+    curve = hc.HitCurve(np.arange(200) % 10 == 0, -(np.arange(200) // 3))
+    status, value = rows_of(probe, curve).read(9, parameter=18.0)
+    assert (status, value) == (0, curve.roc_enrichment(0.1))
+
+
+@pytest.mark.parametrize(
+    ("measure", "options"),
+    [
+        (1, {}), (5, {}), (12, {}), (8, {"k": 3}), (17, {"k": 3}),  # a cutoff missing, or without meaning
+        (5, {"k": 3, "ties": 3}), (7, {"ties": 3}), (13, {"parameter": 1.0, "ties": 3}),  # no threshold reading
+        (13, {}), (14, {"parameter": -1.0}), (14, {"parameter": float("inf")}), (15, {"parameter": 1.0}),
+        (15, {"parameter": float("nan")}), (3, {"k": 3, "parameter": -1.0}), (9, {}),
+        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (20, {}), (-1, {}), (2**31 - 1, {}),
+        (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
+        (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),
+    ],
+)  # fmt: skip
+def test_read_of_nothing_sensible(probe, measure, options):
+    curve = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
+    assert rows_of(probe, curve).read(measure, **options) == (BAD_ARGUMENT, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        (([0], [1], [0], 5, 0, 0), 0),
+        (([0], [1], [2], 5, 2, 2), 0),
+        (([-1], [1], [1], 5, 1, 1), 0),
+        (([0, 0], [2, 1], [1, 1], 5, 2, 2), 1),
+        (([0, 4], [2, 2], [1, 1], 5, 2, 2), 1),
+        (([2**62], [2**62], [1], 2**62, 1, 1), 0),
+        (([2**63 - 1], [2**63 - 1], [1], 2**62, 1, 1), 0),
+        (([0], [1], [1], 5, 2, 2), -1),
+        (([0], [1], [1], 5, 1, 0), -1),
+        (([0], [1], [1], 2**62 + 1, 1, 1), -1),
+        (([0], [1], [1], -1, 1, 1), -1),
+    ],
+)
+def test_check_table(probe, rows, place):
+    columns = (np.array(column, np.int64) for column in rows[:3])
+    assert probe.Rows(*columns, *rows[3:]).check() == (BAD_TABLE, place)
+
+
+def test_bad_input(probe):
+    assert probe.nothing_given() == [BAD_ARGUMENT] * 16
+    label, score = np.zeros(5000, np.uint8), np.arange(5000.0)
+    for n in (100, 5000):
+        label[:] = 0
+        label[77] = 2
+        assert probe.average_precision(label[:n], score[:n])[::2] == (BAD_LABEL, 77)
+        assert probe.make_table(label[:n], score[:n])[:2] == (BAD_LABEL, 77)
+        label[77] = 1
+        label[78] = 1
+        assert probe.average_precision(label[:n], score[:n], num_relevant=1)[::2] == (BAD_NUM_RELEVANT, 0)
+        assert probe.make_table(label[:n], score[:n], num_relevant=1)[:2] == (BAD_NUM_RELEVANT, 0)
+    for offsets, place in (([0, 3, 2, 5], 2), ([-1, 3], 0), ([0, 2**62, 1], 2)):
+        assert probe.mean_average_precision(label, score, np.array(offsets))[::2] == (BAD_OFFSETS, place)
+    assert probe.mean_average_precision(label, score, np.array([0, 4]), num_relevant=None, k=-2)[0] == BAD_ARGUMENT
+
+
+# --- native threads -----------------------------------------------------------------------------------------
+
+
+def test_openmp_threads(probe):
+    """Threads of Cython's prange, on shared arrays. In its own process: OpenMP keeps its threads."""
+    if sys.platform in ("win32", "darwin"):
+        pytest.skip("built without OpenMP there")
+    folder = os.path.dirname(probe.__file__)
+    code = f"""
+import sys
+sys.path.insert(0, {folder!r})
+import numpy as np, probe, hitcurve as hc
+rng = np.random.default_rng(1)
+label = (rng.random(2000) < 0.05).astype(np.uint8)
+score = rng.integers(0, 900, (300, 2000)).astype(float)
+out = np.empty(300)
+for _ in range(5):
+    assert probe.in_openmp_threads(label, score, out) == 0
+    assert out.tolist() == [hc.average_precision(label, row) for row in score]
+print("equal")
+"""
+    assert run([sys.executable, "-c", code]) == "equal\n"

@@ -1,0 +1,328 @@
+"""Many threads and processes at once: the same bits as alone, and never more threads than there are cores."""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve import cores
+from hitcurve.cores import cgroup_quota, usable_cores
+from hitcurve.cores import cores as real_cores  # conftest.py puts another number in its place
+
+N = 30_000
+
+
+def ranking(dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random(N) < 0.02, rng.integers(0, 5000, N).astype(dtype)
+
+
+def numbers(y_true, y_score, workers=1):
+    """Numbers of every kind that are read off one ranking, and off it as many queries."""
+    curve = hc.HitCurve(y_true, y_score, workers=workers)
+    curves = hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=workers)
+    return (
+        hc.average_precision(y_true, y_score, workers=workers),
+        hc.mean_average_precision(y_true, y_score, qid=np.arange(N) % 97, workers=workers),
+        curve.bedroc(),
+        curve.score.tobytes(),
+        curve.above.tobytes(),
+        curves.average_precision(5).tobytes(),
+        curves.row_offsets.tobytes(),
+        tuple(curve.tie_report()),
+    )
+
+
+def at_once(function, threads):
+    """What each thread's call gives; all of them begin together."""
+    barrier, results = threading.Barrier(threads), [None] * threads
+
+    def work(i):
+        barrier.wait()
+        results[i] = function(i)
+
+    running = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    return results
+
+
+# --- Python threads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.float16])
+def test_threads_that_share_arrays(dtype):
+    y_true, y_score = ranking(dtype)
+    alone = numbers(y_true, y_score)
+    assert at_once(lambda i: numbers(y_true, y_score, workers=1 + i % 3), 8) == [alone] * 8
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint64, np.float16, np.longdouble])
+def test_threads_that_share_a_curve(dtype):
+    """A curve's scores get their own type when they are first asked for: by all threads at once."""
+    y_true, y_score = ranking(dtype)
+    expected = hc.HitCurve(y_true, y_score).score.tolist()
+    for _ in range(50):
+        curve = hc.HitCurve(y_true[:500], y_score[:500])
+        seen = at_once(lambda i, curve=curve: curve.score, 6)
+        assert all(score is seen[0] for score in seen)
+        assert sys.getrefcount(seen[0]) <= 10
+    curve = hc.HitCurve(y_true, y_score)
+    curves = hc.HitCurves(y_true, y_score, offsets=[0, N // 2, N])
+
+    def read(i):
+        ties = ("expected", "best", "worst")[i % 3]
+        return [curve.average_precision(k, ties=ties) for k in (None, 10, 1000)] + [
+            curve.roc_auc(), curve.bedroc(), repr(curve), hash(curve), curve.score.tolist() == expected,
+            curve == curves[0], curves.average_precision(ties=ties).tolist(), curves[1].hits.tolist(),
+        ]  # fmt: skip
+
+    assert at_once(read, 9) == [read(i) for i in range(9)]
+
+
+def test_threads_with_counters_of_their_own():
+    y_true, y_score = ranking()
+    thresholds = y_score[y_true]
+
+    def count(i):
+        counter = hc.HitCounter(thresholds)
+        counter.update(y_true[i::6], y_score[i::6])
+        return counter
+
+    counters = at_once(count, 6)
+    total = counters[0]
+    for counter in counters[1:]:
+        total += counter
+    assert total.curve() == hc.HitCurve(y_true, y_score)
+
+
+def test_arrays_that_another_thread_writes():
+    """Any number or error, but no crash; afterwards the numbers of the array as it then is."""
+    y_true, y_score = ranking()
+    y_true, offsets = y_true.astype(np.uint8), np.arange(0, N + 1, 100)
+    over = threading.Event()
+    rng = np.random.default_rng(5)
+    noise = rng.random(N)
+    noise[rng.integers(0, N, 50)] = np.nan
+
+    def write():
+        while not over.is_set():
+            y_score[:] = noise
+            y_true[:] = noise < 0.5
+            offsets[5:] = 0
+            y_true[::7] = 3
+            y_true[:] = 0
+            offsets[:] = np.arange(0, N + 1, 100)
+            y_score[:] = 0
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(150):
+            for call in (
+                lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
+                lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
+                lambda: hc.HitCurves(y_true, y_score, offsets=offsets, nan_policy="worst").average_precision(),
+                lambda: hc.HitCurves(y_true, y_score, qid=offsets.repeat(100)[:N]).bedroc(),
+                lambda: hc.average_precision(y_true, y_score, _strategy="sort", nan_policy="worst"),
+                lambda: hc.HitCurve(y_true[:300], y_score[:300], tiebreak=y_score[:300]),
+                lambda: hc.HitCounter(edges=[0.1, 0.5]).update(y_true, y_score),
+            ):
+                with contextlib.suppress(ValueError):
+                    call()
+    finally:
+        over.set()
+        writer.join()
+    y_true[:] = np.arange(N) % 3 == 0
+    assert hc.average_precision(y_true, -np.arange(N)) == hc.average_precision(np.arange(N) % 3 == 0, -np.arange(N))
+
+
+# --- pools and processes ------------------------------------------------------------------------------------
+
+
+def in_a_process(seed):
+    return hc.average_precision(*ranking(seed=seed), workers=-1)
+
+
+EXPECTED = [hc.average_precision(*ranking(seed=seed)) for seed in range(4)]
+
+
+def test_thread_pool():
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(in_a_process, range(4))) == EXPECTED
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_processes(method):
+    """Forked after threads have counted, or begun anew."""
+    assert in_a_process(0) == EXPECTED[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork while other threads run: what is tested
+        context = multiprocessing.get_context(method)
+        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+            assert list(pool.map(in_a_process, range(4))) == EXPECTED
+
+
+def test_fork_while_threads_count():
+    """The child has none of the parent's other threads, and must not need them."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    code = """
+import os, threading, warnings
+import numpy as np, hitcurve as hc
+warnings.simplefilter("ignore")
+y, s = np.arange(200_000) % 50 == 0, np.arange(200_000) * 7919 % 100_003
+over = threading.Event()
+def work():
+    while not over.is_set():
+        hc.average_precision(y, s)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if hc.average_precision(y, s, workers=2) == hc.average_precision(y, s) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+over.set()
+for thread in threads: thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_joblib(backend):
+    joblib = pytest.importorskip("joblib")
+    parallel = joblib.Parallel(n_jobs=2, backend=backend)
+    assert parallel(joblib.delayed(in_a_process)(seed) for seed in range(4)) == EXPECTED
+
+
+def test_joblib_leaves_each_worker_its_share():
+    joblib = pytest.importorskip("joblib")
+    with joblib.parallel_config("loky", n_jobs=2, inner_max_num_threads=1):
+        assert joblib.Parallel()(joblib.delayed(usable_cores)() for _ in range(2)) == [1, 1]
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_dask(scheduler):
+    dask = pytest.importorskip("dask")
+    tasks = [dask.delayed(in_a_process)(seed) for seed in range(4)]
+    assert list(dask.compute(*tasks, scheduler=scheduler, num_workers=2)) == EXPECTED
+
+
+# --- how many threads ---------------------------------------------------------------------------------------
+
+
+def test_no_more_threads_than_cores(monkeypatch):
+    started = []
+
+    class Pool(concurrent.futures.ThreadPoolExecutor):
+        def __init__(self, threads):
+            started.append(threads + 1)  # the calling thread counts too
+            super().__init__(threads)
+
+    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    y_true, y_score = ranking()
+    for workers, threads in ((-1, 3), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 3)):
+        started.clear()
+        hc.HitCurve(y_true, y_score, workers=workers)
+        assert started == [threads]
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    started.clear()
+    hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=-1)
+    hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=3)
+    assert started == [2, 3]
+    monkeypatch.setattr(cores, "cores", lambda: 1)
+    started.clear()
+    hc.HitCurve(y_true, y_score, workers=5)
+    assert started == []
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("", 8), ("1", 1), ("3", 3), ("3,2", 3), ("0", 1), ("64", 8), ("many", 8), (" 2 ", 2)]
+)
+def test_omp_num_threads(monkeypatch, value, expected):
+    monkeypatch.setattr(cores, "cores", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert usable_cores() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+def test_affinity():
+    """In a process that is bound to one core."""
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import cores; "
+    done = subprocess.run([sys.executable, "-c", code + "print(cores.cores())"], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
+def test_python_cpu_count():
+    environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
+    code = "from hitcurve import cores; print(cores.cores())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout == "1\n", done.stderr
+
+
+def write(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return cgroup_quota(str(root))
+
+
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({}, None),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, None),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "150000 100000\n"}, 2),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "10000 100000\n"}, 1),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "nonsense\n"}, None),
+        (  # a group and one above it: the least counts
+            {
+                "proc/self/cgroup": "0::/a/b/c\n",
+                "sys/fs/cgroup/a/cpu.max": "300000 100000\n",
+                "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+                "sys/fs/cgroup/a/b/c/cpu.max": "400000 100000\n",
+            },
+            3,
+        ),
+        (  # a container that sees the host's path, but its own group as the root
+            {"proc/self/cgroup": "0::/docker/0123\n", "sys/fs/cgroup/cpu.max": "100000 100000\n"},
+            1,
+        ),
+        (
+            {
+                "proc/self/cgroup": "4:memory:/m\n3:cpu,cpuacct:/job\n0::/\n",
+                "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "250000\n",
+                "sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            3,
+        ),
+        ({"proc/self/cgroup": "3:cpuset:/job\nsomething else\n"}, None),
+    ],
+)
+def test_cgroup_quota(tmp_path, files, quota):
+    assert write(tmp_path, files) == quota
+
+
+def test_cores(monkeypatch):
+    assert 1 <= real_cores() <= os.cpu_count()
+    monkeypatch.setattr(cores, "cgroup_quota", lambda: 1)
+    assert real_cores() == (1 if sys.platform == "linux" else real_cores())

@@ -1,0 +1,90 @@
+"""Typed code as users write it: mypy and pyright, both strict, must find nothing to say. Never run."""
+
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hitcurve as hc
+
+Floats = NDArray[np.float64]
+
+
+def numbers(y: NDArray[np.int8], s: NDArray[np.float32]) -> None:
+    """A number comes back for a number, an array for an array."""
+    assert_type(hc.average_precision(y, s), float)
+    assert_type(hc.average_precision(y, s, k=10, ties="best", num_relevant=np.int64(3)), float)
+    assert_type(hc.mean_average_precision(y, s, qid=["a", "b"], empty="zero"), float)
+    curve = hc.HitCurve(y, s, tiebreak="order", workers=-1)
+    assert_type(curve.average_precision(), float)
+    assert_type(curve.average_precision(10), float)
+    assert_type(curve.average_precision(np.int64(10), normalize="hits"), float)
+    assert_type(curve.average_precision([1, 10]), Floats)
+    assert_type(curve.average_precision(np.arange(1, 4)), Floats)
+    assert_type(curve.precision(5), float)
+    assert_type(curve.precision((5, 10), ties="worst"), Floats)
+    assert_type(curve.precision(fraction=0.01), float)
+    assert_type(curve.precision(fraction=[0.01, 0.1]), Floats)
+    assert_type(curve.recall(np.array([5, 10])), Floats)
+    assert_type(curve.f_score(5, beta=2.0), float)
+    assert_type(curve.f_score([5], beta=2.0), Floats)
+    assert_type(curve.hits_at(fraction=np.float64(0.5)), float)
+    assert_type(curve.success([1, 2]), Floats)
+    assert_type(curve.reciprocal_rank(), float)
+    assert_type(curve.reciprocal_rank([10]), Floats)
+    assert_type(curve.roc_auc(), float)
+    assert_type(curve.roc_enrichment(0.01), float)
+    assert_type(curve.roc_enrichment([0.01, 0.02]), Floats)
+    assert_type(curve.enrichment_factor(0.01), float)
+    assert_type(curve.enrichment_factor([0.01, 0.1]), Floats)
+    assert_type(curve.enrichment_factor(k=10), float)
+    assert_type(curve.enrichment_factor(k=[10, 20]), Floats)
+    assert_type(curve.max_enrichment_factor([0.01]), Floats)
+    assert_type(curve.normalized_enrichment_factor(0.01), float)
+    assert_type(curve.rie(), float)
+    assert_type(curve.rie([20.0, 100.0]), Floats)
+    assert_type(curve.bedroc(80.5, ties="best"), float)
+    assert_type(curve.bedroc(np.array([20.0])), Floats)
+    assert_type(curve.log_auc(adjusted=True), float)
+    assert_type(curve.log_auc([0.001, 0.01]), Floats)
+    assert_type(curve.chance(), float)
+
+
+def tables(y: list[bool], s: list[float]) -> hc.HitCurve:
+    curve = hc.HitCurve(y, s)
+    assert_type(curve.num_items, int)
+    assert_type(curve.prevalence, float)
+    assert_type(len(curve), int)
+    above: NDArray[Any] = curve.above
+    score = curve.score
+    if score is not None:
+        assert_type(score.tolist(), Any)
+    report = curve.tie_report(10)
+    assert_type(report, hc.TieReport)
+    hc.HitCurve.from_ranked([1, 0, 1], num_items=10)
+    hc.HitCurve.from_ranks(above + 1, num_items=10)
+    return hc.HitCurve.from_table(None, curve.above, curve.tied, curve.hits, num_items=curve.num_items)
+
+
+def many(y: NDArray[np.bool_], s: NDArray[np.float64]) -> Floats:
+    curves = hc.HitCurves(y, s, offsets=[0, 3, 7])
+    assert_type(curves[0], hc.HitCurve)
+    assert_type([len(curve) for curve in curves], list[int])
+    assert_type(curves.average_precision(), Floats)
+    assert_type(curves.mean_average_precision(10, empty="one"), float)
+    return curves.bedroc(20.0)
+
+
+def blocks(y: NDArray[np.bool_], s: NDArray[np.float64]) -> float:
+    counter = hc.HitCounter(edges=[0.0, 0.5, 1.0])
+    counter.update(y, s)
+    counter += hc.HitCounter(edges=[0.0, 0.5, 1.0])
+    return counter.curve(num_relevant=7).average_precision(ties="worst")
+
+
+def refused(y: list[int], s: list[float]) -> None:
+    """What has no meaning is an error of the type checker too (else these comments would be unused, which is one)."""
+    hc.average_precision(y, s, ties="mean")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    hc.average_precision(y, s, 10)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    hc.HitCurve(y, s).success(1, ties="threshold")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    hc.HitCurve(y, s).bedroc("20")  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
