@@ -1069,6 +1069,10 @@ cdef class QueryRanking:
         self.num_hits = np.zeros(self.queries.num_queries, np.int64)
         if self.queries.num_queries == 0:
             return 0
+        if self.queries.items.n >= NARROW:
+            longest = int(np.argmax(np.diff(self.queries.offsets)))
+            if self.queries.offsets[longest + 1] - self.queries.offsets[longest] >= NARROW:
+                raise ValueError(f"query {longest} holds 2**32 items or more: rank it by itself, with HitCurve")
         in_threads(self.rank, [(ranges[w::workers],) for w in range(min(workers, len(ranges)))], self.cancel)
         return 0
 

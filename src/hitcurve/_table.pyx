@@ -130,7 +130,8 @@ cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bin
 
 
 cdef enum:
-    CACHED = 1 << 15  # scores that stay in the second-level cache from one look at them to the next
+    CACHED = 1 << 15        # scores that stay in the second-level cache from one look at them to the next
+    MOST_COUNTED = 1 << 30  # in one call
 
 
 cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
@@ -142,7 +143,7 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     """
     cdef Index index
     cdef uint32_t* counts
-    cdef Py_ssize_t n = stop - start, found
+    cdef Py_ssize_t n = stop - start, found, end
     tally_clear(tally)
     if n <= CACHED:
         tally.no_nan = not look_for_nan(items, start, stop)
@@ -159,8 +160,11 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     index.whole = n <= BLOCK
     counts = <uint32_t*>work.counts.memory
     memset(counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
-    if not count_items(items, start, stop, &index, work.scratch.memory, counts, tally):
-        return STATUS_BAD_SCORE
+    while start < stop:
+        end = min(stop, start + MOST_COUNTED)
+        if not count_items(items, start, end, &index, work.scratch.memory, counts, tally):
+            return STATUS_BAD_SCORE
+        start = end
     ranking.counts.narrow = counts
     ranking.counts.wide = NULL
     finish_ranking(items, n, found, lower_is_better, &index, tally, ranking)

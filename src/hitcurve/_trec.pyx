@@ -899,7 +899,7 @@ cdef Trouble add_unsorted(const Doc* docs, Py_ssize_t n, Work* work, Py_ssize_t 
         return TROUBLE_MEMORY
     for i in range(n):
         work.scores[i] = docs[i].score
-    sort_relevant(work.scores, n, SCORE_DOUBLE)
+    sort_relevant(work.scores, n, SCORE_DOUBLE, work.spare)
     for i in range(m):
         score = docs[work.found[i]].score
         low = 0

@@ -258,7 +258,6 @@ cdef enum:
 
 cdef struct SmallSpace:
     double relevant[SMALL + 1]
-    double tree[2 * SMALL + 4]
     double scratch[BLOCK + 1]
     int64_t hits[SMALL]
     uint32_t counts[2 * SMALL + 2]
@@ -274,7 +273,7 @@ cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept no
     on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
     on_stack(&work.hits, space.hits, sizeof(space.hits))
     on_stack(&work.counts, space.counts, sizeof(space.counts))
-    on_stack(&work.tree, space.tree, sizeof(space.tree))
+    on_stack(&work.index, NULL, 0)  # below SMALL items none is made
     on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 
