@@ -1,5 +1,5 @@
 """Measure rankings: average precision and all that reads off the hit curve, exact under ties."""
-from typing import TYPE_CHECKING, Any
+import typing
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.counter import HitCounter
@@ -14,7 +14,7 @@ from hitcurve.results import (
     TieReport,
 )
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from hitcurve.comparison import Comparison, Difference, SystemValue, compare
     from hitcurve.plot import plot_curves
     from hitcurve.presets import PRESETS
@@ -65,14 +65,14 @@ _LAZY = {
     "scan": "hitcurve.scanning",
 }
 
+if not typing.TYPE_CHECKING:  # or a type checker would take any name for a public one
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        from importlib import import_module
+    def __getattr__(name: str) -> typing.Any:
+        if name in _LAZY:
+            from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return getattr(import_module(_LAZY[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LAZY})

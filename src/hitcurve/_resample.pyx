@@ -4,6 +4,7 @@ Items that no measure tells apart are one category: the relevant items of a row,
 two rows. How often each category occurs among items drawn with replacement is multinomial, and is drawn as such: the
 items themselves are never looked at. One set of categories may belong to several tables of the same items.
 """
+cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
@@ -279,6 +280,7 @@ cdef object poisson_distribution(double mean):
     return mode - down.shape[0], chance / np.sum(np.sort(chance))
 
 
+@cython.final
 cdef class Resampler:
     """Tables of resampled items, for one or more rankings of the same items.
 
