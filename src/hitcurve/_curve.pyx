@@ -1527,6 +1527,14 @@ cdef class HitCurve(_Measures):
         ------
         ValueError
             For weighted items.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> resamples = curve.resample(100, rng=0)
+        >>> len(resamples), resamples.recall(3).shape
+        (100, (100,))
         """
         from hitcurve.resample import resample
         return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
@@ -1672,6 +1680,12 @@ cdef class HitCurve(_Measures):
         ------
         ValueError, ImportError
             As ``plot_curves``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> axes = curve.plot("hits")
         """
         from hitcurve.plot import plot_curves
 
@@ -2080,6 +2094,13 @@ cdef class HitCurves(_Measures):
         -------
         Interval
             As of ``HitCurve.interval``; the estimate is the mean. NaN without queries.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
+        >>> curves.interval(rng=0).estimate
+        0.75
         """
         from hitcurve.resample import curves_interval
         return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,

@@ -133,7 +133,20 @@ class Comparison:
         return "\n\n".join([*blocks, self._note()])
 
     def to_markdown(self) -> str:
-        """The tables in Markdown."""
+        """The tables in Markdown.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
+        >>> comparison = hc.compare(systems, rng=0)
+        >>> print(comparison.to_markdown().splitlines()[0])
+        | measure | system | mean | 95 % interval |
+        """
         blocks = []
         for head, *body in self._tables():
             lines = [head, ["---" if i < _names(head) else "--:" for i in range(len(head))], *body]
@@ -143,7 +156,20 @@ class Comparison:
         return "\n\n".join([*blocks, self._note()])
 
     def to_latex(self) -> str:
-        """The tables in LaTeX, with the rules of the package booktabs."""
+        r"""The tables in LaTeX, with the rules of the package booktabs.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
+        >>> comparison = hc.compare(systems, rng=0)
+        >>> print(comparison.to_latex().splitlines()[1])
+        \toprule
+        """
         blocks = []
         for head, *body in self._tables():
             kinds = "".join("l" if i < _names(head) else "r" for i in range(len(head)))

@@ -111,7 +111,7 @@ def scan(
     >>> hc.scan((y_true, y_score))
     HitCurve(num_items=4, num_relevant=2, num_hits=2, num_tied=2)
     >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
-    0.7916666666666666
+    0.9166666666666666
     """
     checked_sorted([], "score", lower_is_better, nan_policy)  # the options
     if sorted not in (None, "score", "group"):

@@ -380,6 +380,14 @@ class Evaluation:
         Returns
         -------
         dict of str to TieBand
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> band = found.tie_report()["AP"]
+        >>> band.worst, band.best
+        (0.5, 1.0)
         """
         return self._band()
 
@@ -387,6 +395,22 @@ class Evaluation:
         """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
 
         Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
+
+        Parameters
+        ----------
+        length : int
+            How many documents.
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.level_strings()
+        ['01']
         """
         found = []
         for retrieved, table in self._tables():
@@ -401,19 +425,55 @@ class Evaluation:
         return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
 
     def to_pandas(self) -> Any:
-        """The values as a pandas.DataFrame, a row for each query."""
+        """The values as a pandas.DataFrame, a row for each query.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_pandas().shape
+        (1, 2)
+        """
         import pandas as pd
 
         return pd.DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_polars(self) -> Any:
-        """The values as a polars.DataFrame, a row for each query."""
+        """The values as a polars.DataFrame, a row for each query.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_polars().shape
+        (1, 2)
+        """
         import polars as pl
 
         return pl.DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain dicts, lists, strings and numbers; None where there is no value."""
+        """All of it in plain dicts, lists, strings and numbers; None where there is no value.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_dict()["queries"]
+        {'q': {'AP': 0.5}}
+        """
         return {
             "name": self.name,
             "ties": self.ties,
@@ -428,7 +488,20 @@ class Evaluation:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """`to_dict` as JSON.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> import json
+        >>> json.loads(found.to_json())["means"]
+        {'AP': 0.5}
+        """
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False)
