@@ -24,6 +24,7 @@ if typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "PRESETS",
     "Comparison",
     "ConfidenceInterval",
     "Difference",
@@ -33,7 +34,6 @@ __all__ = [
     "HitCurvePoints",
     "HitCurves",
     "Interval",
-    "PRESETS",
     "PValue",
     "PrecisionRecallCurve",
     "RocCurve",
