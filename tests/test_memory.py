@@ -24,7 +24,7 @@ def run(code):
 
 CALLS = {
     "average_precision": "hc.average_precision(y, s)",
-    "sorting": "hc.average_precision(y, s, _strategy='sort')",
+    "sorting": "hc.average_precision(y, s, _strategy='parts')",
     "HitCurve": "hc.HitCurve(y, s).average_precision()",
     "HitCurve of strided": "hc.HitCurve(y[::2], s[::2]).roc_auc()",
     "HitCurves": "hc.HitCurves(y, s, offsets=offsets).mean_average_precision()",

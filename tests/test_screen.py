@@ -116,7 +116,7 @@ def test_nothing(tmp_path):
 def test_what_goes_wrong_while_counting_stops_it(tmp_path, monkeypatch, workers):
     monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
     monkeypatch.setattr("hitcurve.tables._PARQUET_ROWS", 10)
-    path = table(tmp_path, y=[1, 0] * 500, s=[2.0, 1] * 500)
+    path = table(tmp_path, y=[1, 0] * 500, s=[2.0, 1] * 500, t=[1.0, 2] * 500)
     told = []
 
     def interrupt(text):
@@ -125,7 +125,7 @@ def test_what_goes_wrong_while_counting_stops_it(tmp_path, monkeypatch, workers)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made(path, workers=workers, progress=interrupt)
+        made(path, (("s", False), ("t", False)), workers=workers, progress=interrupt)
     assert len(told) <= workers
 
 

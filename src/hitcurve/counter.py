@@ -234,10 +234,16 @@ class HitCounter:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_counting": None, "_merged": self._items()}
+        # What a counter is, in words that outlive the names of its attributes.
+        return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "hits": self._hits,
+                "nan_items": self._nan_items, "nan_hits": self._nan_hits, "lower_is_better": self.lower_is_better,
+                "nan_policy": self.nan_policy}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self._kind, self._cuts, self._hits = state["kind"], state["cuts"], state["hits"]
+        self._merged = state["items"]
+        self._nan_items, self._nan_hits = state["nan_items"], state["nan_hits"]
+        self.lower_is_better, self.nan_policy = state["lower_is_better"], state["nan_policy"]
         self._counting = BlockCounter(self._cuts)
 
     def __repr__(self) -> str:

@@ -341,6 +341,10 @@ class Evaluation:
         The queries counted so.
     notes : list of str
         What ``strict=False`` let pass.
+    ties : str
+        The rule by which it was ranked.
+    band, tables : callable
+        Only asked when `tie_report` and `level_strings` are.
     """
 
     def __init__(
