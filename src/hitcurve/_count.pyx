@@ -626,7 +626,7 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
         compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
     else:
         compare = COMPARE_INT64
-    if m <= compare:
+    if m <= compare or (simd and type != SCORE_INT64 and m <= 2 * compare and n < 4 * CELLS):
         return STRATEGY_COMPARE
     if m >= PARTS_FROM or (m >= MANY and m > n // 5 * 2):
         return STRATEGY_PARTS

@@ -140,25 +140,22 @@ INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
     return sum_lanes_32(_mm256_madd_epi16(v, _mm256_set1_epi16(1)));
 }
 
-/* How many codes lie above and at each of `together` thresholds' codes, a constant wherever this is called. */
-INLINE_AVX2 void compare_codes(const int16_t *code, ptrdiff_t n, const int16_t *of, int together, uint32_t *above,
-                               uint32_t *equal) {
-    __m256i u[4], num_above[4], num_equal[4];
+/* How many codes lie above each of `together` codes, a constant wherever this is called; how many equal any of them. */
+INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16_t *of, int together, uint32_t *above) {
+    __m256i u[4], num_above[4], num_equal = _mm256_setzero_si256();
     for (int t = 0; t < together; t++) {
         u[t] = _mm256_set1_epi16(of[t]);
-        num_above[t] = num_equal[t] = _mm256_setzero_si256();
+        num_above[t] = _mm256_setzero_si256();
     }
     for (ptrdiff_t i = 0; i < n; i += 16) {
         __m256i v = _mm256_loadu_si256((const __m256i *)(code + i));
         for (int t = 0; t < together; t++) {
             num_above[t] = _mm256_sub_epi16(num_above[t], _mm256_cmpgt_epi16(v, u[t]));
-            num_equal[t] = _mm256_sub_epi16(num_equal[t], _mm256_cmpeq_epi16(v, u[t]));
+            num_equal = _mm256_sub_epi16(num_equal, _mm256_cmpeq_epi16(v, u[t]));
         }
     }
-    for (int t = 0; t < together; t++) {
-        above[t] = sum_lanes_16(num_above[t]);
-        equal[t] = sum_lanes_16(num_equal[t]);
-    }
+    for (int t = 0; t < together; t++) above[t] = sum_lanes_16(num_above[t]);
+    return sum_lanes_16(num_equal);
 }
 
 /* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
@@ -167,7 +164,7 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
 #define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
 #define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
     int16_t code[CODED + 16], of[4];
-    uint32_t above[4], equal[4], below = (uint32_t)n;
+    uint32_t above[4], equal, below = (uint32_t)n;
     const int32_t least = UPPER(thresholds, 0), greatest = UPPER(thresholds, m - 1);
     const uint32_t span = (uint32_t)greatest - (uint32_t)least;
     const ptrdiff_t padded = (n + 15) & ~(ptrdiff_t)15;
@@ -198,22 +195,26 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
     first[0] = 0;
     while (first[0] < m) {
         int together = 0;
+        uint32_t known = 0; /* how many scores at least have one of the codes, and no more unless scores tie or codes do */
         while (together < 4 && first[together] < m) { /* thresholds of the same code are one */
-            ptrdiff_t next = first[together] + 1;
-            of[together] = CODE(UPPER(thresholds, next - 1));
-            while (next < m && CODE(UPPER(thresholds, next)) == of[together]) next++;
+            ptrdiff_t next = first[together];
+            of[together] = CODE(UPPER(thresholds, next));
+            do known += once ? 1 : hits != NULL ? (uint32_t)hits[next] : 0;
+            while (++next < m && CODE(UPPER(thresholds, next)) == of[together]);
             first[++together] = next;
         }
-        if (together == 4) compare_codes(code, padded, of, 4, above, equal);
-        else if (together == 3) compare_codes(code, padded, of, 3, above, equal);
-        else if (together == 2) compare_codes(code, padded, of, 2, above, equal);
-        else compare_codes(code, padded, of, 1, above, equal);
+        if (together == 4) equal = compare_codes(code, padded, of, 4, above);
+        else if (together == 3) equal = compare_codes(code, padded, of, 3, above);
+        else if (together == 2) equal = compare_codes(code, padded, of, 2, above);
+        else equal = compare_codes(code, padded, of, 1, above);
         for (int t = 0; t < together; t++) {
             const ptrdiff_t start = first[t], stop = first[t + 1];
-            counts[2 * start] += below - above[t] - equal[t];
+            uint32_t between = below - above[t]; /* above the threshold before, and not above this */
             below = above[t];
-            if (stop == start + 1 && equal[t] == (once ? 1 : hits != NULL ? (uint32_t)hits[start] : 0)) {
-                counts[2 * start + 1] += equal[t];
+            if (equal == known && stop == start + 1) {
+                const uint32_t own = once ? 1 : hits != NULL ? (uint32_t)hits[start] : 0;
+                counts[2 * start] += between - own;
+                counts[2 * start + 1] += own;
                 continue;
             }
             for (i = 0; i < padded; i += 16) {
@@ -224,8 +225,10 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
                     ptrdiff_t place = start;
                     while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++;
                     counts[2 * place + (place < stop && SCORE(thresholds, place) == SCORE(x, j))]++;
+                    between--;
                 }
             }
+            counts[2 * start] += between;
         }
         first[0] = first[together];
     }
