@@ -24,13 +24,14 @@ from hitcurve._sort cimport (
     spread_typed,
 )
 
-# The same loop for AVX2 (see there).
+# The same loops for AVX2 (see there).
 cdef extern from "_simd.h":
     bint simd_available() noexcept nogil
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
+    Py_ssize_t simd_find(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil
 
 
 cdef bint choose_simd() except -1:
@@ -326,14 +327,33 @@ cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t 
     return found
 
 
+cdef inline Py_ssize_t find_labels(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil:
+    """The places of the labels that are not 0; how many there are. Up to 4 places beyond them are written."""
+    cdef Py_ssize_t i = 0, found = 0
+    cdef uint64_t eight
+    if simd:
+        return simd_find(label, n, places)
+    while i < n:
+        if i + 8 <= n:
+            memcpy(&eight, label + i, 8)
+            if eight == 0:
+                i += 8
+                continue
+        if label[i] != 0:
+            places[found] = <uint16_t>i
+            found += 1
+        i += 1
+    return found
+
+
 cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, score_t* relevant,
                              Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
     cdef uint8_t flags[BLOCK]
     cdef score_t scratch[BLOCK]
     cdef score_t x
+    cdef uint16_t places[BLOCK + 4]
     cdef const uint8_t* label
-    cdef Py_ssize_t i, n, kept
-    cdef uint64_t eight
+    cdef Py_ssize_t i, j, n, kept
     cdef uint32_t ones
     cdef uint8_t seen
     while start < stop:
@@ -353,16 +373,9 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
                 found = kept
                 start += n
                 continue
-        i = 0
-        while i < n:
-            if i + 8 <= n:
-                memcpy(&eight, label + i, 8)
-                if eight == 0:
-                    i += 8
-                    continue
-            if label[i] == 0:
-                i += 1
-                continue
+        kept = find_labels(label, n, places)
+        for j in range(kept):
+            i = places[j]
             if label[i] > 1:
                 tally.bad_label = start + i
                 return found
@@ -375,7 +388,6 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
             elif found < capacity:
                 relevant[found] = x
                 found += 1
-            i += 1
         start += n
     return found
 

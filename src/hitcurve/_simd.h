@@ -1,9 +1,9 @@
-/* The loop of _count.pyx that compares each threshold with all scores, for AVX2: compiled beside the portable one and
- * chosen at import, so that one wheel runs on every x86-64. A function attribute, vector types and a CPU check are what
- * Cython has no words for.
+/* Two loops of _count.pyx for AVX2, compiled beside the portable ones and chosen at import, so that one wheel runs on
+ * every x86-64: the one that finds the relevant items, and the one that compares each threshold with all scores. A
+ * function attribute, vector types and a CPU check are what Cython has no words for.
  *
- * n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
- * counts[2i+1] += scores equal to threshold i. The results are those of the portable loop: only comparisons and whole
+ * In the second, n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
+ * counts[2i+1] += scores equal to threshold i. The results are those of the portable loops: only comparisons and whole
  * numbers are involved.
  */
 #ifndef HITCURVE_SIMD_H
@@ -16,12 +16,34 @@
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
 #include <immintrin.h>
-#define AVX2 __attribute__((target("avx2")))
-#define INLINE_AVX2 static inline __attribute__((always_inline, target("avx2")))
+#define AVX2 __attribute__((target("avx2,popcnt")))
+#define INLINE_AVX2 static inline __attribute__((always_inline, target("avx2,popcnt")))
 
 static int simd_available(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") ? 1 : 0;
+}
+
+/* The places of the labels that are not 0; how many there are. Up to 4 places beyond them are written. */
+AVX2 static ptrdiff_t simd_find(const uint8_t *label, ptrdiff_t n, uint16_t *places) {
+    ptrdiff_t i = 0, found = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m256i zero = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(label + i)), _mm256_setzero_si256());
+        uint32_t left = ~(uint32_t)_mm256_movemask_epi8(zero);
+        const int hits = __builtin_popcount(left);
+        for (int j = 0; j < 4; j++) { /* written whether there are so many or not: no branch to guess */
+            places[found + j] = (uint16_t)(i + __builtin_ctz(left | 1u << 31));
+            left &= left - 1;
+        }
+        for (int j = 4; j < hits; j++) {
+            places[found + j] = (uint16_t)(i + __builtin_ctz(left));
+            left &= left - 1;
+        }
+        found += hits;
+    }
+    for (; i < n; i++)
+        if (label[i]) places[found++] = (uint16_t)i;
+    return found;
 }
 
 INLINE_AVX2 uint32_t sum_lanes_32(__m256i v) {
@@ -269,6 +291,10 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 #else
 
 static int simd_available(void) { return 0; }
+static ptrdiff_t simd_find(const uint8_t *l, ptrdiff_t n, uint16_t *p) {
+    (void)l, (void)n, (void)p;
+    return 0;
+}
 static void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, int w, const int64_t *h,
                                uint32_t *c) {
     (void)t, (void)m, (void)x, (void)n, (void)w, (void)h, (void)c;
