@@ -118,7 +118,8 @@ def main():
         print(f"{int(options.queries):,} queries of 100")
 
         def mean():
-            return hit_curves(frame, "query", "label", "score").agg({"AP": "mean"}).first()[0]
+            curves = hit_curves(frame, "query", "label", "score")
+            return curves.where(~F.isnan("AP")).agg({"AP": "mean"}).first()[0]
 
         value, ours = timed(spark, "hitcurve.spark.hit_curves", mean)
 
