@@ -622,9 +622,10 @@ cdef enum:
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
     BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
-    BUCKETS_MANY = 8         # above
+    BUCKETS_MANY = 8         # above, as long as they fit a cache
+    BUCKETS_LEAST = 4
     MANY = 4096
-    PARTS_FROM = 100_000     # thresholds from which buckets no longer fit a cache
+    PARTS_FROM = 130_000     # thresholds from which buckets no longer fit a cache
     PART = 512               # thresholds of a part
     MOST_PARTS = 2048
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
@@ -649,7 +650,9 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
 
 cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m) noexcept nogil:
     if strategy == STRATEGY_BUCKETS:
-        return <uint32_t>(m * (BUCKETS_FEW if m <= MANY else BUCKETS_MANY))
+        if m <= MANY:
+            return <uint32_t>(BUCKETS_FEW * m)
+        return <uint32_t>max(BUCKETS_LEAST * m, min(BUCKETS_MANY * m, <Py_ssize_t>1 << 19))
     return <uint32_t>max(1, min(MOST_PARTS, m // PART))
 
 

@@ -1324,6 +1324,7 @@ cdef class BlockCounter:
         cdef Py_ssize_t size = 2 * self.cuts.shape[0] + 2
         if self.scratch is NULL:
             self.scratch = PyMem_RawMalloc(scratch_size(&self.index, PIECE))
+            prefer_huge_pages(self.scratch, scratch_size(&self.index, PIECE))
         if self.narrow is NULL:
             self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
             prefer_huge_pages(self.narrow, size * sizeof(uint32_t))
