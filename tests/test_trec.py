@@ -233,6 +233,113 @@ def test_integer_ids_are_ranked_as_their_text_is():
             np.testing.assert_array_equal(found.values[name], wanted.values[name], name)
 
 
+COLLIDING = pow(0x9E3779B97F4A7C15, -1, 2**64)  # times this, small numbers share a place in the table of a query
+INTEGERS = {
+    "small": lambda rng, n: rng.permutation(2 * n)[:n] - n // 2,
+    "large": lambda rng, n: rng.permutation(n) * 2**44 - 2**62,
+    "ends": lambda rng, n: np.append(np.arange(n - 1) + np.iinfo(np.int64).min, np.iinfo(np.int64).max),
+    "colliding": lambda rng, n: (np.arange(n, dtype=np.uint64) * np.uint64(COLLIDING)).view(np.int64),
+}
+SCORES = {
+    "apart": lambda rng, n: rng.permutation(n) - n / 2,
+    "ties": lambda rng, n: rng.integers(-2, 3, n) * 0.5 * rng.choice([-1.0, 1.0], n),
+    "some ties": lambda rng, n: rng.integers(0, 20 * n, n).astype(float),
+    "apart in double precision only": lambda rng, n: 1 + rng.permutation(n) * 2.0**-40,
+    "beyond single precision": lambda rng, n: np.append(rng.permutation(n - 1) * 1e290, rng.choice([np.inf, -np.inf])),
+    "falling": lambda rng, n: -np.arange(float(n)),
+    "falling in ties": lambda rng, n: np.sort(rng.integers(0, 3 * n, n).astype(float))[::-1],
+}
+
+
+def judged_integers(qrels, columns, order="score", single=False):
+    """Of a run in arrays, by the way that `evaluate` takes, and by way of `Run`: tables or the error."""
+    starts, names, ids, scores = columns
+    found = []
+    for way in (
+        lambda: _trec.judge_integers(qrels, np.append(starts, len(ids)), names, ids, scores, "run", order, single),
+        lambda: _trec.judge(qrels, _trec.Run.from_columns(starts, names, ids, scores, "run"), order, single),
+    ):
+        try:
+            judged = way()
+        except ValueError as error:
+            found.append(str(error))
+        else:
+            tables = [judged.table(q) for q in range(len(qrels))]
+            found.append((tables, judged.num_retrieved().tolist(), judged.num_judged, judged.others, judged.ties))
+    return found
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("ids", INTEGERS)
+def test_runs_in_arrays_of_integers(ids, scores):
+    rng = np.random.default_rng([len(ids), len(scores)])
+    for share, sizes in ((0.03, (1, 700, 2, 1500)), (0.5, (40, 1, 300)), (2, (3, 1, 400))):
+        names = [str(-q) for q in range(len(sizes))]
+        docs = [INTEGERS[ids](rng, n) for n in sizes]
+        values = [SCORES[scores](rng, n) for n in sizes]
+        chosen = [rng.permutation(d)[: max(1, int(share * len(d)))] for d in docs]
+        if share == 2:  # far more judgments than documents; query 2 is not judged, and query 9 not in the run
+            chosen[1] = np.unique(np.append(chosen[1], np.arange(5, 5000)))
+            del chosen[2]
+        judged_names = ["0", "-1", "9"] if share == 2 else names
+        chosen += [np.array([1, 2])] if share == 2 else []
+        levels = [rng.integers(-1, 4, len(d)).astype(float) for d in chosen]
+        qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, chosen[:-1])]), judged_names, np.concatenate(chosen),
+                                         np.concatenate(levels), "qrels")
+        columns = np.cumsum([0, *sizes[:-1]]), names, np.concatenate(docs), np.concatenate(values)
+        for order, single in itertools.product(("score", "order"), (False, True)):
+            fast, slow = judged_integers(qrels, columns, order, single)
+            assert fast == slow
+            if order == "score" and not single and max(sizes) < 1000:
+                run = {q: {b"%d" % d: s for d, s in zip(*of, strict=True)}
+                       for q, *of in zip(names, docs, values, strict=True)}
+                wanted = slow_tables({q: {b"%d" % d: r for d, r in zip(*of, strict=True)}
+                                      for q, *of in zip(judged_names, chosen, levels, strict=True)}, run)
+                assert fast[0] == list(wanted.values())
+        # A judged document twice, another one twice, in the last query and in one that has no judgments, and NaN.
+        for place, query in itertools.product((chosen[0][0], docs[-1][0]), (0, len(sizes) - 1)):
+            starts, _, all_docs, all_values = columns
+            end = starts[query] + sizes[query]
+            bad = np.insert(all_docs, end, [place, place]), np.insert(all_values, end, [0.25, 7.5])
+            fast, slow = judged_integers(qrels, (starts + 2 * (np.arange(len(starts)) > query), names, *bad))
+            assert fast == slow
+            assert f"document '{place}' is there twice for query '{names[query]}'" in fast
+        for row in (0, len(all_docs) - 1):
+            with_nan = all_values.copy()
+            with_nan[row] = np.nan
+            fast, slow = judged_integers(qrels, (starts, names, all_docs, with_nan))
+            assert fast == slow == f"run: the score in row {row} is NaN"
+
+
+def test_ranks_in_arrays_of_integers():
+    qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
+    run = {"query_id": np.array([1, 1]), "doc_id": np.array([5, 4]), "score": np.array([1.0, 2.0])}
+    with pytest.raises(ValueError, match="ties='rank' needs a rank column"):
+        hc.evaluate(qrels, run, "RR", ties="rank")
+    assert hc.evaluate(qrels, {**run, "rank": np.array([1, 2])}, "RR", ties="rank").means == {"RR": 0.5}
+
+
+@given(st.data())
+def test_runs_in_arrays_of_few_integers(data):
+    number = st.integers(-12, 12)
+    rows = st.lists(st.tuples(number, st.sampled_from([0.0, -0.0, 1.0, 1 + 2**-40, 1e300, 2e300, -1e300])), min_size=1,
+                    max_size=12)
+    run = data.draw(st.dictionaries(st.sampled_from("abc"), rows, min_size=1))
+    judged = data.draw(st.dictionaries(st.sampled_from("abd"), st.dictionaries(number, st.integers(-1, 2), min_size=1),
+                                       min_size=1))
+    ids, levels = zip(*(row for of in judged.values() for row in of.items()), strict=True)
+    qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, judged.values())])[:-1], list(judged),
+                                     np.array(ids), np.array(levels, dtype=float), "qrels")
+    docs, scores = zip(*(row for of in run.values() for row in of), strict=True)
+    starts = np.cumsum([0, *map(len, run.values())])[:-1]
+    fast, slow = judged_integers(qrels, (starts, list(run), np.array(docs), np.array(scores)))
+    assert fast == slow
+    if not isinstance(fast, str):
+        text = {query: {b"%d" % doc: score for doc, score in of} for query, of in run.items()}
+        wanted = {query: {b"%d" % doc: level for doc, level in of.items()} for query, of in judged.items()}
+        assert fast[0] == list(slow_tables(wanted, text).values())
+
+
 # ------------------------------------------------------------------------------------------------------------- sources
 
 

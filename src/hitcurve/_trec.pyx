@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport NAN, isnan
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -110,6 +110,11 @@ cdef inline uint64_t mixed(uint64_t h) noexcept nogil:
     h ^= h >> 32
     h *= <uint64_t>0xD6E8FEB86659FD93
     return h ^ (h >> 32)
+
+
+cdef inline uint64_t spread(int64_t number, int shift) noexcept nogil:
+    """A quick hash for one table, whose mask is `shift` short of 64 bits."""
+    return (<uint64_t>number * <uint64_t>0x9E3779B97F4A7C15) >> shift
 
 
 cdef inline uint64_t hash_text(const char* text, int64_t length) noexcept nogil:
@@ -698,6 +703,7 @@ cdef inline uint64_t score_key(double score) noexcept nogil:
 
 cdef enum:
     NOT_JUDGED = -2000000000
+    FEW_JUDGED = 64        # up to so many, counting what lies above each is quicker than sorting
 
 # Memory for one query after another; belongs to one thread.
 cdef struct Work:
@@ -709,6 +715,13 @@ cdef struct Work:
     Py_ssize_t spare_size
     double* scores
     Py_ssize_t scores_size
+    double* ordered        # scores sorted
+    Py_ssize_t ordered_size
+    float* rounded         # scores in single precision
+    Py_ssize_t rounded_size
+    int32_t* table         # of integer ids; what is not above `used` is of queries before, and so is free
+    Py_ssize_t table_size
+    int64_t used
     int64_t* found         # places of the judged documents
     Py_ssize_t found_size
     int64_t* levels        # the judgment of every document, or NOT_JUDGED
@@ -720,6 +733,9 @@ cdef void free_work(Work* work) noexcept nogil:
     PyMem_RawFree(work.items)
     PyMem_RawFree(work.spare)
     PyMem_RawFree(work.scores)
+    PyMem_RawFree(work.ordered)
+    PyMem_RawFree(work.rounded)
+    PyMem_RawFree(work.table)
     PyMem_RawFree(work.found)
     PyMem_RawFree(work.levels)
 
@@ -889,39 +905,82 @@ cdef Trouble add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work*
     return NO_TROUBLE
 
 
-cdef Trouble add_unsorted(const Doc* docs, Py_ssize_t n, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
-    """Documents in any order: the plain scores sorted, which is quick, unless a judged document is in a tie."""
-    cdef Py_ssize_t i, low, high, middle, above
+cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m, Rows* rows,
+                    Trouble* problem) noexcept nogil:
+    """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
+
+    `work.rounded` holds the scores as well.
+    """
+    cdef Py_ssize_t i, j, low, high, middle
+    cdef int64_t above, equal
     cdef double score
+    cdef float near
+    cdef int32_t higher, same
+    cdef bint counted = m <= FEW_JUDGED and n < 1 << 30
+    if not (room_for_items(work, m if falling or counted else n)
+            and (falling or counted or grow(<void**>&work.ordered, &work.ordered_size, n, sizeof(double)))):
+        problem[0] = TROUBLE_MEMORY
+        return True
+    if not falling and not counted:
+        memcpy(work.ordered, scores, n * sizeof(double))
+        sort_relevant(work.ordered, n, SCORE_DOUBLE, work.spare)
+    for i in range(m):
+        score = scores[work.found[i]]
+        if falling:
+            j = work.found[i]
+            above = j
+            equal = 1 + (j > 0 and scores[j - 1] == score) + (j + 1 < n and scores[j + 1] == score)
+        elif counted:
+            # Rounding keeps the order, so only what it makes equal has to be looked at again.
+            near = <float>score
+            higher = same = 0
+            for j in range(n):
+                higher += work.rounded[j] > near
+                same += work.rounded[j] == near
+            above = higher
+            equal = same
+            if same > 1:
+                equal = 0
+                for j in range(n):
+                    above += work.rounded[j] == near and scores[j] > score
+                    equal += scores[j] == score
+        else:
+            low = 0
+            high = n
+            while low < high:
+                middle = (low + high) >> 1
+                if work.ordered[middle] > score:
+                    high = middle
+                else:
+                    low = middle + 1
+            above = n - low
+            equal = 1 + (low >= 2 and work.ordered[low - 2] == score)
+        if equal > 1:
+            return False
+        work.items[i].key = ~<uint64_t>above
+        work.items[i].place = work.found[i]
+    sort_items(work.items, work.spare, m, NULL)
+    for i in range(m):
+        above = <int64_t>~work.items[i].key
+        if not add_row(rows, above + 1, above, 1, work.levels[work.items[i].place]):
+            problem[0] = TROUBLE_MEMORY
+    return True
+
+
+cdef Trouble add_unsorted(const Doc* docs, Py_ssize_t n, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
+    """Documents in any order: sorted as a whole only if a judged one is in a tie."""
+    cdef Py_ssize_t i
+    cdef Trouble problem = NO_TROUBLE
     if m == 0:
         return NO_TROUBLE
-    if not (room_for_items(work, n) and grow(<void**>&work.scores, &work.scores_size, n, sizeof(double))):
+    if not (room_for_items(work, n) and grow(<void**>&work.scores, &work.scores_size, n, sizeof(double))
+            and grow(<void**>&work.rounded, &work.rounded_size, n, sizeof(float))):
         return TROUBLE_MEMORY
     for i in range(n):
         work.scores[i] = docs[i].score
-    sort_relevant(work.scores, n, SCORE_DOUBLE, work.spare)
-    for i in range(m):
-        score = docs[work.found[i]].score
-        low = 0
-        high = n
-        while low < high:
-            middle = (low + high) >> 1
-            if work.scores[middle] > score:
-                high = middle
-            else:
-                low = middle + 1
-        above = n - low
-        if low >= 2 and work.scores[low - 2] == score:
-            break
-        work.items[i].key = ~<uint64_t>above
-        work.items[i].place = work.found[i]
-    else:
-        sort_items(work.items, work.spare, m, NULL)
-        for i in range(m):
-            above = <Py_ssize_t>~work.items[i].key
-            if not add_row(rows, above + 1, above, 1, work.levels[work.items[i].place]):
-                return TROUBLE_MEMORY
-        return NO_TROUBLE
+        work.rounded[i] = <float>docs[i].score
+    if add_apart(work.scores, n, False, work, m, rows, &problem):
+        return problem
     for i in range(n):
         work.items[i].key = score_key(docs[i].score)
         work.items[i].place = i
@@ -1444,6 +1503,93 @@ cdef class Judged:
         self.last[query] = self.rows.size
         return problem
 
+    cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n, Order order,
+                           Work* work) noexcept nogil:
+        """Does for integer ids in arrays what `add_query` does, or nothing: False, and that one has to.
+
+        That is so where something is wrong, a judged document is in a tie, or ids collide too often. One hash table
+        finds both documents that are judged and those that are there twice: it holds the places of the judgments,
+        then of the documents, and a judgment gives way to the first document that meets it.
+        """
+        cdef Py_ssize_t i, m = 0, judged = 0, steps = 0, limit
+        cdef const Doc* docs = NULL
+        cdef uint64_t mask, slot
+        cdef int64_t place, used = work.used
+        cdef int shift = 64
+        cdef int32_t nans = 0
+        cdef Trouble problem = NO_TROUBLE
+        if query >= 0:
+            docs = self.qrels.docs.items + self.qrels.offsets[query]
+            judged = self.qrels.offsets[query + 1] - self.qrels.offsets[query]
+        limit = 8 * (n + judged)
+        if n + judged >= 1 << 28 or judged > 64 * n:
+            return False
+        mask = table_mask(4 * (n + judged))  # mostly empty, so that the first look nearly always tells
+        while mask >> (64 - shift) != 0:
+            shift -= 1
+        if not (grow(<void**>&work.rounded, &work.rounded_size, n, sizeof(float))
+                and grow(<void**>&work.found, &work.found_size, n, sizeof(int64_t))
+                and grow(<void**>&work.levels, &work.levels_size, n, sizeof(int64_t))):
+            return False
+        for i in range(n):
+            work.rounded[i] = <float>scores[i]
+        for i in range(n):
+            nans += work.rounded[i] != work.rounded[i]
+        if nans != 0:
+            return False
+        if <Py_ssize_t>mask >= work.table_size or used + judged + n > 0x7FFFFFFF:
+            if not grow(<void**>&work.table, &work.table_size, <Py_ssize_t>mask + 1, sizeof(int32_t)):
+                return False
+            memset(work.table, 0, work.table_size * sizeof(int32_t))
+            used = 0
+        work.used = used + judged + n
+        for i in range(judged):
+            slot = spread(docs[i].length, shift)
+            while work.table[slot] > used:
+                slot = (slot + 1) & mask
+                steps += 1
+                if steps > limit:
+                    return False
+            work.table[slot] = <int32_t>(used + 1 + i)
+        for i in range(n):
+            slot = spread(ids[i], shift)
+            while True:
+                place = work.table[slot] - used - 1
+                if place < 0:
+                    break
+                if place >= judged:
+                    if ids[place - judged] == ids[i]:
+                        return False
+                elif docs[place].length == ids[i]:
+                    work.found[m] = i
+                    work.levels[i] = <int64_t>docs[place].score
+                    m += 1
+                    break
+                slot = (slot + 1) & mask
+                steps += 1
+                if steps > limit:
+                    return False
+            work.table[slot] = <int32_t>(used + 1 + judged + i)
+        if query < 0:
+            return True
+        self.first[query] = self.rows.size
+        if order == ORDER_FILE:
+            for i in range(m):
+                if not add_row(&self.rows, work.found[i] + 1, work.found[i], 1, work.levels[work.found[i]]):
+                    problem = TROUBLE_MEMORY
+        else:
+            i = 1
+            while i < n and scores[i] <= scores[i - 1]:
+                i += 1
+            if not add_apart(scores, n, i >= n, work, m, &self.rows, &problem):
+                return False
+        if problem != NO_TROUBLE:
+            self.rows.size = self.first[query]
+            return False
+        self.retrieved[query] = n
+        self.last[query] = self.rows.size
+        return True
+
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
         cdef Py_ssize_t n = self.qrels.names.docs.size
@@ -1653,7 +1799,9 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
             begin = starts[s]
             n = starts[s + 1] - begin
             with nogil:
-                if not room_for_docs(&docs, n):
+                if not single and judged.add_integers(query, &ids[begin], &scores[begin], n, rule, &work):
+                    pass
+                elif not room_for_docs(&docs, n):
                     problem = TROUBLE_MEMORY
                 else:
                     for i in range(n):

@@ -669,7 +669,8 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
         run = _parquet(run)
     if not isinstance(run, Run):
         starts, names, docs, values, ranks = _columns(run, ("score",), "run")
-        if not isinstance(docs, list) and qrels.integers and ranks is None and len(set(names)) == len(names):
+        plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
+        if plain and len(set(names)) == len(names):
             ends = np.append(starts, len(docs))
             return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
         run = Run.from_columns(starts, names, docs, values, "run", ranks)
