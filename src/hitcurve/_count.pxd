@@ -1,5 +1,5 @@
 # Kernels that count items against sorted relevant scores. Plain pointers, no Python objects, nothing raised.
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from hitcurve._sort cimport Buckets
 
@@ -55,6 +55,13 @@ cdef struct Tally:
     int64_t nan_hits
     bint no_nan            # it is known already that there is none
 
+# An interval of scores, cut into slots of 2**shift keys; a slot knows how many thresholds of the part lie before it.
+cdef struct Part:
+    uint64_t least          # key of the least score
+    size_t first            # its first slot among all
+    uint32_t shift
+    uint32_t slots          # how many; 0: the thresholds are searched
+
 # The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
 cdef struct Index:
     Strategy strategy
@@ -67,6 +74,8 @@ cdef struct Index:
     Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
     const uint32_t* first   # of each bucket: how many thresholds lie in those before it
     Py_ssize_t longest      # most thresholds of a bucket
+    const Part* parts       # for STRATEGY_PARTS
+    const uint16_t* ranks   # of the slots
 
 # Counts of items against m sorted thresholds: counts[2i] lie between threshold i-1 and i, counts[2i+1] equal
 # threshold i, counts[2m] lie above the last. (The arrays have 2m + 2 entries.)
@@ -95,8 +104,8 @@ cdef size_t score_size(ScoreType type) noexcept nogil
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
-cdef size_t index_size(Strategy strategy, Py_ssize_t m) noexcept nogil
-cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* memory,
+cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,
                       Index* index) noexcept nogil
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil

@@ -540,7 +540,8 @@ cdef void close_buckets(const Index* index, const uint32_t* held, uint32_t* coun
 
 
 # Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
-# caches. A part's items lie in a chain of blocks.
+# caches. A part's items lie in a chain of blocks. Where it pays, a part is cut into slots, so many that few hold more
+# than one threshold.
 
 cdef enum:
     # The first block of a part begins so far behind that of the part before; else all parts would be written to at
@@ -583,6 +584,36 @@ cdef inline void throw_typed(const Index* index, const score_t* x, Py_ssize_t n,
         places[part] = place
 
 
+cdef enum:
+    MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
+
+
+cdef inline void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m,
+                            const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil:
+    """Each item by its slot, which knows how many thresholds of the part lie before it."""
+    cdef uint16_t aside[LINK]
+    cdef Py_ssize_t i, num_aside = 0, place
+    cdef uint64_t least = part.least, shift = part.shift, slot
+    cdef uint32_t many
+    if part.slots == 0:
+        count_search(thresholds, m, x, n, counts)
+        return
+    for i in range(n):
+        slot = (key_of(x[i]) - least) >> shift
+        place = rank[slot]
+        many = <uint32_t>(place >> 15)
+        place &= MANY_HERE - 1
+        aside[num_aside] = <uint16_t>i
+        num_aside += many
+        place += thresholds[place] < x[i]
+        counts[2 * place + (thresholds[place] == x[i])] += 1 - many
+    for i in range(num_aside):
+        slot = (key_of(x[aside[i]]) - least) >> shift
+        place = rank[slot] & (MANY_HERE - 1)
+        place += not_below(thresholds + place, (rank[slot + 1] & (MANY_HERE - 1)) - place, x[aside[i]])
+        counts[2 * place + (thresholds[place] == x[aside[i]])] += 1
+
+
 cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
     """Counts what was thrown, and leaves the parts empty."""
     cdef const score_t* items = <const score_t*>parts.items
@@ -601,7 +632,11 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
             begin = block * LINK
             if block == part:
                 begin += part * STAGGER % LINK
-            count_search(thresholds + first, m, items + begin, end - begin, counts + 2 * first)
+            if m == 0:
+                counts[2 * first] += end - begin
+            else:
+                count_part(&index.parts[part], index.ranks + index.parts[part].first, thresholds + first, m,
+                           items + begin, end - begin, counts + 2 * first)
             if block == part:
                 break
             block = parts.before[block]
@@ -625,10 +660,12 @@ cdef enum:
     BUCKETS_MANY = 8         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
     MANY = 4096
-    PARTS_FROM = 130_000     # thresholds from which buckets no longer fit a cache
+    PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
     PART = 512               # thresholds of a part
     MOST_PARTS = 2048
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
+    SLOTS = 2                # slots of a part for each threshold, at least,
+    SLOTS_FROM = 8           # from so many items for each threshold
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
@@ -660,16 +697,28 @@ cdef size_t score_size(ScoreType type) noexcept nogil:
     return 4 if type == SCORE_FLOAT else 8
 
 
-cdef size_t index_size(Strategy strategy, Py_ssize_t m) noexcept nogil:
+cdef inline bint wants_slots(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return strategy == STRATEGY_PARTS and n // SLOTS_FROM >= m
+
+
+cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
     """Bytes that build_index needs."""
+    cdef size_t most, size
     if strategy < STRATEGY_BUCKETS or m == 0:
         return 0
-    return (CELLS + 2) * sizeof(Cell) + (2 * <size_t>wanted_buckets(strategy, m) + CELLS + 1) * sizeof(uint32_t)
+    most = 2 * <size_t>wanted_buckets(strategy, m) + CELLS
+    size = (CELLS + 2) * sizeof(Cell) + (most + 1) * sizeof(uint32_t)
+    if strategy == STRATEGY_PARTS:
+        size += most * sizeof(Part)
+    if wants_slots(strategy, m, n):
+        size += (2 * SLOTS * <size_t>m + most) * sizeof(uint16_t)
+    return size
 
 
-cdef inline void build_typed(Index* index, score_t* thresholds, void* memory) noexcept nogil:
+cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
     cdef Cell* cells = <Cell*>memory
-    cdef uint32_t* first = <uint32_t*>(cells + CELLS + 2)
+    cdef Part* parts = <Part*>(cells + CELLS + 2)
+    cdef uint32_t* first = <uint32_t*>parts
     cdef Py_ssize_t i
     cdef uint32_t bucket = 0, place
     thresholds[index.m] = least_score(<const score_t*>thresholds)
@@ -677,6 +726,9 @@ cdef inline void build_typed(Index* index, score_t* thresholds, void* memory) no
         return
     spread_typed(<const score_t*>thresholds, index.m, wanted_buckets(index.strategy, index.m), CELLS, cells,
                  &index.buckets)
+    if index.strategy == STRATEGY_PARTS:
+        index.parts = parts
+        first = <uint32_t*>(parts + index.buckets.number)
     index.first = first
     index.longest = 1
     first[0] = 0
@@ -691,11 +743,52 @@ cdef inline void build_typed(Index* index, score_t* thresholds, void* memory) no
     while bucket < index.buckets.number:
         bucket += 1
         first[bucket] = <uint32_t>index.m
+    if index.strategy == STRATEGY_PARTS:
+        index.ranks = <uint16_t*>(first + index.buckets.number + 1)
+        cut_parts(index, <const score_t*>thresholds, wants_slots(index.strategy, index.m, n), parts, <uint16_t*>index.ranks)
 
 
-cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, void* memory,
+cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
+                           uint16_t* ranks) noexcept nogil:
+    """Cuts each part into slots: SLOTS to twice as many for each threshold."""
+    cdef const Buckets* buckets = &index.buckets
+    cdef Part* part = parts
+    cdef Py_ssize_t i, start, stop
+    cdef uint64_t key = buckets.least, slot
+    cdef uint32_t cell, inside, bits, number = 0
+    cdef size_t used = 0
+    for cell in range(buckets.outside):
+        for inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
+            start = index.first[number]
+            stop = index.first[number + 1]
+            part.least = key
+            part.slots = 0
+            part.first = used
+            key += <uint64_t>1 << buckets.cells[cell].shift
+            if wanted and 0 < stop - start < MANY_HERE:
+                bits = 0
+                while bits < buckets.cells[cell].shift and (<Py_ssize_t>1 << bits) < SLOTS * (stop - start):
+                    bits += 1
+                part.shift = buckets.cells[cell].shift - bits
+                part.slots = <uint32_t>1 << bits
+                i = start
+                for slot in range(part.slots):
+                    ranks[used + slot] = <uint16_t>(i - start)
+                    if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                        i += 1
+                        if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                            ranks[used + slot] |= MANY_HERE
+                            while i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                                i += 1
+                ranks[used + part.slots] = <uint16_t>(stop - start)
+                used += part.slots + 1
+            part += 1
+            number += 1
+
+
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,
                       Index* index) noexcept nogil:
-    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more.
+    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more, to count n items or more.
 
     The memory is index_size(...) bytes.
     """
@@ -706,11 +799,11 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
     index.hits = NULL
     index.whole = False
     if type == SCORE_FLOAT:
-        build_typed(index, <float*>thresholds, memory)
+        build_typed(index, <float*>thresholds, n, memory)
     elif type == SCORE_DOUBLE:
-        build_typed(index, <double*>thresholds, memory)
+        build_typed(index, <double*>thresholds, n, memory)
     else:
-        build_typed(index, <int64_t*>thresholds, memory)
+        build_typed(index, <int64_t*>thresholds, n, memory)
 
 
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
@@ -763,6 +856,9 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     while start < stop:
         n = min(stop - start, BLOCK)
         x = load_scores(&items.score, start, n, to)
+        if strategy == STRATEGY_PARTS and x is not to:
+            memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
+            x = to
         whole = tally.no_nan or not has_nan(x, n)
         if not whole and items.nan_policy == NAN_RAISE:
             for i in range(n):

@@ -112,6 +112,7 @@ cnp.import_array()
 cdef enum:
     SMALL = 512              # rankings up to here are made on the stack, with the GIL held
     PIECE = 1 << 22          # items between two looks at Ctrl-C
+    ENDLESS = 1 << 30        # items that a BlockCounter is made for
 
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
 cdef int64_t LARGEST = (<int64_t>1) << 62
@@ -1300,8 +1301,8 @@ cdef class BlockCounter:
         if cuts.dtype == np.uint64:
             self.thresholds = (self.thresholds ^ np.uint64(1 << 63)).view(np.int64)
         strategy = choose_strategy(self.type, m, PIECE)
-        self.memory = np.empty(index_size(strategy, m), np.uint8)
-        build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m,
+        self.memory = np.empty(index_size(strategy, m, ENDLESS), np.uint8)
+        build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, ENDLESS,
                     cnp.PyArray_DATA(<cnp.ndarray>self.memory), &self.index)
         self.index.others_only = False
         self.nan_items = 0

@@ -91,14 +91,14 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, m, n)
-    size = index_size(strategy, m)
+    size = index_size(strategy, m, n)
     if size > 0 and not reserve(&work.index, size, 1):
         return False
     if m < found:
         if not reserve(&work.hits, m, sizeof(int64_t)):
             return False
         keep_distinct(work.relevant.memory, found, items.type, <int64_t*>work.hits.memory)
-    build_index(strategy, items.type, work.relevant.memory, m, work.index.memory, index)
+    build_index(strategy, items.type, work.relevant.memory, m, n, work.index.memory, index)
     index.others_only = index.strategy == STRATEGY_PARTS
     if m < found:
         index.hits = <const int64_t*>work.hits.memory
