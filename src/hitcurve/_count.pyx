@@ -665,7 +665,7 @@ cdef enum:
     MOST_PARTS = 2048
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
     SLOTS = 2                # slots of a part for each threshold, at least,
-    SLOTS_FROM = 8           # from so many items for each threshold
+    SLOTS_FROM = 16          # from so many items for each threshold
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
@@ -809,7 +809,7 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Items thrown into parts together: enough that a pass over all thresholds is worth it, few enough to need little
     memory."""
-    return min(n, max(min(2 * index.m, n // 3), <Py_ssize_t>1 << 21)) + BLOCK
+    return min(n, max(min(2 * index.m, n // 3), <Py_ssize_t>1 << 18)) + BLOCK
 
 
 cdef inline size_t num_blocks(const Index* index, Py_ssize_t n) noexcept nogil:

@@ -4,6 +4,7 @@ from typing import Any, Literal, Protocol, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hitcurve._rank import BlockCounter
 from hitcurve.measures import Measure
 from hitcurve.results import (
     HitCurvePoints,
@@ -483,3 +484,6 @@ class HitCurves(_Measures):
     def tie_report(self, k: _Rank | None = None) -> TieReport: ...
 
 def _curves_from(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...
+def _curve_counted(
+    counter: BlockCounter, hits: NDArray[np.uint32], nan_hits: int, lower_is_better: bool, num_relevant: int | None
+) -> HitCurve: ...

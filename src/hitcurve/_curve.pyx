@@ -3,7 +3,7 @@
 cimport cython
 from cpython.mem cimport PyMem_RawFree
 from libc.math cimport NAN, isfinite
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
@@ -12,6 +12,7 @@ import numpy as np
 
 from hitcurve._count cimport ScoreType
 from hitcurve._rank cimport (
+    BlockCounter,
     OwnTable,
     Queries,
     allocate_table,
@@ -2138,6 +2139,21 @@ def _curves_from(qid, lower, weighted, *table):
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
     curves.set_tables(qid, lower, weighted, table)
     return curves
+
+
+def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
+    """The curve of all that was counted, without a copy; hits (uint32) are the relevant items at each threshold."""
+    cdef OwnTable table
+    cdef const uint32_t[::1] at = hits
+    cdef HitCurve curve = HitCurve.__new__(HitCurve)
+    counter.write_table(&at[0] if at.shape[0] else NULL, lower_is_better, nan_hits, &table)
+    curve.take(&table)
+    curve.origin = counter.cuts.dtype
+    curve.raw_type = compared_as(curve.origin)
+    curve.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
+    curve.lower = lower_is_better
+    curve.table.num_items = table.num_items
+    return curve
 
 
 # ----------------------------------------------------------------------------------------------------------- in one line

@@ -1,7 +1,7 @@
 # The boundary: Python objects are checked here, and tables come out.
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t
 
-from hitcurve._count cimport Items, NanPolicy, ScoreType, Tally
+from hitcurve._count cimport Index, Items, NanPolicy, ScoreType, Tally
 from hitcurve._read cimport Reading
 from hitcurve._table cimport Status
 
@@ -66,3 +66,21 @@ cdef object as_key(object tiebreak, Py_ssize_t n)
 cdef object as_weight(object sample_weight, Py_ssize_t n)
 cdef object apply_nan_policy(object nan_policy, object score, Queries queries)
 cdef object one_dimension(object array, str name)
+
+# Items counted block by block against thresholds.
+cdef class BlockCounter:
+    cdef readonly object cuts
+    cdef readonly object nan_items
+    cdef object thresholds       # as the kernels compare them, with room for one more
+    cdef object memory
+    cdef ScoreType type
+    cdef Index index
+    cdef uint32_t* narrow        # counts of the last blocks,
+    cdef int64_t* wide           # and of those before, once there are too many for 32 bits
+    cdef int64_t since           # items in the narrow counts
+    cdef void* scratch
+
+    cdef int prepare(self) except -1
+    cdef int widen(self) except -1
+    cdef int write_table(self, const uint32_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1
+    cdef int64_t num_items(self) noexcept

@@ -39,8 +39,8 @@ from hitcurve._count cimport (
     STRATEGY_AUTO,
     STRATEGY_BUCKETS,
     STRATEGY_COMPARE,
-    STRATEGY_SEARCH,
     STRATEGY_PARTS,
+    STRATEGY_SEARCH,
     Column,
     Index,
     Items,
@@ -53,11 +53,14 @@ from hitcurve._count cimport (
     choose_strategy,
     count_items,
     count_labels,
+    emit_scores,
     gather_relevant,
     good_piece,
     index_size,
+    keep_distinct,
     look_for_nan,
     scratch_size,
+    sort_relevant,
     tally_clear,
 )
 from hitcurve._read cimport (
@@ -1273,33 +1276,50 @@ def checked_block(y_true, y_score, cuts):
 
 
 @cython.final
+def distinct_scores(scores):
+    """Sorts scores of a compared type, none NaN, in an array that nobody else sees: distinct ones, how often each."""
+    cdef Py_ssize_t m, n = scores.shape[0]
+    cdef ScoreType type
+    turned = scores.dtype == np.uint64
+    if turned:
+        scores ^= np.uint64(1 << 63)
+        scores = scores.view(np.int64)
+    type = type_of(kind_of((<cnp.dtype>scores.dtype).type_num))
+    scratch = np.empty_like(scores)
+    cdef void* data = cnp.PyArray_DATA(<cnp.ndarray>scores)
+    cdef void* room = cnp.PyArray_DATA(<cnp.ndarray>scratch)
+    with nogil:
+        m = sort_relevant(data, n, type, room)
+    scratch = None
+    hits = np.empty(m, np.int64)
+    room = cnp.PyArray_DATA(<cnp.ndarray>hits)
+    with nogil:
+        keep_distinct(data, n, type, <int64_t*>room)
+    if turned:
+        scores = scores.view(np.uint64)
+        scores ^= np.uint64(1 << 63)
+    return scores[:m], hits
+
+
 cdef class BlockCounter:
     """Counts blocks of scores against sorted thresholds, which siblings share, each with counts of its own.
 
     What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
     number.
     """
-    cdef readonly object cuts
-    cdef readonly object nan_items
-    cdef object thresholds       # as the kernels compare them, with room for one more
-    cdef object memory
-    cdef ScoreType type
-    cdef Index index
-    cdef uint32_t* narrow        # counts of the last blocks,
-    cdef int64_t* wide           # and of those before, once there are too many for 32 bits
-    cdef int64_t since           # items in the narrow counts
-    cdef void* scratch
-
     def __init__(self, cuts):
         cdef Items items
         cdef Py_ssize_t m = cuts.shape[0]
         cdef Strategy strategy
         items.n = m
-        self.cuts = as_scores(cuts, "thresholds", &items)
+        as_scores(cuts, "thresholds", &items)
         self.type = items.type
         self.thresholds = np.append(cuts, cuts.dtype.type(0))
         if cuts.dtype == np.uint64:
+            self.cuts = cuts
             self.thresholds = (self.thresholds ^ np.uint64(1 << 63)).view(np.int64)
+        else:
+            self.cuts = self.thresholds[:m]
         strategy = choose_strategy(self.type, m, PIECE)
         self.memory = np.empty(index_size(strategy, m, ENDLESS), np.uint8)
         build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, ENDLESS,
@@ -1366,8 +1386,8 @@ cdef class BlockCounter:
         tally.no_nan = not missing
         self.prepare()
         index = self.index
-        if items.n < index.m:
-            index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of thresholds
+        if items.n < (index.m if index.strategy == STRATEGY_BUCKETS else <Py_ssize_t>index.buckets.number):
+            index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of buckets or parts
         while start < items.n:
             stop = min(items.n, start + PIECE)
             if self.since > NARROW - (stop - start):
@@ -1377,7 +1397,83 @@ cdef class BlockCounter:
             self.since += stop - start
             PyErr_CheckSignals()
             start = stop
-        self.nan_items += tally.nan_items
+        if items.nan_policy == NAN_WORST:
+            self.nan_items += tally.nan_items
+
+    def absorb(self, BlockCounter other):
+        """Takes over the counts of a sibling, which has none afterwards."""
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2
+        self.nan_items += other.nan_items
+        other.nan_items = 0
+        if other.narrow is NULL:
+            return
+        if self.narrow is NULL:
+            self.narrow, self.wide, self.since = other.narrow, other.wide, other.since
+            other.narrow = NULL
+        else:
+            if other.wide is not NULL or self.since + other.since > NARROW:
+                self.widen()
+                other.widen()
+                with nogil:
+                    for i in range(size):
+                        self.wide[i] += other.wide[i]
+            else:
+                with nogil:
+                    for i in range(size):
+                        self.narrow[i] += other.narrow[i]
+                self.since += other.since
+            PyMem_RawFree(other.narrow)
+            PyMem_RawFree(other.wide)
+            other.narrow = NULL
+        other.wide = NULL
+        other.since = 0
+
+    cdef int write_table(self, const uint32_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1:
+        """The table of all that was counted, in memory of its own; hits are the relevant items at each threshold."""
+        cdef Ranking ranking
+        cdef Py_ssize_t i, row, m = self.cuts.shape[0]
+        cdef Py_ssize_t bad = -1
+        PyMem_RawFree(self.scratch)
+        self.scratch = NULL
+        if self.narrow is NULL:
+            self.prepare()
+        if self.wide is not NULL:
+            self.widen()
+        memset(&ranking, 0, sizeof(Ranking))
+        ranking.counts.narrow = self.narrow
+        ranking.counts.wide = self.wide
+        ranking.counts.num_thresholds = m
+        ranking.counts.lower_is_better = lower
+        ranking.nan_items = self.nan_items
+        ranking.nan_hits = nan_hits
+        ranking.num_items = self.num_items()
+        ranking.num_hits = nan_hits
+        allocate_table(num_rows(&ranking), table)
+        with nogil:
+            ranking_rows(&ranking, table.rows, table.above, table.tied, table.hits)
+            for row in range(m):
+                i = row if lower else m - 1 - row
+                table.hits[row] = hits[i]
+                ranking.num_hits += hits[i]
+                if table.tied[row] < <int64_t>hits[i]:
+                    bad = i
+        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0, table.score)
+        if bad >= 0 or ranking.nan_items < nan_hits:
+            PyMem_RawFree(table.block)
+            score = self.cuts[bad] if bad >= 0 else np.nan
+            raise ValueError(f"the source changed between the passes: of the relevant items with score {score}, some "
+                             "are gone")
+        table.num_items = ranking.num_items
+        table.num_hits = ranking.num_hits
+        return 0
+
+    cdef int64_t num_items(self) noexcept:
+        """All that were counted, NaN included where they have a rank."""
+        cdef Py_ssize_t i
+        cdef int64_t total = self.nan_items
+        for i in range(2 * self.cuts.shape[0] + 1):
+            total += self.narrow[i] if self.wide is NULL else self.wide[i]
+        return total
 
     def counts(self):
         """Items between and at the thresholds, 2 * m + 1 numbers."""

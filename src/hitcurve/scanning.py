@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_from
-from hitcurve._rank import BlockCounter, checked_sorted
+from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
+from hitcurve._rank import BlockCounter, checked_sorted, distinct_scores
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, open_source
 
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["scan"]
 
-_HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit
-# Bytes for each distinct relevant score while counting and when the table is made, with 8-byte scores. A limit is
-# shared out: half of it to these, an eighth to scores that are kept, the rest to batches, buffers and the decoder.
-_ROW_BYTES = 120
+_HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
+_BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _PARTS = 64  # of items apart by their groups
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
@@ -177,16 +175,16 @@ def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
     return np.dtype(np.uint64 if one == np.uint64 else np.int64)
 
 
-def _distinct(scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], int]:
-    """Distinct scores, ascending, how often each occurs, and how many are NaN."""
-    scores = scores.astype(_compared([scores.dtype]), copy=False)
+def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
+    """Distinct scores, ascending, how often each occurs, and how many are NaN; an array of one's own is sorted in place."""
+    scores = scores.astype(_compared([scores.dtype]), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
         present = scores == scores
-        missing = int(np.count_nonzero(~present))
-        scores = (scores[present] if missing else scores) + scores.dtype.type(0)  # -0.0 becomes 0.0
-    cuts, hits = np.unique(scores, return_counts=True)
-    return cuts, hits.astype(np.int64), missing
+        missing = scores.shape[0] - int(np.count_nonzero(present))
+        if missing:
+            scores = scores[present]
+    return *distinct_scores(scores), missing
 
 
 # -------------------------------------------------------------------------------------------------- reading in threads
@@ -395,20 +393,25 @@ def _twice(
         num_rows = sum(rows)
         shown.next_pass(num_rows)
         spooled = keep and not scores.full
-        cap = None if max_memory is None else max(16, max_memory // 2 // _ROW_BYTES)
-        exact = cap is None or relevant.length <= cap
+        exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
         if exact:
-            cuts, hits, nan_hits = _distinct(relevant.all(dtype))
-        elif tolerance is not None:
-            cuts = _edges(relevant, dtype, cap or 0, lower_is_better)
+            cuts, counted, nan_hits = _distinct(relevant.all(dtype), own=True)
+            relevant.close()
+            hits = counted.astype(np.uint32)
+            del counted
+            while max_memory is not None and workers > 1 and _needed(cuts.shape[0], dtype, workers) > max_memory:
+                workers -= 1
+        elif tolerance is not None and max_memory is not None:
+            cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), lower_is_better)
         else:
             raise ValueError(
                 f"the table of {relevant.length:,} relevant items needs about max_memory="
-                f"{_bytes(2 * _ROW_BYTES * relevant.length)}, not {_bytes(max_memory or 0)}: allow more, or give "
+                f"{_bytes(_needed(relevant.length, dtype, 1))}, not {_bytes(max_memory or 0)}: allow more, or give "
                 "tolerance= to accept bins"
             )
         counters = [BlockCounter(cuts)]
-        counters += [counters[0].sibling() for _ in range(workers)]
+        del cuts
+        counters += [counters[0].sibling() for _ in range(workers - 1)]
         seen = [0] * (workers + 1)
 
         def count(worker: int, piece: Piece) -> None:
@@ -423,20 +426,18 @@ def _twice(
         if sum(seen) != num_rows:
             raise ValueError(f"the source gave {num_rows:,} rows in the first pass, and {sum(seen):,} in the second")
         scores.close()
-        items = _sum(counters)
-        nan_items = sum(counter.nan_items for counter in counters)
-        counters.clear()
+        counter = _together(counters)
         if exact:
-            return _checked_table(
-                cuts, items, hits, nan_items, nan_hits, lower_is_better, nan_policy, num_relevant
+            return _curve_counted(
+                counter, hits, 0 if nan_policy == "omit" else nan_hits, lower_is_better, num_relevant
             )
-        counter = BlockCounter(cuts)
+        found = counter.sibling()
         for part in relevant:
-            counter.add(part().astype(dtype, copy=False), "worst")
+            found.add(part().astype(dtype, copy=False), nan_policy)
         assert tolerance is not None and max_memory is not None
         return _binned(
-            cuts, items, counter.counts(), nan_items, counter.nan_items, lower_is_better, nan_policy, num_relevant,
-            tolerance, max_memory,
+            counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items, lower_is_better,
+            num_relevant, tolerance, max_memory,
         )  # fmt: skip
     finally:
         scores.close()
@@ -457,11 +458,23 @@ def _spooled(scores: _Spool) -> Iterator[Task]:
         yield read
 
 
-def _sum(counters: list[BlockCounter]) -> NDArray[np.int64]:
-    total: NDArray[np.int64] = counters[0].counts()
-    for counter in counters[1:]:
-        total += counter.counts()
-    return total
+def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
+    """The limit of memory that the exact table of so many relevant items asks for.
+
+    While counting, their scores, how often each occurs, slots, and counts for each worker, beside batches; when the
+    table is made, one set of counts and its columns.
+    """
+    size = dtype.itemsize
+    counting = relevant * (size + 12 + 8 * workers)
+    table = relevant * (size + 4 + 8 + 24 + size)
+    return max(counting * 4 // 3, table * 8 // 7) + 1
+
+
+def _together(counters: list[BlockCounter]) -> BlockCounter:
+    """One counter with the counts of all."""
+    while len(counters) > 1:
+        counters[0].absorb(counters.pop())
+    return counters[0]
 
 
 def _checked_table(
@@ -520,14 +533,11 @@ def _binned(
     nan_items: int,
     nan_hits: int,
     lower_is_better: bool,
-    nan_policy: str,
     num_relevant: int | None,
     tolerance: float,
     max_memory: int,
 ) -> HitCurve:
     """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
-    if nan_policy == "omit":
-        nan_items = nan_hits = 0
     lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
     score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
     between = np.arange(items.shape[0]) % 2 == 0
@@ -578,7 +588,7 @@ def _counted(
 ) -> HitCurve:
     """One pass against known relevant scores; `beside`: their items are not in the source."""
     counters = [BlockCounter(cuts)]
-    counters += [counters[0].sibling() for _ in range(workers)]
+    counters += [counters[0].sibling() for _ in range(workers - 1)]
     found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
     found_nan = [0] * len(counters)
 
@@ -596,8 +606,8 @@ def _counted(
         counters[worker].add(_as_compared(piece.score, cuts.dtype), nan_policy)
 
     _run(source.tasks("score" if beside else "both"), count, workers, shown)
-    items = _sum(counters)
-    nan_items = sum(counter.nan_items for counter in counters)
+    counter = _together(counters)
+    items, nan_items = counter.counts(), counter.nan_items
     if beside:
         items[1::2] += hits
         nan_items += nan_hits
