@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -167,6 +168,22 @@ def test_groups_in_any_order(rows, size):
         assert hc.scan(source, group="ignored") == expected
 
 
+@pytest.mark.parametrize("dtype", [np.bool_, np.int32, np.uint8])
+def test_what_is_known_to_hold_no_hit_is_not_read_twice(dtype, tmp_path, monkeypatch):
+    s = np.arange(10_000, dtype=np.float32)
+    s[0] = np.inf
+    y = (np.arange(10_000) // 1_000 == 7).astype(dtype)
+    parquet.write_table(pa.table({"y": y, "s": s}), tmp_path / "a.parquet", row_group_size=1_000)
+    read = []
+    column = sources._Parquet._column
+    monkeypatch.setattr(sources._Parquet, "_column", lambda *where: read.append(where[2:]) or column(*where))
+    monkeypatch.setattr(scanning, "_HELD", 0)
+    assert hc.scan(tmp_path / "a.parquet", "y", "s") == hc.HitCurve(y, s)
+    assert sorted(read) == sorted([(group, "s") for group in range(10)] + [(7, "y"), (7, "s")])
+    parquet.write_table(pa.table({"y": np.zeros_like(y), "s": s}), tmp_path / "none.parquet")
+    assert hc.scan(tmp_path / "none.parquet", "y", "s") == hc.HitCurve(0 * y, s)
+
+
 def test_groups_from_files(files, items, monkeypatch):
     y, s, q = items
     expected = hc.HitCurves(y, s, qid=q)
@@ -201,6 +218,7 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 
 def test_the_counts_pass_32_bits():
+    from hitcurve._curve import _curve_counted
     from hitcurve._rank import BlockCounter
 
     counter = BlockCounter(np.array([1], np.float32))
@@ -208,9 +226,34 @@ def test_the_counts_pass_32_bits():
     for _ in range(260):
         counter.add(block, "raise")
     assert counter.counts().tolist() == [0, 260 << 24, 0]
+    other = counter.sibling()
+    for _ in range(250):
+        other.add(block[: 1 << 20], "raise")  # 32 bits hold either's, but not both
+    other.absorb(counter)
+    assert other.counts().tolist() == [0, (260 << 24) + (250 << 20), 0]
+    curve = _curve_counted(other, np.array([7], np.uint32), 0, False, None)
+    assert (curve.num_items, curve.num_hits, curve.tied.tolist()) == ((260 << 24) + (250 << 20), 7, [curve.num_items])
 
 
 # --- more relevant items than fit
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint64])
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_exact_within_max_memory(dtype, lower_is_better):
+    rng = np.random.default_rng(8)
+    y = rng.random(1_500_000) < 0.25
+    s = (rng.standard_normal(y.size) * 1e6 + (2**63 if dtype == np.uint64 else 0)).astype(dtype)
+    limit = (24 if dtype == np.float32 else 30) << 20
+    tracemalloc.start()  # sees what numpy and the kernels take
+    try:
+        curve = hc.scan(batches(y, s, 1 << 16), lower_is_better=lower_is_better, max_memory=limit, workers=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+    assert curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)
+    assert curve.score.dtype == dtype
 
 
 def test_bins_where_the_relevant_do_not_fit():

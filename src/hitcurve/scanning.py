@@ -176,7 +176,7 @@ def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
 
 
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
-    """Distinct scores, ascending, how often each occurs, and how many are NaN; an array of one's own is sorted in place."""
+    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
     scores = scores.astype(_compared([scores.dtype]), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
@@ -383,7 +383,8 @@ def _twice(
         assert piece.relevant is not None
         rows[worker] += piece.rows
         relevant.append(piece.relevant)
-        dtypes.add(piece.relevant.dtype if piece.score is None else piece.score.dtype)
+        if piece.score is not None or piece.relevant.shape[0]:
+            dtypes.add(piece.relevant.dtype if piece.score is None else piece.score.dtype)
         if keep and piece.score is not None:
             scores.append(piece.score)
 
@@ -445,7 +446,10 @@ def _twice(
 
 
 def _bytes(number: int) -> str:
-    return f"{number / 2**30:.2f} GiB" if number >= 2**30 else f"{number / 2**20:.1f} MiB"
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.1f} {unit}"
+    return f"{number:,} bytes"
 
 
 def _spooled(scores: _Spool) -> Iterator[Task]:

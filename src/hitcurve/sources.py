@@ -217,6 +217,9 @@ class _Parquet(Source):
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1]
+        if want == "relevant" and _without_hits(metadata.row_group(group), label):
+            yield Piece(rows, np.empty(0, np.uint8))
+            return
         try:
             if rows > _LONG_GROUP:
                 columns = [score] if want == "score" else list(dict.fromkeys([score, label]))
@@ -265,6 +268,17 @@ class _Parquet(Source):
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {first + bad.index + 1}, "
             raise ValueError(f"{path}: {place}column {column!r}: {bad}") from None
+
+
+def _without_hits(group: Any, label: str | None) -> bool:
+    """Whether the statistics of a row group say that all its labels are 0 or false."""
+    for at in range(group.num_columns):
+        column = group.column(at)
+        if column.path_in_schema == label:
+            known = column.statistics if column.physical_type in ("BOOLEAN", "INT32", "INT64") else None
+            return (known is not None and known.has_min_max and known.has_null_count and known.null_count == 0
+                    and known.min == known.max == 0)  # fmt: skip
+    return False
 
 
 def _arrow_error() -> type[Exception]:
