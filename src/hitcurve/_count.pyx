@@ -755,10 +755,10 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
     cdef Part* part = parts
     cdef Py_ssize_t i, start, stop
     cdef uint64_t key = buckets.least, slot
-    cdef uint32_t cell, inside, bits, number = 0
+    cdef uint32_t cell, _inside, bits, number = 0
     cdef size_t used = 0
     for cell in range(buckets.outside):
-        for inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
+        for _inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
             start = index.first[number]
             stop = index.first[number + 1]
             part.least = key

@@ -465,11 +465,12 @@ def _spooled(scores: _Spool) -> Iterator[Task]:
 def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
     """The limit of memory that the exact table of so many relevant items asks for.
 
-    While counting, their scores, how often each occurs, slots, and counts for each worker, beside batches; when the
-    table is made, one set of counts and its columns.
+    While counting, their scores, how often each occurs, slots, and for each worker counts and items thrown into parts,
+    beside batches; when the table is made, one set of counts and its columns.
     """
     size = dtype.itemsize
-    counting = relevant * (size + 12 + 8 * workers)
+    thrown = min(2 * relevant, 3 << 19) + min(relevant, 1 << 20)
+    counting = relevant * (size + 12) + workers * (8 * relevant + thrown * size)
     table = relevant * (size + 4 + 8 + 24 + size)
     return max(counting * 4 // 3, table * 8 // 7) + 1
 
