@@ -2,7 +2,9 @@
 
     python benchmarks/scan.py make FOLDER [--rows 1e8 ...] [--csv] [--share 0.1]   write the data
     python benchmarks/scan.py run FILE [--workers 2] [--max-memory BYTES] [--tolerance T]
-    python benchmarks/scan.py grow FOLDER                                          time by rows, of all files of `make`
+    python benchmarks/scan.py grow FOLDER [--rounds 3] [--out docs/_generated]     time by rows, of the Parquet files
+
+`grow` writes scan.md and scan.svg.
 
 Scores are standard normal float32, those of relevant items one higher; labels are booleans. Every run is a process of
 its own, so that its peak of memory is its own; answers are compared with HitCurve where the rows fit in memory.
@@ -16,6 +18,7 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -131,6 +134,39 @@ def run(path, workers, max_memory, tolerance, rounds, check):
     return best["scan"]
 
 
+def grow(paths, rounds, out):
+    """A table and a picture of the time by the number of rows, two workers, and of decoding the same columns once."""
+    from matplotlib.figure import Figure
+
+    lines = ["| rows | relevant | decoding, s | scan, s | scan, ns a row | times decoding | peak, MiB |",
+             "|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
+    sizes, times = [], []
+    for path in paths:
+        decoded = scanned = float("inf")
+        for _ in range(rounds):
+            decoded = min(decoded, alone("decode", path, 2)["seconds"])
+            found = alone("scan", path, 2, None, None)
+            scanned = min(scanned, found["seconds"])
+        value = found["value"]
+        sizes.append(value["rows"])
+        times.append((decoded, scanned))
+        lines.append(
+            f"| {value['rows']:,} | {value['relevant']:,} | {decoded:.3g} | {scanned:.3g} | "
+            f"{scanned / value['rows'] * 1e9:.2f} | {scanned / decoded:.2f} | {found['peak']:,.0f} |"
+        )
+        print(lines[-1], flush=True)
+    figure = Figure(figsize=(5, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for place, name in enumerate(("decoding the two columns once", "hc.scan")):
+        axes.loglog(sizes, [pair[place] for pair in times], marker="os"[place], label=name)
+    axes.loglog(sizes, [times[-1][1] * size / sizes[-1] for size in sizes], "k:", lw=1, label="as the rows")
+    axes.set_xlabel("rows of Parquet, 1 in 10,000 relevant")
+    axes.set_ylabel("seconds, two workers")
+    axes.legend(frameon=False, fontsize="small")
+    (out / "scan.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    figure.savefig(out / "scan.svg", metadata={"Date": None})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -148,6 +184,8 @@ def main():
     runner.add_argument("--check", action="store_true", help="also in memory")
     grower = commands.add_parser("grow")
     grower.add_argument("folder")
+    grower.add_argument("--rounds", type=int, default=3)
+    grower.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "docs" / "_generated")
     stepper = commands.add_parser("step")
     stepper.add_argument("what")
     stepper.add_argument("arguments")
@@ -160,12 +198,8 @@ def main():
     elif options.command == "run":
         run(options.file, options.workers, options.max_memory, options.tolerance, options.rounds, options.check)
     elif options.command == "grow":
-        for path in sorted(glob.glob(os.path.join(options.folder, "*.parquet")), key=os.path.getsize):
-            decoded = alone("decode", path, 2)
-            found = alone("scan", path, 2, None, None)
-            rows = found["value"]["rows"]
-            print(f"{rows:>14,} rows {found['seconds']:8.2f} s {found['seconds'] / rows * 1e9:6.2f} ns a row, "
-                  f"decoding {decoded['seconds'] / rows * 1e9:5.2f}; peak {found['peak']:,.0f} MiB", flush=True)
+        paths = glob.glob(os.path.join(options.folder, "*-0.0001.parquet"))
+        grow(sorted(paths, key=os.path.getsize), options.rounds, options.out)
     else:
         step(options.what, options.arguments)
 
