@@ -606,7 +606,8 @@ cdef inline void count_part(const Part* part, const uint16_t* rank, const score_
         aside[num_aside] = <uint16_t>i
         num_aside += many
         place += thresholds[place] < x[i]
-        counts[2 * place + (thresholds[place] == x[i])] += 1 - many
+        # From here it is not below x; that makes "at most" the cheaper way to say "equal".
+        counts[2 * place + (thresholds[place] <= x[i])] += 1 - many
     for i in range(num_aside):
         slot = (key_of(x[aside[i]]) - least) >> shift
         place = rank[slot] & (MANY_HERE - 1)
@@ -809,7 +810,7 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Items thrown into parts together: enough that a pass over all thresholds is worth it, few enough to need little
     memory."""
-    return min(n, max(min(2 * index.m, n // 3), <Py_ssize_t>1 << 18)) + BLOCK
+    return min(n, max(min(2 * index.m, max(n // 3, <Py_ssize_t>1 << 20)), <Py_ssize_t>1 << 18)) + BLOCK
 
 
 cdef inline size_t num_blocks(const Index* index, Py_ssize_t n) noexcept nogil:

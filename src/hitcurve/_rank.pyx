@@ -1366,8 +1366,11 @@ cdef class BlockCounter:
         self.since = 0
         return 0
 
-    def add(self, score, nan_policy):
-        """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted."""
+    def add(self, score, nan_policy, bint checked=False):
+        """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted.
+
+        `checked`: there is none.
+        """
         cdef Items items
         cdef Index index
         cdef Tally tally
@@ -1379,7 +1382,7 @@ cdef class BlockCounter:
         if items.type != self.type:
             raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
         with nogil:
-            missing = look_for_nan(&items, 0, items.n)
+            missing = not checked and look_for_nan(&items, 0, items.n)
         if missing and items.nan_policy == NAN_RAISE:
             raise bad_score("y_score", int(np.argmax(np.isnan(score))))
         tally_clear(&tally)

@@ -418,7 +418,7 @@ def _twice(
         def count(worker: int, piece: Piece) -> None:
             assert piece.score is not None
             seen[worker] += piece.rows
-            counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy)
+            counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
         if not spooled and source.once:
@@ -608,7 +608,7 @@ def _counted(
             if not known.all():
                 raise ValueError(f"a relevant item has score {score[~known][0]}, which is not among the actives")
             found[worker][place] += number
-        counters[worker].add(_as_compared(piece.score, cuts.dtype), nan_policy)
+        counters[worker].add(_as_compared(piece.score, cuts.dtype), nan_policy, nan_policy == "raise")
 
     _run(source.tasks("score" if beside else "both"), count, workers, shown)
     counter = _together(counters)
