@@ -125,19 +125,24 @@ def test_arrays_that_another_thread_writes():
             offsets[:] = np.arange(0, N + 1, 100)
             y_score[:] = 0
 
+    ways = ("compare", "search", "buckets", "parts")
+    calls = [
+        lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
+        lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
+        lambda: hc.HitCurves(y_true, y_score, offsets=offsets, nan_policy="worst").average_precision(),
+        lambda: hc.HitCurves(y_true, y_score, qid=offsets.repeat(100)[:N]).bedroc(),
+        lambda: hc.HitCurve(y_true[:300], y_score[:300], tiebreak=y_score[:300]),
+        lambda: hc.HitCounter(edges=[0.1, 0.5]).update(y_true, y_score),
+        *(lambda w=w: hc.HitCurve(y_true, y_score, _strategy=w, nan_policy="worst") for w in ways),
+        *(lambda w=w: hc.HitCurve(y_true, y_score, _strategy=w, nan_policy="omit", workers=2) for w in ways),
+    ]
+    for call in calls:
+        call()  # each is one that is taken while nothing changes
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        for _ in range(150):
-            for call in (
-                lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
-                lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
-                lambda: hc.HitCurves(y_true, y_score, offsets=offsets, nan_policy="worst").average_precision(),
-                lambda: hc.HitCurves(y_true, y_score, qid=offsets.repeat(100)[:N]).bedroc(),
-                lambda: hc.average_precision(y_true, y_score, _strategy="sort", nan_policy="worst"),
-                lambda: hc.HitCurve(y_true[:300], y_score[:300], tiebreak=y_score[:300]),
-                lambda: hc.HitCounter(edges=[0.1, 0.5]).update(y_true, y_score),
-            ):
+        for _ in range(100):
+            for call in calls:
                 with contextlib.suppress(ValueError):
                     call()
     finally:
