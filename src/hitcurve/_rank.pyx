@@ -789,6 +789,9 @@ cdef object group_by_id(object qid, Py_ssize_t n):
     if n > 0 and ids.dtype.kind in "iu":
         low, high = int(ids.min()), int(ids.max())
         if high - low < 4 * n + 1024:
+            kind = ids.dtype
+            if kind.itemsize < 8:
+                ids = ids.astype(np.int64)  # the difference of two int8 may be none
             codes = (ids - ids.dtype.type(low)).astype(np.int64, copy=False)
             counts = np.bincount(codes, minlength=high - low + 1)
             present = np.flatnonzero(counts)
@@ -796,7 +799,7 @@ cdef object group_by_id(object qid, Py_ssize_t n):
                 dense = np.cumsum(counts > 0) - 1
                 codes = dense[codes]
                 counts = counts[present]
-            return (present + low).astype(ids.dtype), codes, counts
+            return present.astype(kind) + kind.type(low), codes, counts
     try:
         ids, codes, counts = np.unique(ids, return_inverse=True, return_counts=True)
     except TypeError:
@@ -848,7 +851,7 @@ cdef class Queries:
                 # One ranking of the same items for each column.
                 self.columns = scores.shape[1]
                 scores = scores.T
-                if scores.size > 0 and kind_of(scores.dtype.num) >= 0:
+                if scores.size > 0 and kind_of(scores.dtype.num) >= 0 and scores.strides[0] != 0:
                     self.share_labels(labels, scores, relevance_level, parse_nan_policy(nan_policy))
                     return
                 labels = np.broadcast_to(labels, scores.shape)

@@ -214,6 +214,8 @@ def _columns(
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
     starts: Any
     if isinstance(query, list):
+        if query and not isinstance(query[0], (str, bytes)):
+            query = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in query]
         starts, names = _trec.segments(query)
     else:
         starts = np.flatnonzero(query[1:] != query[:-1]) + 1
@@ -298,7 +300,10 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         if value is None or value != value:
             raise ValueError(f"{name}: column {found!r} is empty in row {row}")
     if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
-        return np.array(column, dtype=np.int64)
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return [int(one) for one in column]
     return column
 
 
@@ -308,7 +313,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
                 raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
-        array = np.array([float(value) for value in values])
+        try:
+            array = np.array([float(value) for value in values])
+        except OverflowError:
+            raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
     double = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
         raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
@@ -644,6 +652,8 @@ def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
 
     found: dict[str, Measure] = {}
     for one in [measures] if isinstance(measures, (str, Measure)) else measures:
+        if not isinstance(one, (str, Measure)):
+            raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
         for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
             if measure is None:
                 continue
