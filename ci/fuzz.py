@@ -16,6 +16,7 @@ import mmap
 import os
 import pickle
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -539,6 +540,63 @@ def by_group(draw):
         raise AssertionError("groups")
 
 
+def malformed(draw):
+    """Good input with one thing wrong: it must be refused, by every entry that takes it, and at the right place."""
+    rng = draw.generator()
+    n = draw.pick([3, 40, 600, 3000])
+    label, score = rng.random(n) < 0.3, rng.integers(0, 99, n).astype(draw.pick(("f2", "f4", "f8", "g", "i4", "i8", "u8")))
+    label = label.astype(draw.pick([kind for kind in LABELS if kind != "?"]))
+    label[0], place, options, spot = 1, draw.whole(0, n - 1), {}, None
+    wrong = draw.whole(0, 7)
+    if wrong == 0:
+        cut = draw.pick([1, n // 2, n])
+        label, score = draw.pick([(label[cut:], score), (label, score[cut:]), (label, np.append(score, score))])
+    elif wrong == 1:
+        label[place] = 2
+        spot = f"y_true[{place}]"
+    elif wrong == 2 and score.dtype.kind == "f":
+        score[place] = nan
+        spot = f"y_score[{place}]"
+    elif wrong == 3:
+        options["num_relevant"] = int(label.sum()) - 1
+    elif wrong == 4:
+        label = label.reshape(1, n)
+        label, score = draw.pick([(label, score), (label, score.reshape(n, 1)), (label[0], score.reshape(n, 1, 1))])
+    elif wrong == 5:
+        options[draw.pick(["num_relevant", "tiebreak", "sample_weight"])] = draw.pick([1.5, nan, "x", [0], [[1]], n + 0.5])
+    elif wrong == 6 and label.dtype.kind != "u":
+        label[place] = -1
+        spot = f"y_true[{place}]"
+    elif label.dtype.kind == "f":
+        label[place] = draw.pick([nan, inf, 0.5])
+        spot = f"y_true[{place}]"
+    else:
+        options["nan_policy"] = draw.pick(["", None, 0, "drop"])
+    y, s = (dressed(draw, array, n < 99 and array.ndim == 1) if array.ndim == 1 else array for array in (label, score))
+    ways = [lambda: hc.HitCurve(y, s, _strategy=draw.pick(STRATEGIES), workers=draw.pick([1, 2]), **options),
+            lambda: hc.average_precision(y, s, **options)]  # fmt: skip
+    if not options and label.ndim == 1:
+        ways += [lambda: hc.HitCounter(score).update(y, s) if spot or wrong == 0 else refuse(),
+                 lambda: hc.scan((label, score), progress=False)]  # fmt: skip
+    if label.ndim == 1:
+        cuts = [0, len(label) // 2, len(label)]
+        many = options | {"num_relevant": [1, 1, 1]} if wrong == 3 else options
+        ways += [lambda: hc.HitCurves(y, s, offsets=cuts, **many),
+                 lambda: hc.mean_average_precision(y, s, qid=np.zeros(len(label)), **many)]  # fmt: skip
+    at = draw.whole(0, len(ways) - 1)
+    try:
+        ways[at]()
+    except (ValueError, TypeError) as error:
+        if spot and spot not in str(error) and at not in (2, 3):
+            raise AssertionError(f"{error} does not say {spot}") from error
+    else:
+        raise AssertionError(f"way {at} takes what is wrong ({wrong})")
+
+
+def refuse():
+    raise ValueError
+
+
 # --- resampling ---------------------------------------------------------------------------------------------
 
 
@@ -997,7 +1055,7 @@ def while_written(draw):
 
 CASES = (
     [against_the_twin] * 6 + [against_numpy] * 6 + [many_queries] * 2 + [in_two_dimensions] * 2 + [in_blocks] * 2
-    + [retrieval] * 2 + [from_c] * 3 + [resampled] + [tables] * 4 + [anywhere] * 12
+    + [retrieval] * 2 + [malformed] * 3 + [from_c] * 3 + [resampled] + [tables] * 4 + [anywhere] * 12
     + [by_group] * (find_spec("pyarrow") is not None)
 )  # fmt: skip
 
@@ -1044,24 +1102,30 @@ def work(first, step, deadline, least, place):
 
 def run(seconds, cases):
     processes, start = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2), int(time.time())
-    first, children = start * 1_000_000_000 % 2**62, []
+    first, step, children = start * 1_000_000_000 % 2**62, processes + processes % 2, []
     for w in range(processes):
         place = Path(tempfile.mkstemp(dir=".")[1])
         place.write_bytes(bytes(16))
-        command = [sys.executable, "-X", "faulthandler", __file__, "--work", str(first + w), str(processes),
+        command = [sys.executable, "-X", "faulthandler", __file__, "--work", str(first + w), str(step),
                    str(start + seconds), str(-(-cases // processes)), str(place)]  # fmt: skip
         children.append((subprocess.Popen(command, stdout=subprocess.PIPE, text=True), place))
     total, seen, failed = 0, Counter(), False
+    while any(child.poll() is None for child, _ in children):
+        if any(child.poll() for child, _ in children):  # one finding is enough
+            for child, _ in children:
+                child.terminate()
+        time.sleep(0.2)
     for child, place in children:
-        out, _ = child.communicate()
+        out = child.stdout.read()
         seed, done = struct.unpack("qq", place.read_bytes())
         place.unlink()
-        if child.returncode != 0:
+        total += done
+        if child.returncode == 0:
+            total += 1
+            seen.update(eval(out))
+        elif child.returncode != -signal.SIGTERM:
             failed = True
             print(f"case {seed} ended the process with status {child.returncode}: fuzz.py --case {seed}")
-        else:
-            total += done + 1
-            seen.update(eval(out))
     for name, count in sorted(seen.items()):
         print(f"{count:>10,}  {name}")
     verdict = "FAILED" if failed else "no crash, no hang, no wrong number"
