@@ -384,8 +384,8 @@ class _Batches(Source):
         self, batch: tuple[Any, ...], start: int
     ) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
         if len(batch) not in ((2, 3) if self.group is None else (3,)):
-            raise ValueError(f"source: row {start + 1}: a batch of {len(batch)} arrays: it must be (labels, scores) or with "
-                             "groups third, if there is a group")  # fmt: skip
+            raise ValueError(f"source: row {start + 1}: a batch of {len(batch)} arrays: it must be (labels, scores) "
+                             "or with groups third, if there is a group")  # fmt: skip
         labels, score = np.asarray(batch[0]), np.asarray(batch[1])
         if labels.shape != score.shape or score.ndim != 1:
             raise ValueError(f"source: row {start + 1}: labels have shape {labels.shape}, scores {score.shape}: "
