@@ -144,8 +144,8 @@ def main():
         rng = np.random.default_rng(seed)
         for n in (10, 600, size):
             ways_in(n, rng)
-            drawn(n, rng)
-            retrieval(n, rng)
+            drawn(min(n, 100), rng)
+            retrieval(min(n, 200), rng)
     threads = [threading.Thread(target=ways_in, args=(size, np.random.default_rng(seed))) for seed in range(4)]
     for thread in threads:
         thread.start()
