@@ -34,10 +34,10 @@ def refused(call):
 
 
 def measures(curves):
-    """Every method that can be called with what we have, in every reading it has."""
+    """Every method that can be called with what we have, in every reading it has; `drawn` has those that draw."""
     for name in sorted(vars(type(curves))):
         method = getattr(curves, name)
-        if name.startswith(("_", "from_", "interval", "plot")) or not callable(method):
+        if name.startswith(("_", "from_", "interval", "plot", "p_value")) or not callable(method):
             continue
         arguments = ARGUMENTS.get(name, {})
         if "ties" not in inspect.signature(method).parameters:
