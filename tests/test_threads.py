@@ -106,6 +106,24 @@ def test_threads_with_counters_of_their_own():
     assert total.curve() == hc.HitCurve(y_true, y_score)
 
 
+@pytest.mark.parametrize("thresholds", [20, 3000, 150_000])
+def test_threads_that_share_a_counter(thresholds):
+    """A block is counted, or refused as a whole while another thread counts."""
+    rng = np.random.default_rng(0)
+    counter = hc.HitCounter(rng.random(thresholds))
+    blocks = [rng.random(n) for n in (1000, 170_000, 400_000)]
+
+    def count(i):
+        counted = 0
+        for block in blocks[i % 3 :] + blocks[: i % 3]:
+            with contextlib.suppress(RuntimeError):
+                counter.update(np.zeros(len(block), bool), block)
+                counted += len(block)
+        return counted
+
+    assert sum(at_once(count, 6)) == counter.num_items > 0
+
+
 def test_arrays_that_another_thread_writes():
     """Any number or error, but no crash; afterwards the numbers of the array as it then is."""
     y_true, y_score = ranking()

@@ -8,6 +8,14 @@ where there is enough to do to pay for it.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+)
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -1291,6 +1299,12 @@ cdef class BlockCounter:
     cdef int64_t* wide           # and of those before, once there are too many for 32 bits
     cdef int64_t since           # items in the narrow counts
     cdef void* scratch
+    cdef PyThread_type_lock taken  # while a block is counted; nobody waits for it
+
+    def __cinit__(self):
+        self.taken = PyThread_allocate_lock()
+        if self.taken is NULL:
+            raise MemoryError("not enough memory for a counter")
 
     def __init__(self, cuts):
         cdef Items items
@@ -1313,6 +1327,8 @@ cdef class BlockCounter:
         PyMem_RawFree(self.narrow)
         PyMem_RawFree(self.wide)
         PyMem_RawFree(self.scratch)
+        if self.taken is not NULL:
+            PyThread_free_lock(self.taken)
 
     def sibling(self):
         """Without counts yet, for another thread."""
@@ -1350,6 +1366,14 @@ cdef class BlockCounter:
 
     def add(self, score, nan_policy):
         """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted."""
+        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
+            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+        try:
+            self.add_block(score, nan_policy)
+        finally:
+            PyThread_release_lock(self.taken)
+
+    cdef int add_block(self, score, nan_policy) except -1:
         cdef Items items
         cdef Index index
         cdef Tally tally
@@ -1380,6 +1404,7 @@ cdef class BlockCounter:
             PyErr_CheckSignals()
             start = stop
         self.nan_items += tally.nan_items
+        return 0
 
     def counts(self):
         """Items between and at the thresholds, 2 * m + 1 numbers."""
