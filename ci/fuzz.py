@@ -375,6 +375,11 @@ def some_scores(draw, rng, n, dtype):
         return (np.nan_to_num(score) * 100 if dtype[0] in "iu" else score).astype(dtype)
 
 
+def an_end(draw, n):
+    """A place among n, often one where a loop or a block ends."""
+    return min(n - 1, draw.pick([0, 7, 8, 31, 32, 511, 2047, 2048, n - 2, n - 1, draw.whole(0, n - 1)]))
+
+
 def against_numpy(draw):
     """Larger rankings of every type, by every strategy, against counts by np.unique."""
     rng = draw.generator()
@@ -388,6 +393,9 @@ def against_numpy(draw):
     kept, nan_items, nan_hits = slice(None), 0, 0
     if score.dtype.kind == "f" and score.dtype != np.longdouble and draw.chance(4):
         missing = rng.random(n) < draw.pick([2 / n, 0.3, 1.0])
+        if draw.chance(2):
+            missing[:] = False
+            missing[an_end(draw, n)] = True
         score[missing], kept = nan, ~missing
         options["nan_policy"] = draw.pick(["worst", "omit"])
         if options["nan_policy"] == "worst":
@@ -548,7 +556,7 @@ def malformed(draw):
     score = rng.integers(0, 99, n).astype(draw.pick(("f2", "f4", "f8", "g", "i4", "i8", "u8")))
     label = rng.random(n) < 0.3
     label = label.astype(draw.pick([kind for kind in LABELS if kind != "?"]))
-    label[0], place, options, spot = 1, draw.whole(0, n - 1), {}, None
+    label[0], place, options, spot = 1, an_end(draw, n), {}, None
     wrong = draw.whole(0, 7)
     if wrong == 0:
         cut = draw.pick([1, n // 2, n])
@@ -1080,9 +1088,11 @@ def one_case(draw):
         if case is not anywhere:  # what a path that does not exist gives
             raise
         return case.__name__ + ", refused"
-    except (Boom, AttributeError, IndexError, OverflowError, StopIteration) as error:
+    except (Boom, AttributeError, IndexError, OverflowError, StopIteration, RuntimeError) as error:
         # Only what a hostile object raised itself, or IndexError from an index.
-        if case is not anywhere or not ("hostile" in str(error) or isinstance(error, Boom | IndexError)):
+        if case is not anywhere or not (
+            "hostile" in str(error) or isinstance(error, Boom | IndexError) or "raised StopIteration" in str(error)
+        ):
             raise
         return case.__name__ + ", hostile"
     return case.__name__

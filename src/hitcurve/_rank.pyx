@@ -414,6 +414,11 @@ cdef object graded(object array, object level):
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.argmax(np.isnan(array)))
         raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
+    if isinstance(level, int) and abs(level) >> 63:  # numpy's comparison knows no such numbers
+        try:
+            level = float(level)
+        except OverflowError:
+            level = np.inf if level > 0 else -np.inf
     return np.greater_equal(array, level)
 
 

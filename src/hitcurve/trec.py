@@ -607,6 +607,9 @@ def evaluate(
     >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
+    for name, number in (("rel", rel), ("depth", 1 if depth is None else depth)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise TypeError(f"{name} must be a whole number, got {number!r} of type {type(number).__name__}")
     limit = -1 if depth is None else int(depth)
     rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), limit, bool(strict))
     _check(rules)
