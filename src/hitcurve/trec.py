@@ -295,7 +295,10 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         if column.dtype.kind == "f":
             return column
         column = column.tolist()
-    column = list(column)
+    try:
+        column = list(column)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
     for row, value in enumerate(column):
         if value is None or value != value:
             raise ValueError(f"{name}: column {found!r} is empty in row {row}")
