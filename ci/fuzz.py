@@ -444,7 +444,9 @@ def many_queries(draw):
                        queries.astype("u8") + np.uint64(2**63 - 4),
                        queries.astype("f4") / 7, np.array([f"q{q}" for q in queries], str)])  # fmt: skip
     qid = np.repeat(names, lengths)
-    order = rng.permutation(n) if "tiebreak" not in options else np.arange(n)
+    order = rng.permutation(n)
+    if "tiebreak" in options:  # queries mixed, the items of each in their order
+        order[np.argsort(np.repeat(queries, lengths)[order], kind="stable")] = np.arange(n)
     curves = hc.HitCurves(dressed(draw, label), dressed(draw, score), offsets=dressed(draw, offsets, False), **options)
     by_id = hc.HitCurves(label[order], score[order], qid=dressed(draw, qid[order], qid.dtype.kind != "u"), **options)
     k = draw.pick([None, 1, 5])
@@ -1162,7 +1164,7 @@ def guided(seconds):
         one_case(AtherisDraw(data))
 
     atheris.Setup(
-        [sys.argv[0], f"-max_total_time={seconds}", "-max_len=512", f"-timeout={HANG}", "-print_final_stats=1"], case
+        [sys.argv[0], f"-max_total_time={seconds}", "-max_len=512", "-len_control=0", f"-timeout={HANG}", "-print_final_stats=1"], case
     )
     atheris.Fuzz()
 
