@@ -1163,9 +1163,8 @@ def guided(seconds):
     def case(data):
         one_case(AtherisDraw(data))
 
-    atheris.Setup(
-        [sys.argv[0], f"-max_total_time={seconds}", "-max_len=512", "-len_control=0", f"-timeout={HANG}", "-print_final_stats=1"], case
-    )
+    limits = [f"-max_total_time={seconds}", "-max_len=512", "-len_control=0", f"-timeout={HANG}"]
+    atheris.Setup([sys.argv[0], *limits, "-print_final_stats=1"], case)
     atheris.Fuzz()
 
 
