@@ -687,6 +687,8 @@ def test_the_tie_report():
 
 
 def test_results_go_out(files):
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
     found = hc.evaluate(*files, ["AP", "P@2"])
     assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
     for frame in (found.to_pandas(), found.to_polars()):
