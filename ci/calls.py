@@ -7,11 +7,13 @@ import inspect
 import pickle
 import sys
 import threading
+from importlib.util import find_spec
 
 import numpy as np
 
 import hitcurve as hc
 
+STRATEGIES = ("compare", "search", "buckets", "parts")
 READINGS = ("expected", "best", "worst", "threshold")
 INTERPOLATIONS = ("11-point", "101-point", "all-point", "trapezoid", "continuous")
 ARGUMENTS = {  # of the measures that need one
@@ -32,10 +34,10 @@ def refused(call):
 
 
 def measures(curves):
-    """Every method that can be called with what we have, in every reading it has."""
+    """Every method that can be called with what we have, in every reading it has; `drawn` has those that draw."""
     for name in sorted(vars(type(curves))):
         method = getattr(curves, name)
-        if name.startswith(("_", "from_", "interval", "plot")) or not callable(method):
+        if name.startswith(("_", "from_", "interval", "plot", "p_value")) or not callable(method):
             continue
         arguments = ARGUMENTS.get(name, {})
         if "ties" not in inspect.signature(method).parameters:
@@ -56,14 +58,14 @@ def ways_in(n, rng):
         hc.average_precision(flags, values, k=5, ties="best")
         hc.HitCurve(np.repeat(flags, 2)[::2], np.repeat(values, 3)[::3], lower_is_better=True).score  # noqa: B018
     values = score / 7
-    for way in ("compare", "search", "sort"):
+    for way in STRATEGIES:
         for dtype in ("f4", "f8"):
             hc.average_precision(flags, values.astype(dtype), _strategy=way)
         hc.average_precision(flags, score, _strategy=way)
     missing = values.copy()
     missing[::5] = np.nan
     for policy in ("worst", "omit"):
-        for way in (None, "compare", "search", "sort"):
+        for way in (None, *STRATEGIES):
             hc.HitCurve(flags, missing, nan_policy=policy, _strategy=way)
     refused(lambda: hc.HitCurve(flags, missing))
     refused(lambda: hc.HitCurve(score, values))
@@ -98,6 +100,42 @@ def ways_in(n, rng):
         counter.update(flags, values)
         counter += pickle.loads(pickle.dumps(counter))
         counter.curve().average_precision()
+    for source in ((flags, values), lambda: ((flags[a : a + 100], values[a : a + 100]) for a in range(0, n, 100))):
+        assert hc.scan(source, workers=2) == curve
+    hc.scan((flags, missing), nan_policy="worst")
+    if find_spec("pyarrow"):  # which groups need
+        hc.scan((flags, values, qid)), hc.scan((flags, values, np.sort(qid)), sorted="group")
+
+
+def drawn(n, rng):
+    """What draws resamples; few, for each is slow under these tools."""
+    flags = rng.random(n) < 0.1
+    flags[:3] = True, True, False
+    score = rng.integers(0, 2 * n, n)
+    curve, curves = hc.HitCurve(flags, score), hc.HitCurves(flags, score, offsets=[0, n // 2, n])
+    for stratified in (False, True):
+        curve.resample(5, stratified=stratified, rng=n, workers=2).average_precision()
+    curve.interval(), curve.interval("ROCAUC"), curve.interval("EF@5%", method="bootstrap", n_resamples=50, rng=1)
+    curve.interval(method="bootstrap", bootstrap_method="BCa", n_resamples=50, rng=1), curve.p_value(n_resamples=50)
+    curves.interval(n_resamples=50, rng=1)
+    hc.compare(flags, {"a": score, "b": rng.random(n)}, n_resamples=50, rng=1)
+    hc.compare({"a": curves, "b": curves}, n_resamples=50, rng=1)
+
+
+def retrieval(n, rng):
+    """Qrels and runs in arrays and in dicts."""
+    topic, doc = np.divmod(rng.permutation(n), 40)
+    qrels = {"query_id": topic[: n // 2], "doc_id": doc[: n // 2], "relevance": rng.integers(-1, 4, n)[: n // 2]}
+    score = rng.integers(0, 20, n) / 4
+    for kind in (np.asarray, lambda ids: [f"d{i}" for i in ids]):
+        run = {"query_id": kind(topic), "doc_id": kind(doc), "score": score, "rank": np.arange(n)}
+        judged = {**qrels, "query_id": kind(qrels["query_id"]), "doc_id": kind(qrels["doc_id"])}
+        for ties in ("docid", "order", "rank"):
+            hc.evaluate(judged, run, "all_trec", ties=ties)
+        for ties in ("expected", "best", "worst"):
+            hc.evaluate(judged, [run, run], ["AP", "P@5", "RR"], ties=ties, workers=2, judged_only=True)
+        refused(lambda run=run, judged=judged: hc.evaluate(judged, {**run, "score": np.full(n, np.nan)}))
+    hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.5, "b": 2.5, "c": 2.5}}, "all_trec")
 
 
 def main():
@@ -106,6 +144,8 @@ def main():
         rng = np.random.default_rng(seed)
         for n in (10, 600, size):
             ways_in(n, rng)
+            drawn(min(n, 100), rng)
+            retrieval(min(n, 200), rng)
     threads = [threading.Thread(target=ways_in, args=(size, np.random.default_rng(seed))) for seed in range(4)]
     for thread in threads:
         thread.start()

@@ -111,7 +111,7 @@ def main():
             (Path(folder) / str(i)).write_bytes(seed)
         atheris.instrument_func(slow)
         atheris.instrument_func(one)
-        limits = [f"-max_total_time={int(seconds)}", "-max_len=4000", "-timeout=10"]
+        limits = [f"-max_total_time={int(seconds)}", "-max_len=4000", "-timeout=60"]
         atheris.Setup([sys.argv[0], "-verbosity=0", "-print_final_stats=1", *limits, folder], one)
         atheris.Fuzz()
 

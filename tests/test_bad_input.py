@@ -461,6 +461,21 @@ def test_integers_that_a_list_would_round(scores):
         hc.HitCurve([1, 0, 0], scores)
 
 
+@pytest.mark.parametrize("relevant", [[0, 0], [0, 1]])
+def test_recall_levels_of_weighted_items(relevant):
+    """Refused whether there is a relevant item or not."""
+    for weight in ([1, 1], [0, 0]):
+        curve = hc.HitCurve(relevant, [1, 2], sample_weight=weight)
+        with pytest.raises(ValueError, match="compares recall levels in whole numbers"):
+            curve.average_precision(ties="threshold", interpolation="11-point")
+
+
+@pytest.mark.parametrize("number", [2**31, 2**70])
+def test_more_resamples_than_can_be(number):
+    with pytest.raises(ValueError, match=rf"n_resamples is {number}"):
+        hc.HitCurve([1, 0, 1], [3, 2, 1]).resample(number)
+
+
 @pytest.mark.parametrize("number", [2**62 + 1, 2**64, 2**100])
 def test_num_relevant_that_no_count_can_be(number):
     y, s = [1, 0, 1], [3, 2, 1]

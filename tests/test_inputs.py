@@ -425,6 +425,19 @@ def test_query_id_dtypes(dtype):
     np.testing.assert_array_equal(curves.qid, np.unique(ids))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_query_ids_at_the_ends_of_their_type(dtype):
+    """The difference of two int8 need not be an int8."""
+    limits = np.iinfo(dtype)
+    n = 20_000 if limits.bits == 16 else 30
+    for ids in ([limits.min, limits.max], [limits.max - 3, limits.max], [limits.min, limits.min + 3]):
+        qid = np.resize(np.array(ids, dtype), n)
+        curves = hc.HitCurves(np.arange(n) % 3 == 0, np.arange(n), qid=qid)
+        assert curves.qid.dtype == np.dtype(dtype)
+        assert curves.qid.tolist() == ids
+        assert curves[1] == hc.HitCurve(np.arange(1, n, 2) % 3 == 0, np.arange(1, n, 2))
+
+
 def test_query_ids_far_apart_and_unsorted():
     ids = np.array([2**62, -(2**63), 2**63 - 1, 0, -1, 1], dtype=np.int64)
     rng = np.random.default_rng(5)
@@ -513,6 +526,18 @@ def test_many_columns_of_scores_for_the_same_items(dtype, order):
         assert curves.average_precision().tolist() == each
         assert hc.mean_average_precision(labels, scores, **options) == pytest.approx(np.mean(each), rel=1e-14)
     assert np.array_equal(scores, kept)
+
+
+@pytest.mark.parametrize("n", [1, 7, 600])
+def test_columns_of_scores_that_are_one(n):
+    """No step from a column to the next."""
+    y, s = np.arange(n) % 3 == 0, np.random.default_rng(n).random(n)
+    one = s[:, None]
+    for scores in (np.broadcast_to(one, (n, 50)), np.broadcast_to(0.5, (n, 50)), np.broadcast_to(one, (n, 1))):
+        curves = hc.HitCurves(y, scores)
+        assert curves == hc.HitCurves(y, scores.copy())
+        assert list(curves) == [hc.HitCurve(y, column) for column in scores.T]
+        assert curves.average_precision(ties="best").tolist() == [c.average_precision(ties="best") for c in curves]
 
 
 def test_columns_of_scores_name_the_place_of_an_error():

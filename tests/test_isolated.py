@@ -263,7 +263,7 @@ def test_version():
 # --- leaks --------------------------------------------------------------------------------------------------
 
 CALLS = """
-    import gc, sys, tracemalloc
+    import gc, itertools, sys, tracemalloc
     import numpy as np
     import hitcurve as hc
 
@@ -281,7 +281,15 @@ CALLS = """
     bad = s.copy()
     bad[500] = np.nan
     curve = hc.HitCurve(y, s)
-    held = [y, s, y2, s2, qid, offsets, weight, key, k, labels, scores, names, bad, curve]
+    few, some = y[:60].astype(bool), s[:60]
+    few[:5] = True
+    short = hc.HitCurve(few, some)
+    qrels = {"query_id": np.arange(60) // 20, "doc_id": np.arange(60), "relevance": few.astype(int)}
+    found = {"query_id": qrels["query_id"], "doc_id": qrels["doc_id"], "score": some}
+    nested = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "c": 2.0}}
+    seed = np.random.default_rng(1)
+    held = [y, s, y2, s2, qid, offsets, weight, key, k, labels, scores, names, bad, curve, few, some, short, seed,
+            *qrels.values(), *found.values(), *nested, nested[0]["q"], nested[1]["q"]]
 
     def raises(call):
         try:
@@ -289,6 +297,20 @@ CALLS = """
         except (ValueError, TypeError):
             return
         raise AssertionError
+
+    turn = itertools.count()
+
+    def slower_calls():
+        many = hc.HitCurves(y2, s2)
+        hc.scan((few, some), progress=False)
+        short.resample(2, rng=seed), short.interval(), short.interval("P@5", method="bootstrap", n_resamples=3, rng=1)
+        short.p_value("P@5", n_resamples=3, rng=1), many.interval(n_resamples=3, rng=1)
+        hc.compare(few, {"a": some, "b": -some}, n_resamples=3, rng=1)
+        hc.compare({"a": many, "b": many}, n_resamples=3, rng=1)
+        hc.evaluate(qrels, found, ["AP", "nDCG@5"]), hc.evaluate(*nested, "AP", ties="best")
+        raises(lambda: hc.scan((few, some[1:]), progress=False))
+        raises(lambda: short.interval(method="none"))
+        raises(lambda: hc.evaluate(qrels, {**found, "score": bad[460:520]}))
 
     def calls():
         hc.average_precision(y, s)
@@ -314,6 +336,8 @@ CALLS = """
         counter.update(y, s)
         counter += counter
         counter.curve()
+        if next(turn) % 10 == 0:
+            slower_calls()
         raises(lambda: hc.average_precision(y, bad))
         raises(lambda: hc.average_precision(s, y))
         raises(lambda: hc.HitCurve(y, s[:10]))
@@ -352,7 +376,7 @@ def test_memory_does_not_grow():
     for _ in range(20):
         calls()
     tracemalloc.start()
-    for _ in range(20):
+    for _ in range(300):  # until what numpy keeps for the next arrays has been seen
         calls()
     gc.collect()
     first = tracemalloc.get_traced_memory()[0]

@@ -24,7 +24,10 @@ def run(code):
 
 CALLS = {
     "average_precision": "hc.average_precision(y, s)",
-    "sorting": "hc.average_precision(y, s, _strategy='parts')",
+    "search": "hc.average_precision(y, s, _strategy='search')",
+    "buckets": "hc.average_precision(y, s, _strategy='buckets')",
+    "parts": "hc.average_precision(y, s, _strategy='parts')",
+    "parts of queries": "hc.HitCurves(y, s, offsets=[0, n // 3, n], _strategy='parts').mean_average_precision()",
     "HitCurve": "hc.HitCurve(y, s).average_precision()",
     "HitCurve of strided": "hc.HitCurve(y[::2], s[::2]).roc_auc()",
     "HitCurves": "hc.HitCurves(y, s, offsets=offsets).mean_average_precision()",
@@ -32,7 +35,12 @@ CALLS = {
     "qid": "hc.mean_average_precision(y, s, qid=qid)",
     "tiebreak": "hc.HitCurve(y, s, tiebreak='order').average_precision()",
     "list": "hc.average_precision(y.tolist(), s)",
-    "HitCounter": "count()",
+    "HitCounter": "count(s[y])",
+    "HitCounter in parts": "count(s)",
+    "resample": "hc.HitCurve(y, s).resample(5, rng=1).average_precision().tolist()",
+    "interval": "hc.HitCurve(y, s).interval('EF@1%', method='bootstrap', n_resamples=9, rng=1).confidence_interval",
+    "compare": "hc.compare(y[:16384], {'a': s[:16384], 'b': -s[:16384]}, n_resamples=9, rng=1).rows",
+    "evaluate": "hc.evaluate(qrels, run, ['AP', 'nDCG@10']).means",
 }
 
 
@@ -52,8 +60,11 @@ def test_limited_address_space(name):
         y, s = rng.random(n) < 0.4, rng.random(n)
         offsets, qid = np.arange(0, n + 1, 1 << 13), rng.integers(0, 50, n)
 
-        def count():
-            counter = hc.HitCounter(s[y])
+        ids = {{"query_id": np.arange(n) >> 13, "doc_id": np.arange(n)}}
+        qrels, run = ids | {{"relevance": y.astype(int)}}, ids | {{"score": s}}
+
+        def count(thresholds):
+            counter = hc.HitCounter(thresholds)
             counter.update(y, s)
             return counter.curve().average_precision()
 

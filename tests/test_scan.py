@@ -482,3 +482,16 @@ def test_dask_counts_with_the_same_counter(items):
     while len(parts) > 1:  # a tree of sums
         parts = [dask.delayed(add)(parts[at : at + 4]) for at in range(0, len(parts), 4)]
     assert parts[0].compute(scheduler="processes", num_workers=2).curve() == hc.HitCurve(y, s)
+
+
+@pytest.mark.parametrize(
+    ("batch", "group"),
+    [(2, "q"), (1, None), ("short", "q"), ("short", None)],
+    ids=["none", "alone", "short", "unasked"],
+)
+@pytest.mark.parametrize("sorted_", [None, "group"])
+def test_batches_without_the_groups(batch, group, sorted_):
+    y, s = np.array([True, False, True]), np.array([3.0, 2.0, 1.0])
+    arrays = (y, s, np.zeros(2, int)) if batch == "short" else (y, s)[:batch]
+    with pytest.raises(ValueError, match=r"source: row 1: .* (arrays|groups)|no group column"):
+        hc.scan(lambda: iter([arrays]), group=group, sorted=sorted_)

@@ -106,6 +106,24 @@ def test_threads_with_counters_of_their_own():
     assert total.curve() == hc.HitCurve(y_true, y_score)
 
 
+@pytest.mark.parametrize("thresholds", [20, 3000, 150_000])
+def test_threads_that_share_a_counter(thresholds):
+    """A block is counted, or refused as a whole while another thread counts."""
+    rng = np.random.default_rng(0)
+    counter = hc.HitCounter(rng.random(thresholds))
+    blocks = [rng.random(n) for n in (1000, 170_000, 400_000)]
+
+    def count(i):
+        counted = 0
+        for block in blocks[i % 3 :] + blocks[: i % 3]:
+            with contextlib.suppress(RuntimeError):
+                counter.update(np.zeros(len(block), bool), block)
+                counted += len(block)
+        return counted
+
+    assert sum(at_once(count, 6)) == counter.num_items > 0
+
+
 def test_arrays_that_another_thread_writes():
     """Any number or error, but no crash; afterwards the numbers of the array as it then is."""
     y_true, y_score = ranking()
@@ -125,19 +143,24 @@ def test_arrays_that_another_thread_writes():
             offsets[:] = np.arange(0, N + 1, 100)
             y_score[:] = 0
 
+    ways = ("compare", "search", "buckets", "parts")
+    calls = [
+        lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
+        lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
+        lambda: hc.HitCurves(y_true, y_score, offsets=offsets, nan_policy="worst").average_precision(),
+        lambda: hc.HitCurves(y_true, y_score, qid=offsets.repeat(100)[:N]).bedroc(),
+        lambda: hc.HitCurve(y_true[:300], y_score[:300], tiebreak=y_score[:300]),
+        lambda: hc.HitCounter(edges=[0.1, 0.5]).update(y_true, y_score),
+        *(lambda w=w: hc.HitCurve(y_true, y_score, _strategy=w, nan_policy="worst") for w in ways),
+        *(lambda w=w: hc.HitCurve(y_true, y_score, _strategy=w, nan_policy="omit", workers=2) for w in ways),
+    ]
+    for call in calls:
+        call()  # each is one that is taken while nothing changes
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        for _ in range(150):
-            for call in (
-                lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
-                lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
-                lambda: hc.HitCurves(y_true, y_score, offsets=offsets, nan_policy="worst").average_precision(),
-                lambda: hc.HitCurves(y_true, y_score, qid=offsets.repeat(100)[:N]).bedroc(),
-                lambda: hc.average_precision(y_true, y_score, _strategy="sort", nan_policy="worst"),
-                lambda: hc.HitCurve(y_true[:300], y_score[:300], tiebreak=y_score[:300]),
-                lambda: hc.HitCounter(edges=[0.1, 0.5]).update(y_true, y_score),
-            ):
+        for _ in range(100):
+            for call in calls:
                 with contextlib.suppress(ValueError):
                     call()
     finally:

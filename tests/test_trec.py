@@ -389,6 +389,11 @@ def test_dict_ids_may_be_integers():
     assert found.query_ids == ["1"]
 
 
+def test_ids_beyond_64_bits():
+    run = {"query_id": [2**70, 2**70], "doc_id": [2**64, 3], "score": [1, 2]}
+    assert hc.evaluate({2**70: {2**64: 1}}, run, "RR").means == {"RR": 0.5}
+
+
 def test_nothing_of_the_caller_is_changed():
     qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
     run = {"query_id": np.array([1, 1, 1]), "doc_id": np.array([4, 5, 6]), "score": np.array([1.0, 3.0, 2.0])}
@@ -457,6 +462,8 @@ def test_bad_qrels(tmp_path, text, problem):
         ({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "'d' is there twice for query 'q'"),
         ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' is there twice for query '1'"),
         ({"query_id": ["q", None], "doc_id": ["d", "e"], "score": [1, 2]}, "empty in row 1"),
+        ({"query_id": ["q"], "doc_id": ["d"], "score": [10**400]}, "an integer that no float holds"),
+        ({"query_id": [1.5, "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "an id is 1.5"),
         (42, "a int"),
     ],
 )
@@ -521,6 +528,11 @@ def test_bad_options(options, problem):
     run = options.pop("run", {"q": {"d": 1.0}})
     with pytest.raises(ValueError, match=problem):
         hc.evaluate({"q": {"d": 2}}, run, **{"measures": "AP", **options})
+
+
+def test_measures_are_names():
+    with pytest.raises(TypeError, match="measures must be names of measures, got None"):
+        hc.evaluate({"q": {"d": 2}}, {"q": {"d": 1.0}}, ["AP", None])
 
 
 def test_graded_measures_are_refused_on_curves():
@@ -675,6 +687,8 @@ def test_the_tie_report():
 
 
 def test_results_go_out(files):
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
     found = hc.evaluate(*files, ["AP", "P@2"])
     assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
     for frame in (found.to_pandas(), found.to_polars()):

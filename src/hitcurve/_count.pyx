@@ -679,6 +679,8 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
         compare = COMPARE_INT64
     if m <= compare or (simd and type != SCORE_INT64 and m <= 2 * compare and n < 4 * CELLS):
         return STRATEGY_COMPARE
+    if m >> 32 > 0:
+        return STRATEGY_SEARCH  # the others number the thresholds in 32 bits
     if m >= PARTS_FROM or (m >= MANY and m > n // 5 * 2):
         return STRATEGY_PARTS
     if n < m * SEARCH_ITEMS or n < 4 * CELLS:

@@ -1357,6 +1357,8 @@ cdef class HitCurve(_Measures):
             others = tied - hits
             below = negatives - (above - seen) - others
             return float(np.sum(hits * (below + 0.5 * others)) / (relevant * negatives))
+        if interpolation not in (None, "trapezoid", "continuous"):
+            raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
         if relevant == 0:
             return NAN
         seen = np.cumsum(hits)
@@ -1366,10 +1368,8 @@ cdef class HitCurve(_Measures):
         before = np.divide(seen - hits, above, out=at.copy(), where=above > 0)
         if interpolation == "trapezoid":
             return float(np.sum(hits * (0.5 * (before + at))) / relevant)
-        if interpolation == "continuous":
-            area = [run_integral(c, h, n, r) for c, h, n, r in zip(above, np.append(0.0, seen[:-1]), tied, hits)]
-            return float(np.sum(area) / relevant)
-        raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
+        area = [run_integral(c, h, n, r) for c, h, n, r in zip(above, np.append(0.0, seen[:-1]), tied, hits)]
+        return float(np.sum(area) / relevant)
 
     def tie_report(self, k=None):
         """What ties do to average precision: its bounds over all orders, and how much is tied.

@@ -1,4 +1,5 @@
 # The boundary: Python objects are checked here, and tables come out.
+from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t, uint32_t
 
 from hitcurve._count cimport Index, Items, NanPolicy, ScoreType, Tally
@@ -79,7 +80,9 @@ cdef class BlockCounter:
     cdef int64_t* wide           # and of those before, once there are too many for 32 bits
     cdef int64_t since           # items in the narrow counts
     cdef void* scratch
+    cdef PyThread_type_lock taken  # while a block is counted; nobody waits for it
 
+    cdef int add_block(self, score, nan_policy, bint checked) except -1
     cdef int prepare(self) except -1
     cdef int widen(self) except -1
     cdef int write_table(self, const uint32_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1

@@ -8,6 +8,14 @@ where there is enough to do to pay for it.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+)
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -410,6 +418,11 @@ cdef object graded(object array, object level):
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.argmax(np.isnan(array)))
         raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
+    if isinstance(level, int) and abs(level) >> 63:  # numpy's comparison knows no such numbers
+        try:
+            level = float(level)
+        except OverflowError:
+            level = np.inf if level > 0 else -np.inf
     return np.greater_equal(array, level)
 
 
@@ -793,6 +806,9 @@ cdef object group_by_id(object qid, Py_ssize_t n):
     if n > 0 and ids.dtype.kind in "iu":
         low, high = int(ids.min()), int(ids.max())
         if high - low < 4 * n + 1024:
+            kind = ids.dtype
+            if kind.itemsize < 8:
+                ids = ids.astype(np.int64)  # the difference of two int8 may be none
             codes = (ids - ids.dtype.type(low)).astype(np.int64, copy=False)
             counts = np.bincount(codes, minlength=high - low + 1)
             present = np.flatnonzero(counts)
@@ -800,7 +816,7 @@ cdef object group_by_id(object qid, Py_ssize_t n):
                 dense = np.cumsum(counts > 0) - 1
                 codes = dense[codes]
                 counts = counts[present]
-            return (present + low).astype(ids.dtype), codes, counts
+            return present.astype(kind) + kind.type(low), codes, counts
     try:
         ids, codes, counts = np.unique(ids, return_inverse=True, return_counts=True)
     except TypeError:
@@ -852,7 +868,7 @@ cdef class Queries:
                 # One ranking of the same items for each column.
                 self.columns = scores.shape[1]
                 scores = scores.T
-                if scores.size > 0 and kind_of(scores.dtype.num) >= 0:
+                if scores.size > 0 and kind_of(scores.dtype.num) >= 0 and scores.strides[0] != 0:
                     self.share_labels(labels, scores, relevance_level, parse_nan_policy(nan_policy))
                     return
                 labels = np.broadcast_to(labels, scores.shape)
@@ -1307,6 +1323,11 @@ cdef class BlockCounter:
     What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
     number.
     """
+    def __cinit__(self):
+        self.taken = PyThread_allocate_lock()
+        if self.taken is NULL:
+            raise MemoryError("not enough memory for a counter")
+
     def __init__(self, cuts):
         cdef Items items
         cdef Py_ssize_t m = cuts.shape[0]
@@ -1331,6 +1352,8 @@ cdef class BlockCounter:
         PyMem_RawFree(self.narrow)
         PyMem_RawFree(self.wide)
         PyMem_RawFree(self.scratch)
+        if self.taken is not NULL:
+            PyThread_free_lock(self.taken)
 
     def sibling(self):
         """Without counts yet, for another thread."""
@@ -1371,6 +1394,14 @@ cdef class BlockCounter:
 
         `checked`: there is none.
         """
+        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
+            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+        try:
+            self.add_block(score, nan_policy, checked)
+        finally:
+            PyThread_release_lock(self.taken)
+
+    cdef int add_block(self, score, nan_policy, bint checked) except -1:
         cdef Items items
         cdef Index index
         cdef Tally tally
@@ -1402,6 +1433,7 @@ cdef class BlockCounter:
             start = stop
         if items.nan_policy == NAN_WORST:
             self.nan_items += tally.nan_items
+        return 0
 
     def absorb(self, BlockCounter other):
         """Takes over the counts of a sibling, which has none afterwards."""

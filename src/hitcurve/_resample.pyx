@@ -308,6 +308,8 @@ cdef class Resampler:
         self.hit_place = np.ascontiguousarray(hit_place, dtype=np.int32)
         self.other_place = np.ascontiguousarray(other_place, dtype=np.int32)
         self.rows = [int(n) for n in rows]
+        if max(self.rows, default=0) >= 1 << 30:
+            raise OverflowError(f"a table of {max(self.rows)} rows: fewer than 2**30 can be resampled")
         self.one_a_row = len(self.rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(self.rows[0]))
 
     def draw(self, bit_generator, Py_ssize_t count):

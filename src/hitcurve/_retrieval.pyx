@@ -64,7 +64,8 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading readin
     if not room_for(<void**>&room.rows, &room.rows_size, n + 1, sizeof(Row)):
         return False
     own = room.rows
-    memcpy(own, rows, n * sizeof(Row))
+    if n > 0:  # or there may be no rows to point at
+        memcpy(own, rows, n * sizeof(Row))
     query.rows = own
     if judged_only:
         m = 0

@@ -41,6 +41,8 @@ class HitCounter:
     ------
     ValueError, TypeError
         For input that has no meaning; a counter that raised is as it was before.
+    RuntimeError
+        While another thread is in ``update``: a counter belongs to one, those of several are merged.
 
     Examples
     --------

@@ -49,6 +49,8 @@ def check_count(value: Any, name: str) -> int:
         raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}")
     if value < 1:
         raise ValueError(f"{name} is {value}: must be 1 or more")
+    if value >= 1 << 31:
+        raise ValueError(f"{name} is {value}: 2**31 and more are not made")
     return int(value)
 
 

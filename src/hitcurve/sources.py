@@ -397,6 +397,9 @@ class _Batches(Source):
     def _arrays(
         self, batch: tuple[Any, ...], start: int
     ) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+        if len(batch) not in ((2, 3) if self.group is None else (3,)):
+            raise ValueError(f"source: row {start + 1}: a batch of {len(batch)} arrays: it must be (labels, scores) "
+                             "or with groups third, if there is a group")  # fmt: skip
         labels, score = np.asarray(batch[0]), np.asarray(batch[1])
         if labels.shape != score.shape or score.ndim != 1:
             raise ValueError(f"source: row {start + 1}: labels have shape {labels.shape}, scores {score.shape}: "
@@ -418,8 +421,13 @@ class _Batches(Source):
         if len(batch) > 2:
             import pyarrow as pa
 
+            groups = np.asarray(batch[2])
+            if groups.shape != score.shape:
+                raise ValueError(f"source: row {start + 1}: scores have shape {score.shape}, groups {groups.shape}")
             try:
-                group = self._coded(_encoded(pa.array(np.asarray(batch[2]))))
+                group = self._coded(_encoded(pa.array(groups)))
+            except pa.ArrowNotImplementedError as error:
+                raise TypeError(f"source: row {start + 1}: groups of dtype {groups.dtype}: {error}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group

@@ -214,6 +214,8 @@ def _columns(
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
     starts: Any
     if isinstance(query, list):
+        if query and not isinstance(query[0], (str, bytes)):
+            query = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in query]
         starts, names = _trec.segments(query)
     else:
         starts = np.flatnonzero(query[1:] != query[:-1]) + 1
@@ -293,12 +295,18 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         if column.dtype.kind == "f":
             return column
         column = column.tolist()
-    column = list(column)
+    try:
+        column = list(column)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
     for row, value in enumerate(column):
         if value is None or value != value:
             raise ValueError(f"{name}: column {found!r} is empty in row {row}")
     if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
-        return np.array(column, dtype=np.int64)
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return [int(one) for one in column]
     return column
 
 
@@ -308,7 +316,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
                 raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
-        array = np.array([float(value) for value in values])
+        try:
+            array = np.array([float(value) for value in values])
+        except OverflowError:
+            raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
     double = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
         raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
@@ -599,6 +610,9 @@ def evaluate(
     >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
+    for name, number in (("rel", rel), ("depth", 1 if depth is None else depth)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise TypeError(f"{name} must be a whole number, got {number!r} of type {type(number).__name__}")
     limit = -1 if depth is None else int(depth)
     rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), limit, bool(strict))
     _check(rules)
@@ -644,6 +658,8 @@ def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
 
     found: dict[str, Measure] = {}
     for one in [measures] if isinstance(measures, (str, Measure)) else measures:
+        if not isinstance(one, (str, Measure)):
+            raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
         for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
             if measure is None:
                 continue
