@@ -14,7 +14,6 @@ from cpython.pythread cimport (
     PyThread_allocate_lock,
     PyThread_free_lock,
     PyThread_release_lock,
-    PyThread_type_lock,
 )
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
