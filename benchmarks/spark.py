@@ -1,12 +1,14 @@
 """hitcurve.spark against Spark's own evaluators, on a cluster of two workers on this machine.
 
-    python benchmarks/spark.py [--rows 2e7] [--queries 1e5]
+    python benchmarks/spark.py [--rows 2e7] [--queries 1e5] [--against area window ranking] [--folder DATA]
 
 One ranking: `hit_curve` against `BinaryClassificationEvaluator(areaUnderPR, numBins=0)`, which is
-BinaryClassificationMetrics on a DataFrame without leaving the JVM, and against AP by SQL window functions. Queries:
-`hit_curves` against RankingMetrics.meanAveragePrecision, given its arrays by the JVM. Data are Parquet in a temporary
-folder; answers are compared (areaUnderPR is the trapezoid, the window query the threshold reading). Shuffled bytes are
-those of Spark's own status store.
+BinaryClassificationMetrics on a DataFrame without leaving the JVM ("area"), and against AP by SQL window functions
+("window"). Queries: the mean of `hit_curves` against RankingMetrics.meanAveragePrecision ("ranking"), both from the
+same DataFrame of rows (query, score, label): making its arrays, in the JVM, belongs to what RankingMetrics costs. One
+session with the same settings for all, each run once after the workers have started. Data are Parquet in a temporary
+folder, or in `--folder`, where they stay; answers are compared (areaUnderPR is the trapezoid, the window query the
+threshold reading). Shuffled bytes are those of Spark's own status store, which `--stages` prints stage by stage.
 """
 
 import argparse
@@ -33,43 +35,46 @@ def session(memory):
     return builder.getOrCreate()
 
 
-def write(folder, rows, queries):
-    """Rows of queries of 100 items each; as one ranking, 1 in 1,000 is relevant, as queries 1 in 10."""
+def write(folder, n, share):
+    """Rows of queries of 100 items each."""
     import pyarrow as pa
     from pyarrow import parquet
 
+    if os.path.exists(os.path.join(folder, "complete")):
+        return
+    os.makedirs(folder, exist_ok=True)
     rng = np.random.default_rng(1)
-    for name, n, share in (("ranking", rows, 1e-3), ("queries", 100 * queries, 0.1)):
-        os.makedirs(os.path.join(folder, name))
-        for part, start in enumerate(range(0, n, 1 << 22)):
-            m = min(1 << 22, n - start)
-            label = rng.random(m) < share
-            score = rng.standard_normal(m) + label
-            query = (start + np.arange(m)) // 100 * 2654435761 % (1 << 32)
-            table = pa.table({"score": score, "label": label, "query": query})
-            parquet.write_table(table, os.path.join(folder, name, f"{part:04}.parquet"), row_group_size=1 << 20)
+    for part, start in enumerate(range(0, n, 1 << 22)):
+        m = min(1 << 22, n - start)
+        label = rng.random(m) < share
+        score = rng.standard_normal(m) + label
+        query = (start + np.arange(m)) // 100 * 2654435761 % (1 << 32)
+        table = pa.table({"score": score, "label": label, "query": query})
+        parquet.write_table(table, os.path.join(folder, f"{part:04}.parquet"), row_group_size=1 << 20)
+    open(os.path.join(folder, "complete"), "w").close()
 
 
-def timed(spark, what, call):
+def stages(spark):
     store = spark.sparkContext._jsc.sc().statusStore()
+    quantiles = spark.sparkContext._gateway.new_array(spark.sparkContext._jvm.double, 0)
+    listed = store.stageList(None, False, False, quantiles, None)
+    every = (listed.apply(i) for i in range(listed.size()))
+    return {(one.stageId(), one.attemptId()): one for one in every}
 
-    def stages():
-        listed = store.stageList(None, False, False, spark.sparkContext._gateway.new_array(
-            spark.sparkContext._jvm.double, 0), None)  # fmt: skip
-        every = (listed.apply(i) for i in range(listed.size()))
-        return {(one.stageId(), one.attemptId()): one.shuffleWriteBytes() for one in every}
 
-    try:
-        before = stages()
-    except Exception:
-        before = None
+def timed(spark, what, call, verbose):
+    before = stages(spark)
     start = time.perf_counter()
     value = call()
     seconds = time.perf_counter() - start
-    shuffled = "not known"
-    if before is not None:
-        shuffled = f"{sum(size for key, size in stages().items() if key not in before):,}"
+    time.sleep(0.5)  # the store follows the tasks
+    new = {key: one for key, one in stages(spark).items() if key not in before and str(one.status()) != "SKIPPED"}
+    shuffled = f"{sum(one.shuffleWriteBytes() for one in new.values()):,}"
     print(f"  {what:<50} {seconds:8.1f} s   shuffled bytes {shuffled:>16}   {value!r}", flush=True)
+    for (stage, _), one in sorted(new.items()) if verbose else ():
+        wall = one.completionTime().get().getTime() - one.firstTaskLaunchedTime().get().getTime()
+        print(f"    stage {stage:<4} {one.numTasks():4} tasks {wall / 1e3:8.1f} s   of the tasks' threads "
+              f"{one.executorCpuTime() / 1e9:8.1f} s   shuffled bytes {one.shuffleWriteBytes():>16,}")  # fmt: skip
     return value, seconds
 
 
@@ -83,64 +88,82 @@ def main():
     parser.add_argument("--rows", type=float, default=2e7)
     parser.add_argument("--queries", type=float, default=1e5)
     parser.add_argument("--memory", type=int, default=2048, help="MiB of an executor")
+    parser.add_argument("--against", nargs="*", default=["area", "window", "ranking"])
+    parser.add_argument("--folder")
+    parser.add_argument("--stages", action="store_true")
     options = parser.parse_args()
-    spark = session(options.memory)
-    from pyspark.ml.evaluation import BinaryClassificationEvaluator
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(options.memory)
+        try:
+            run(spark, options.folder or folder, options)
+        finally:
+            spark.stop()
+
+
+def run(spark, folder, options):
+    from pyspark.ml.evaluation import BinaryClassificationEvaluator, RankingEvaluator
     from pyspark.sql import functions as F
 
     from hitcurve.spark import hit_curve, hit_curves
 
-    with tempfile.TemporaryDirectory() as folder:
-        write(folder, int(options.rows), int(options.queries))
-        frame = spark.read.parquet(os.path.join(folder, "ranking"))
-        rows = frame.count()
-        hit_curve(frame.limit(1000), "label", "score")  # starts the workers
-        print(f"one ranking of {rows:,} rows in {frame.rdd.getNumPartitions()} partitions")
-        curve, ours = timed(spark, "hitcurve.spark.hit_curve", lambda: hit_curve(frame, "label", "score"))
+    few = spark.range(1000).selectExpr("id % 7 = 0 label", "double(id) score", "id % 10 query")  # starts the workers
+    hit_curve(few, "label", "score")
+    hit_curves(few, "query", "label", "score").collect()
+
+    def mean_of_curves():
+        curves = hit_curves(frame, "query", "label", "score")
+        return curves.where(~F.isnan("AP")).agg({"AP": "mean"}).first()[0]
+
+    def area():
         numeric = frame.select("score", F.col("label").cast("double").alias("label"))
-        judge = BinaryClassificationEvaluator(
-            rawPredictionCol="score", metricName="areaUnderPR", numBins=0
-        )  # fmt: skip
-        area, theirs = timed(spark, "BinaryClassificationEvaluator, areaUnderPR", lambda: judge.evaluate(numeric))
-        close(area, curve.average_precision(interpolation="trapezoid", ties="threshold"))
+        judge = BinaryClassificationEvaluator(rawPredictionCol="score", metricName="areaUnderPR", numBins=0)
+        return judge.evaluate(numeric)
+
+    def window():
         frame.createOrReplaceTempView("ranking")
-        query = """
+        return spark.sql("""
             with grouped as (select score, sum(int(label)) r, count(*) n from ranking group by score),
                  walked as (select r, sum(r) over w h, sum(n) over w c from grouped window w as
                             (order by score desc rows unbounded preceding))
-            select sum(r * h / c) / sum(r) from walked"""
-        value, window = timed(spark, "SQL window functions", lambda: spark.sql(query).first()[0])
-        close(value, curve.average_precision(ties="threshold"))
-        print(f"  {theirs / ours:.1f} times as fast as areaUnderPR, {window / ours:.1f} times as the window query; "
-              f"{len(curve):,} relevant scores")  # fmt: skip
+            select sum(r * h / c) / sum(r) from walked""").first()[0]
 
-        frame = spark.read.parquet(os.path.join(folder, "queries"))
-        print(f"{int(options.queries):,} queries of 100")
+    def ranking_metrics():
+        # As its users do it: items of each query in order of score, and the relevant ones.
+        ranked = (
+            frame.withColumn("item", F.monotonically_increasing_id()).groupBy("query")
+            .agg(F.sort_array(F.collect_list(F.struct("score", "item", "label")), asc=False).alias("items"))
+            .select(F.col("items.item").alias("prediction"),
+                    F.expr("transform(filter(items, x -> x.label), x -> x.item)").alias("label"))
+        )  # fmt: skip
+        ranked = ranked.select(F.col("prediction").cast("array<double>"), F.col("label").cast("array<double>"))
+        return RankingEvaluator(metricName="meanAveragePrecision").evaluate(ranked.where(F.size("label") > 0))
 
-        def mean():
-            curves = hit_curves(frame, "query", "label", "score")
-            return curves.where(~F.isnan("AP")).agg({"AP": "mean"}).first()[0]
-
-        value, ours = timed(spark, "hitcurve.spark.hit_curves", mean)
-
-        def ranking_metrics():
-            # As its users do it: items of each query in order of score, and the relevant ones.
-            item = F.monotonically_increasing_id()
-            ranked = (
-                frame.withColumn("item", item).groupBy("query")
-                .agg(F.sort_array(F.collect_list(F.struct("score", "item", "label")), asc=False).alias("items"))
-                .select(F.col("items.item").alias("prediction"),
-                        F.expr("transform(filter(items, x -> x.label), x -> x.item)").alias("label"))
-            )  # fmt: skip
-            ranked = ranked.select(F.col("prediction").cast("array<double>"), F.col("label").cast("array<double>"))
-            from pyspark.ml.evaluation import RankingEvaluator
-
-            return RankingEvaluator(metricName="meanAveragePrecision").evaluate(ranked.where(F.size("label") > 0))
-
-        theirs_value, theirs = timed(spark, "RankingMetrics.meanAveragePrecision", ranking_metrics)
-        close(value, theirs_value)
-        print(f"  {theirs / ours:.1f} times as fast")
-    spark.stop()
+    if options.rows:
+        data = os.path.join(folder, f"ranking-{int(options.rows)}")
+        write(data, int(options.rows), 1e-3)
+        frame = spark.read.parquet(os.path.join(data, "*.parquet"))
+        parts = frame.rdd.getNumPartitions()
+        print(f"one ranking of {frame.count():,} rows in {parts} partitions, 1 in 1,000 relevant")
+        curve, ours = timed(spark, "hit_curve", lambda: hit_curve(frame, "label", "score"), options.stages)
+        print(f"  {len(curve):,} relevant scores")
+        for name, what, call, options_of_ap in (
+            ("area", "BinaryClassificationEvaluator, areaUnderPR", area, {"interpolation": "trapezoid"}),
+            ("window", "SQL window functions", window, {}),
+        ):
+            if name in options.against:
+                value, theirs = timed(spark, what, call, options.stages)
+                close(value, curve.average_precision(ties="threshold", **options_of_ap))
+                print(f"  hit_curve is {theirs / ours:.1f} times as fast")
+    if options.queries:
+        data = os.path.join(folder, f"queries-{int(options.queries)}")
+        write(data, 100 * int(options.queries), 0.1)
+        frame = spark.read.parquet(os.path.join(data, "*.parquet"))
+        print(f"{int(options.queries):,} queries of 100 in {frame.rdd.getNumPartitions()} partitions, 1 in 10 relevant")
+        value, ours = timed(spark, "hit_curves, its mean", mean_of_curves, options.stages)
+        if "ranking" in options.against:
+            theirs_value, theirs = timed(spark, "RankingMetrics.meanAveragePrecision", ranking_metrics, options.stages)
+            close(value, theirs_value)
+            print(f"  hit_curves is {theirs / ours:.1f} times as fast")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""hitcurve.spark on a Spark of several processes: a driver and two executors on this machine, started here.
+"""hitcurve.spark on a Spark of several processes: a master and two workers on this machine, started here.
 
-Java (17 or newer) must be installed; without it, or without pyspark, these tests are skipped.
+Java (17 or newer) must be installed; without it, or without pyspark, these tests are skipped. Those of Spark Connect
+also need its client's packages, `pip install "pyspark[connect]"`.
 """
 
 import os
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 import time
 
@@ -20,38 +23,78 @@ pa = pytest.importorskip("pyarrow")
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.filterwarnings("ignore::FutureWarning")]
 
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-    pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
+    pytest.skip("Spark needs Java, and there is neither `java` on the PATH nor JAVA_HOME", allow_module_level=True)
 
 N = 40_000
 
 
 @pytest.fixture(scope="module")
-def spark():
+def environment():
     import pyspark
+
+    # The workers import what these tests import.
+    path = os.pathsep.join([os.path.dirname(os.path.dirname(hc.__file__)), os.environ.get("PYTHONPATH", "")])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", path.rstrip(os.pathsep))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_HOME", os.path.dirname(pyspark.__file__))
+        yield os.environ["SPARK_HOME"]
+
+
+@pytest.fixture(scope="module")
+def master(environment, tmp_path_factory):
+    """A master and two workers. Their hosts have two names, for Spark tries no task twice at once on one host."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    deploy = "org.apache.spark.deploy"
+    web = ["--webui-port", "0"]
+    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), *web]]
+    for host in ("127.0.0.1", "localhost"):
+        own = ["--host", host, "--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)]
+        commands.append([f"{deploy}.worker.Worker", *own, *web, f"spark://127.0.0.1:{port}"])
+    started = []
+    try:
+        for i, command in enumerate(commands):
+            with open(folder / f"log{i}", "w") as log:
+                run = [os.path.join(environment, "bin", "spark-class"), *command]
+                env = {**os.environ, "SPARK_DAEMON_MEMORY": "256m"}
+                started.append(subprocess.Popen(run, stdout=log, stderr=log, env=env))
+        yield f"spark://127.0.0.1:{port}"
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def spark(master):
     from pyspark.sql import SparkSession
 
-    saved = {name: os.environ.get(name) for name in ("PYSPARK_PYTHON", "SPARK_HOME")}
-    os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_HOME=os.path.dirname(pyspark.__file__))
     settings = {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "1g",
+        "spark.executor.cores": "1",
+        "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+        "spark.cores.max": "2",
+        "spark.speculation": "true",
+        "spark.speculation.quantile": "0.4",
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "3000",
     }
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("hitcurve tests")
+    builder = SparkSession.builder.master(master).appName("hitcurve tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     yield session
     session.stop()
-    for name, value in saved.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
 
 
 @pytest.fixture(scope="module")
@@ -216,12 +259,40 @@ def test_an_executor_killed_in_the_middle(frame, items, tmp_path):
     assert (tmp_path / "killed again").exists()
 
 
+def test_a_task_tried_twice_at_once(frame, items, tmp_path):
+    from hitcurve.spark import hit_curve, hit_curves
+
+    def slow(batches):
+        from pyspark import TaskContext
+
+        # The first attempt gives some rows and waits; another is started beside it, and ends before it.
+        context = TaskContext.get()
+        for batch in batches:
+            yield batch
+            if context.partitionId() == 2 and context.attemptNumber() == 0:
+                (tmp_path / str(context.stageId())).touch()
+                time.sleep(60)
+        if context.partitionId() == 2 and context.attemptNumber() > 0:
+            (tmp_path / f"{context.stageId()} again").touch()
+
+    y, s, q = items
+    frail = frame.mapInArrow(slow, frame.schema)
+    assert hit_curve(frail, "y", "s") == hc.HitCurve(y, s)
+    found = hit_curves(frail, "q", "y", "s", max_query=None).orderBy("q").toArrow()
+    assert found.column("AP").to_pylist() == hc.HitCurves(y, s, qid=q).average_precision().tolist()
+    stages = {path.name for path in tmp_path.iterdir()}
+    assert len(stages) == 6  # two passes and one
+    assert stages == {f"{name}{again}" for name in stages if name.isdigit() for again in ("", " again")}
+
+
 @pytest.mark.parametrize("together", [500, 1 << 18])
 def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
     import hitcurve.spark
     from hitcurve.measures import parse
 
-    monkeypatch.setattr(hitcurve.spark, "_TOGETHER", together)
+    if together == 500:
+        for name, value in {"_TOGETHER": 500, "_PACK_ROWS": 700, "_PIECE": 3}.items():
+            monkeypatch.setattr(hitcurve.spark, name, value)
     y, s, q = items
     names = ["AP", "P@10", "AP(norm=min)@5", "RR", "AP(ties=worst)", "ROCAUC"]
     found = hitcurve.spark.hit_curves(frame, "q", "y", "s", names, ties="best").orderBy("q").toArrow()
@@ -262,3 +333,107 @@ def test_queries_too_large_for_a_task_are_counted(frame, items):
     values = zip(curves.average_precision(), curves.precision(20), strict=True)
     expected = dict(zip(curves.qid.tolist(), values, strict=True))
     assert {-1 if row["q"] is None else row["q"]: (row["AP"], row["P@20"]) for row in found} == expected
+
+
+@pytest.mark.parametrize("large", ["false", "true"])
+@pytest.mark.parametrize(
+    ("kind", "of_query"),
+    [
+        ("string", "if(q % 7 = 0, '', concat('the query ', repeat('é', int(q % 5)), q))"),
+        ("binary", "encode(string(q), 'utf-8')"),
+        ("tinyint", "tinyint(q % 100 - 50)"),
+        ("boolean", "q % 2 = 0"),
+        ("float", "if(q % 3 = 0, float('nan'), if(q % 3 = 1, float('-0.0'), float(q)))"),
+        ("decimal(20,3)", "cast(q / 8 as decimal(20, 3))"),
+        ("date", "date_from_unix_date(int(q))"),
+        ("timestamp", "timestamp_micros(q * 1234567890123)"),
+    ],
+)
+def test_types_of_queries(spark, frame, items, kind, of_query, large):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import hit_curves
+
+    name = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(name, large)
+    try:
+        named = frame.withColumn("query", F.expr(f"if(q = 11, null, {of_query})"))
+        assert dict(named.dtypes)["query"] == kind
+        found = {repr(row[0]): row[1:] for row in hit_curves(named, "query", "y", "f").collect()}
+        of = {row[0]: repr(row[1]) for row in named.select("q", "query").distinct().collect()}
+    finally:
+        spark.conf.unset(name)
+    y, s, q = items
+    codes = {name: code for code, name in enumerate(sorted(set(of.values())))}
+    curves = hc.HitCurves(y, s.astype(np.float32), qid=[codes[of[one]] for one in q.tolist()])
+    values = zip(curves.num_items, curves.num_relevant, curves.average_precision(), strict=True)
+    assert found == dict(zip(sorted(codes), values, strict=True))
+
+
+def test_queries_that_have_no_type_of_their_own(frame):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import hit_curves
+
+    with pytest.raises(TypeError, match="column 'both' is of type struct<q:bigint,i:int>: queries must be"):
+        hit_curves(frame.withColumn("both", F.struct("q", "i")), "both", "y", "s")
+
+
+@pytest.mark.parametrize("policy", ["worst", "omit"])
+def test_queries_with_nan(frame, items, policy):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import hit_curves
+
+    y, s, q = items
+    holes = F.when((F.col("q") == 3) | (F.col("i") % 3 == 0), None).otherwise(F.col("s"))
+    found = hit_curves(frame.withColumn("s", holes), "q", "y", "s", nan_policy=policy).orderBy("q").toArrow()
+    missing = (q == 3) | ((1000 * s).astype(np.int32) % 3 == 0)
+    curves = hc.HitCurves(y, np.where(missing, np.nan, s), qid=q, nan_policy=policy)
+    assert found.column("num_items").to_pylist() == curves.num_items.tolist()
+    np.testing.assert_array_equal(found.column("AP").to_numpy(), curves.average_precision())
+
+
+def test_many_thresholds_come_and_go_in_slices(spark):
+    from hitcurve.spark import hit_curve
+
+    rng = np.random.default_rng(8)
+    y, s = rng.random(200_000) < 0.5, rng.standard_normal(200_000)
+    frame = spark.createDataFrame(pa.table({"y": y, "s": s})).repartition(4)
+    assert hit_curve(frame, "y", "s") == hc.HitCurve(y, s)
+
+
+CONNECT = """
+import numpy as np, pyarrow as pa, sys
+import hitcurve as hc
+from hitcurve.spark import hit_curve, hit_curves
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+assert "connect" in type(spark).__module__
+rng = np.random.default_rng(6)
+y, q = rng.random(60_000) < 0.4, np.maximum(rng.integers(-100, 300, 60_000), 0)
+s = rng.standard_normal(60_000) + y
+frame = spark.createDataFrame(pa.table({"y": y, "s": s, "q": q}))
+assert hit_curve(frame, "y", "s") == hc.HitCurve(y, s)
+curves = hc.HitCurves(y, s, qid=q)
+for max_query in (10_000_000, 1_000):
+    found = hit_curves(frame, "q", "y", "s", max_query=max_query).orderBy("q").toArrow()
+    assert found.column("AP").to_pylist() == curves.average_precision().tolist()
+try:
+    hit_curve(frame.selectExpr("y", "if(q = 5, null, s) s"), "y", "s")
+except ValueError as error:
+    assert "column 's': nan" in str(error)
+else:
+    raise AssertionError
+spark.stop()
+print("the same")
+"""
+
+
+def test_spark_connect(environment):
+    for name in ("grpc", "grpc_status", "google.rpc", "zstandard"):
+        pytest.importorskip(name)
+    run = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, timeout=300, check=False)
+    assert run.stdout.endswith("the same\n"), run.stderr

@@ -9,6 +9,7 @@ meet. Both use the DataFrame API alone, and so run on Spark Connect as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,14 +28,25 @@ __all__ = ["hit_curve", "hit_curves"]
 # Thresholds whose counts travel together: a batch of Spark holds 10,000 rows, and must not hold gigabytes.
 _SLICE = 2048
 _ERROR = -1  # the slice of a row that says what is wrong
-_PARTIAL = "slice int, counts binary, width int, items long, hits long, nan_items long, nan_hits long, problem string"
-# Items of complete queries that are ranked together.
+_PARTIAL = "slice int, counts binary, width int, nan_items long, problem string"
+# Queries are shuffled in buckets by hash, packed: a row is a piece of a bucket, with a column's values in one binary.
+_PACKED = "bucket int, flags binary, score binary, query binary, lengths binary"
+_MAX_BUCKETS = 1 << 16
+_BUCKETS_A_PARTITION = 32
+_BUCKET_ROWS = 1 << 20  # more or less, where the number of rows is known
+_PIECE = 512  # rows, at most
+# Rows, or bytes, of which pieces are made: an Arrow batch is far too short.
+_PACK_ROWS = 1 << 20
+_PACK_BYTES = 1 << 26
+# Items of complete buckets that are ranked together.
 _TOGETHER = 1 << 18
 
 _SCORES = {
     "float": np.float32, "double": np.float64, "tinyint": np.int64, "smallint": np.int64, "int": np.int64,
     "bigint": np.int64,
 }  # fmt: skip
+_NO_LABEL = "not a label, which is 0 or 1, False or True"
+_NO_INTEGER = "null, which no integer stands for: cast the column to double"
 _LABELS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
 
 
@@ -85,6 +97,8 @@ def hit_curve(
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
+    from pyspark.sql import functions as F
+
     rows, dtype = _columns(df, label, score)
     checked_sorted([], "score", lower_is_better, nan_policy)  # the options, before anything is computed
     relevant = rows.where("label").select("score").toArrow().column(0)
@@ -95,7 +109,12 @@ def hit_curve(
         nan_hits = int(np.count_nonzero(missing))
         found = found[~missing] + dtype.type(0)  # -0.0 becomes 0.0
     cuts, hits = np.unique(found, return_counts=True)
-    partial = rows.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
+    # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
+    filled = F.col("score")
+    if dtype.kind == "f":
+        filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
+    scores = rows.select(F.when(F.col("label").isNotNull(), filled).alias("score"))
+    partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
     table = merged.toArrow().to_pylist()
 
@@ -103,17 +122,16 @@ def hit_curve(
     if problems:
         raise ValueError(min(problems).partition("|")[2])
     items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
-    num_hits = nan_items = seen_nan_hits = 0
+    nan_items = 0
     for row in table:
         start = 2 * _SLICE * row["slice"]
         counts = np.frombuffer(row["counts"], f"u{row['width']}")
         items[start : start + counts.shape[0]] += counts.astype(np.int64)
-        num_hits, nan_items = num_hits + row["hits"], nan_items + row["nan_items"]
-        seen_nan_hits += row["nan_hits"]
-    if num_hits != found.shape[0] + nan_hits or seen_nan_hits != nan_hits or (items[1::2] < hits).any():
+        nan_items += row["nan_items"]
+    if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
         raise ValueError(
-            f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and "
-            f"{num_hits} when they were counted, or others: cache it, so that it is the same both times"
+            f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and not all of "
+            "their scores when all rows were counted: cache it, so that it is the same both times"
         )
     if nan_policy == "omit":
         nan_items = nan_hits = 0
@@ -136,16 +154,16 @@ def hit_curves(
 ) -> DataFrame:
     """Measures of the ranking of each query of a DataFrame.
 
-    Rows are shuffled once, by query, and sorted by query within their partition; a task ranks many queries at a time
-    and holds few of them. Queries of more than `max_query` rows are found first, by counting, and each is measured as
-    `hit_curve` does it, at once.
+    Rows are packed by a hash of their query and shuffled once; a task ranks many queries at a time and holds few of
+    them. Queries of more than `max_query` rows are found first, by counting, and each is measured as `hit_curve` does
+    it, at once.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
         One row an item.
     query, label, score : str
-        Columns; label and score as for `hit_curve`.
+        Columns; label and score as for `hit_curve`, the query a number, a text or a time. Null is a query as well.
     measures : sequence of str
         Names as on the command line: ``"AP"``, ``"P@10"``, ``"AP(norm=min)@100"``.
     ties : {"expected", "best", "worst", "threshold"}
@@ -173,6 +191,7 @@ def hit_curves(
     --------
     >>> hit_curves(df, "user", "clicked", "score", ["AP@10", "RR"]).agg({"RR": "mean"})  # doctest: +SKIP
     """
+    import pyarrow as pa
     from pyspark.sql import functions as F
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -181,26 +200,45 @@ def hit_curves(
     asked = [parse(name) for name in measures]
     for measure in asked:
         measure.reading(ties)
-    rows, _ = _columns(df, label, score, query)
+    checked_sorted([], "score", lower_is_better, nan_policy)
+    rows, dtype = _columns(df, label, score, query)
+    kind = rows.select("query").limit(0).toArrow().schema.field(0).type
+    if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
+        of_type = dict(df.dtypes)[query]
+        raise TypeError(f"column {query!r} is of type {of_type}: queries must be numbers, texts or times")
     schema = StructType(
         [StructField(query, rows.schema["query"].dataType)]
         + [StructField(name, LongType()) for name in ("num_items", "num_relevant")]
         + [StructField(name, DoubleType()) for name in measures]
     )
+    bucket = F.xxhash64("query")
+    partitions = str(df.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    least = _BUCKETS_A_PARTITION * (int(partitions) if partitions.isdecimal() else 200)
     large: list[Any] = []
     if max_query is not None:
-        sizes = rows.groupBy("query").count().where(F.col("count") > max_query)
-        large = [row[0] for row in sizes.select("query").collect()]
+        # Queries are counted by hash first: that takes no memory and shuffles next to nothing, however many there are.
+        coarse = F.pmod(bucket, F.lit(_MAX_BUCKETS))
+        sizes = rows.groupBy(coarse.alias("bucket")).count().toArrow()
+        count = sizes.column("count").to_numpy()
+        least = max(least, int(count.sum()) // _BUCKET_ROWS)
+        suspects = sizes.column("bucket").to_numpy()[count > max_query].tolist()
+        if suspects:
+            counted = rows.where(coarse.isin(suspects)).groupBy("query").count().where(F.col("count") > max_query)
+            large = [row[0] for row in counted.select("query").collect()]
+    buckets = min(_MAX_BUCKETS, 1 << (least - 1).bit_length())
     small = rows
     if large:
         apart = F.col("query").isin([one for one in large if one is not None])
         if None in large:
             apart = apart | F.col("query").isNull()
         small = rows.where(~F.coalesce(apart, F.lit(False)))
-    function = _measuring(
-        asked, list(measures), (query, label, score), ties, lower_is_better, nan_policy, _TOGETHER
-    )
-    result = small.repartition("query").sortWithinPartitions("query").mapInArrow(function, schema)
+    # Bucket and label in one number: what a row costs on its way to Python grows with its columns.
+    code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
+    coded = small.select(code.alias("code"), "score", "query")
+    packed = coded.mapInArrow(_packing(label, score, nan_policy), _PACKED)
+    packed = packed.repartition("bucket").sortWithinPartitions("bucket")
+    options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    result = packed.mapInArrow(_measuring(asked, list(measures), query, kind, dtype, ties, options), schema)
     if large:
         values = []
         for one in large:
@@ -231,7 +269,8 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None) ->
     number = df[score].cast("bigint") if dtype.kind == "i" else df[score]
     chosen = [flag.alias("label"), number.alias("score")]
     if query is not None:
-        chosen.append(df[query].alias("query"))
+        one = df[query] + 0 if types[query] in ("float", "double") else df[query]  # -0.0 becomes 0.0
+        chosen.append(one.alias("query"))
     return df.select(*chosen), dtype
 
 
@@ -243,27 +282,23 @@ class _BadRow(Exception):
         self.index = index
 
 
-def _checked(
-    batch: Any, nan_policy: str, label_name: str, score_name: str
-) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """The labels and scores of a batch."""
+def _checked(column: Any, nan_policy: str, name: str) -> NDArray[Any]:
+    """The scores of a batch."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    labels, scores = batch.column("label"), batch.column("score")
-    if labels.null_count:
-        at = pc.index(pc.is_null(labels), True).as_py()
-        raise _BadRow(at, f"column {label_name!r}: not a label, which is 0 or 1, False or True")
-    if pa.types.is_integer(scores.type) and scores.null_count:
-        at = pc.index(pc.is_null(scores), True).as_py()
-        raise _BadRow(at, f"column {score_name!r}: null, which no integer stands for: cast the column to double")
-    score = scores.to_numpy(zero_copy_only=False)
+    if pa.types.is_integer(column.type) and column.null_count:
+        raise _BadRow(_first_null(column), f"column {name!r}: {_NO_INTEGER}")
+    score: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     if nan_policy == "raise" and score.dtype.kind == "f":
         missing = np.isnan(score)
         if missing.any():
             problem = "nan: give nan_policy='worst' to rank it below all other scores, or 'omit' to leave it out"
-            raise _BadRow(int(missing.argmax()), f"column {score_name!r}: {problem}")
-    return labels.to_numpy(zero_copy_only=False), score
+            raise _BadRow(int(missing.argmax()), f"column {name!r}: {problem}")
+    return score
+
+
+def _first_null(column: Any) -> int:
+    return int(column.is_null().to_numpy(zero_copy_only=False).argmax())
 
 
 def _counting(
@@ -275,52 +310,52 @@ def _counting(
         from pyspark import TaskContext
 
         counter = BlockCounter(cuts)
-        rows = hits = nan_hits = 0
+        rows = 0
         for batch in batches:
+            column = batch.column("score")
             try:
-                label, score = _checked(batch, nan_policy, label_name, score_name)
+                if column.null_count:
+                    problem = f"column {label_name!r}: {_NO_LABEL}"
+                    if cuts.dtype.kind == "i":
+                        problem += f", or column {score_name!r}: {_NO_INTEGER}"
+                    raise _BadRow(_first_null(column), problem)
+                score = _checked(column, nan_policy, score_name)
             except _BadRow as bad:
                 context = TaskContext.get()
                 partition = context.partitionId() if context is not None else 0
                 # A row, not an exception: Spark would try the task again and again.
                 problem = f"{partition:012d}|partition {partition}, row {rows + bad.index + 1} of it, {bad}"
-                yield _partial(_ERROR, np.empty(0, np.int64), {}, problem)
+                yield _partial(_ERROR, np.empty(0, np.int64), 0, problem)
                 return
             rows += batch.num_rows
-            hits += int(np.count_nonzero(label))
-            if score.dtype.kind == "f":
-                nan_hits += int(np.count_nonzero(np.isnan(score[label])))
             counter.add(score, nan_policy)
         if rows == 0:
             return
         counts = counter.counts()
-        totals = {"items": rows, "hits": hits, "nan_items": counter.nan_items, "nan_hits": nan_hits}
         for at, start in enumerate(range(0, counts.shape[0], 2 * together)):
-            yield _partial(at, counts[start : start + 2 * together], totals if at == 0 else {})
+            yield _partial(at, counts[start : start + 2 * together], counter.nan_items if at == 0 else 0)
 
     return count
 
 
-def _partial(slice_: int, counts: NDArray[np.int64], totals: dict[str, int], problem: str | None = None) -> Any:
+def _partial(slice_: int, counts: NDArray[np.int64], nan_items: int, problem: str | None = None) -> Any:
     """A row of the counts of some thresholds, in as few bytes as they need."""
     import pyarrow as pa
 
     dtype = np.min_scalar_type(int(counts.max(initial=0)))
-    row = {
+    return pa.RecordBatch.from_pydict({
         "slice": pa.array([slice_], pa.int32()),
         "counts": pa.array([counts.astype(dtype).tobytes()], pa.binary()),
         "width": pa.array([dtype.itemsize], pa.int32()),
-    }
-    for name in ("items", "hits", "nan_items", "nan_hits"):
-        row[name] = pa.array([totals.get(name, 0)], pa.int64())
-    row["problem"] = pa.array([problem], pa.string())
-    return pa.RecordBatch.from_pydict(row)
+        "nan_items": pa.array([nan_items], pa.int64()),
+        "problem": pa.array([problem], pa.string()),
+    })  # fmt: skip
 
 
 def _add(batches: Iterator[Any]) -> Iterator[Any]:
     """The sums of counts, slice by slice; of several problems the first."""
     sums: dict[int, NDArray[np.int64]] = {}
-    totals: dict[int, dict[str, int]] = {}
+    nan_items: dict[int, int] = {}
     problem: str | None = None
     for batch in batches:
         for row in batch.to_pylist():
@@ -330,76 +365,163 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
                 continue
             counts = np.frombuffer(row["counts"], f"u{row['width']}").astype(np.int64)
             sums[at] = counts if at not in sums else sums[at] + counts
-            total = totals.setdefault(at, {})
-            for name in ("items", "hits", "nan_items", "nan_hits"):
-                total[name] = total.get(name, 0) + row[name]
+            nan_items[at] = nan_items.get(at, 0) + row["nan_items"]
     if problem is not None:
-        yield _partial(_ERROR, np.empty(0, np.int64), {}, problem)
+        yield _partial(_ERROR, np.empty(0, np.int64), 0, problem)
     for at, counts in sums.items():
-        yield _partial(at, counts, totals[at])
+        yield _partial(at, counts, nan_items[at])
+
+
+def _packing(label_name: str, score_name: str, nan_policy: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The function that packs the rows of a partition by bucket."""
+    def pack(batches: Iterator[Any]) -> Iterator[Any]:
+        waiting: list[tuple[Any, ...]] = []
+        rows = size = 0
+        for batch in batches:
+            code, queries = batch.column("code"), batch.column("query")
+            try:
+                if code.null_count:
+                    raise _BadRow(_first_null(code), f"column {label_name!r}: {_NO_LABEL}")
+                score = _checked(batch.column("score"), nan_policy, score_name)
+            except _BadRow as bad:
+                raise ValueError(f"query {queries[bad.index].as_py()!r}, {bad}") from None
+            code = code.to_numpy()
+            flags = (code & 1).astype(np.uint8)
+            if queries.null_count:
+                flags[queries.is_null().to_numpy(zero_copy_only=False)] |= _NULL
+            waiting.append(((code >> 1).astype(np.uint16), flags, score, queries))
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows >= _PACK_ROWS or size >= _PACK_BYTES:
+                yield _packed(waiting)
+                waiting, rows, size = [], 0, 0
+        if rows:
+            yield _packed(waiting)
+
+    return pack
+
+
+_NULL = 2  # in the flags, which are 1 where the label is
+
+
+def _packed(parts: list[tuple[Any, ...]]) -> Any:
+    """Rows of `_PACKED` from buckets, flags, scores and queries."""
+    import pyarrow as pa
+
+    buckets, flags, scores = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    order = np.argsort(buckets, kind="stable")  # a radix sort, of 16 bits
+    buckets = buckets[order]
+    n = buckets.shape[0]
+    starts = np.union1d(np.flatnonzero(np.diff(buckets)) + 1, np.arange(0, n, _PIECE))
+    bounds = np.append(starts, n)
+
+    def pieces(values: Any, at: NDArray[np.int64]) -> Any:
+        return pa.Array.from_buffers(
+            pa.binary(), starts.shape[0], [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)]
+        )
+
+    queries = pa.concat_arrays([part[3] for part in parts])
+    if pa.types.is_boolean(queries.type):
+        queries = queries.cast(pa.int8())
+    queries = queries.take(pa.array(order))
+    if _is_text(queries.type):
+        offsets = np.frombuffer(queries.buffers()[1], _offset_type(queries.type), n + 1)
+        data, at = queries.buffers()[2] or pa.py_buffer(b""), offsets[bounds]
+        lengths = pieces(np.diff(offsets).astype(np.int32), 4 * bounds)
+    else:
+        data, at = queries.buffers()[1], queries.type.bit_width // 8 * bounds
+        lengths = pa.nulls(starts.shape[0], pa.binary())
+    return pa.RecordBatch.from_pydict({
+        "bucket": buckets[starts].astype(np.int32),
+        "flags": pieces(flags[order], bounds),
+        "score": pieces(scores[order], scores.dtype.itemsize * bounds),
+        "query": pieces(data, at),
+        "lengths": lengths,
+    })  # fmt: skip
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(is_kind(kind) for is_kind in (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary
+    ))  # fmt: skip
+
+
+def _offset_type(kind: Any) -> type[np.integer[Any]]:
+    import pyarrow as pa
+
+    return np.int64 if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind) else np.int32
+
+
+def _span(column: Any) -> tuple[int, int]:
+    """Where the bytes of a column of binaries begin and end."""
+    offsets = np.frombuffer(column.buffers()[1], _offset_type(column.type))
+    return int(offsets[column.offset]), int(offsets[column.offset + len(column)])
+
+
+def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
+    """The bytes of columns of binaries, one after the other."""
+    parts = [np.empty(0, np.uint8)]
+    for column in columns:
+        start, stop = _span(column)
+        if start < stop:
+            parts.append(np.frombuffer(column.buffers()[2], np.uint8)[start:stop])
+    return np.concatenate(parts)
 
 
 def _measuring(
     measures: list[Measure],
     names: list[str],
-    roles: tuple[str, str, str],
+    query: str,
+    kind: Any,
+    dtype: np.dtype[Any],
     ties: str,
-    lower_is_better: bool,
-    nan_policy: str,
-    together: int,
+    options: dict[str, Any],
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The function that measures the queries of a partition, whose rows come query by query."""
-    query, label_name, score_name = roles
+    """The function that measures the queries of a partition, whose rows come packed, bucket by bucket."""
 
     def measure(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         waiting: list[Any] = []
-        held, limit = 0, together
+        held, last = 0, -1
         for batch in batches:
-            waiting.append(batch)
-            held += batch.num_rows
-            if held < limit:
-                continue
-            rows = pa.Table.from_batches(waiting).combine_chunks()
-            starts, _ = _runs(rows.column("query"))
-            if starts[-1] > 0:
-                # The last query may go on in the next batch.
-                yield rank(rows.slice(0, starts[-1]))
-                rows = rows.slice(starts[-1])
-            waiting, held = rows.to_batches(), rows.num_rows
-            limit = max(together, 2 * held)
+            buckets = batch.column("bucket").to_numpy()
+            starts = [0, *(np.flatnonzero(np.diff(buckets)) + 1).tolist(), batch.num_rows]
+            for start, stop in pairwise(starts):
+                if held >= _TOGETHER and buckets[start] != last:
+                    yield rank(waiting)
+                    waiting, held = [], 0
+                last = buckets[start]
+                waiting.append(batch.slice(start, stop - start))
+                begin, end = _span(waiting[-1].column("flags"))
+                held += end - begin
         if held:
-            yield rank(pa.Table.from_batches(waiting).combine_chunks())
+            yield rank(waiting)
 
-    def rank(rows: Any) -> Any:
+    def rank(pieces: list[Any]) -> Any:
         import pyarrow as pa
 
-        starts, queries = _runs(rows.column("query"))
-        offsets = np.append(starts, rows.num_rows)
-        batch = rows.to_batches()[0]
-        try:
-            label, score = _checked(batch, nan_policy, label_name, score_name)
-        except _BadRow as bad:
-            at = int(np.searchsorted(offsets, bad.index, "right")) - 1
-            raise ValueError(f"query {queries[at].as_py()!r}, {bad}") from None
-        options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-        curves = HitCurves(label, score, offsets=offsets, **options)
-        columns: dict[str, Any] = {query: queries, "num_items": curves.num_items, "num_relevant": curves.num_relevant}
+        def column(name: str) -> NDArray[np.uint8]:
+            return _unpacked([piece.column(name) for piece in pieces])
+
+        flags, values = column("flags"), column("query")
+        valid = None
+        if (flags >= _NULL).any():
+            valid = pa.py_buffer(np.packbits(flags < _NULL, bitorder="little"))
+        if _is_text(kind):
+            offsets = np.zeros(flags.shape[0] + 1, np.int64)
+            np.cumsum(column("lengths").view(np.int32), out=offsets[1:])
+            buffers, code = [valid, pa.py_buffer(offsets), pa.py_buffer(values)], pa.large_binary()
+        else:
+            buffers, code = [valid, pa.py_buffer(values)], pa.int8() if pa.types.is_boolean(kind) else kind
+        queries = pa.Array.from_buffers(code, flags.shape[0], buffers).dictionary_encode("encode")
+        curves = HitCurves(flags & 1, column("score").view(dtype), qid=queries.indices.to_numpy(), **options)
+        columns: dict[str, Any] = {
+            query: queries.dictionary.cast(kind),
+            "num_items": curves.num_items,
+            "num_relevant": curves.num_relevant,
+        }
         for name, one in zip(names, measures, strict=True):
             columns[name] = np.asarray(one(curves, ties), np.float64)
         return pa.RecordBatch.from_pydict(columns)
 
     return measure
-
-
-def _runs(column: Any) -> tuple[NDArray[np.int64], Any]:
-    """Where each run of equal values begins, and the values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    whole = column.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    encoded = pc.run_end_encode(whole)
-    ends = encoded.run_ends.to_numpy()
-    return np.append(0, ends[:-1]).astype(np.int64), encoded.values
