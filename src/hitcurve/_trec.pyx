@@ -27,9 +27,9 @@ from hitcurve._retrieval cimport Asked, Query, Reading, Room, Row, arrange, free
 cnp.import_array()
 
 cdef extern from "_decimal.h" nogil:
-    uint64_t read_u64(const char* p)
-    uint64_t big_endian(uint64_t word)
-    int scaled_double(uint64_t digits, int places, double* value)
+    uint64_t read_u64 "hitcurve_read_u64"(const char* p)
+    uint64_t big_endian "hitcurve_big_endian"(uint64_t word)
+    int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* s, char** endptr, PyObject* overflow_exception) except? -1.0
