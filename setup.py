@@ -10,8 +10,15 @@ from setuptools import Extension, setup
 MODULES = [
     "_sort", "_count", "_read", "_table", "_rank", "_curve", "_resample", "_retrieval", "_trec", "capi",
 ]
-# numpy's own samplers, as a static library in its wheel.
-RANDOM = {"libraries": ["npyrandom"], "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")]}
+MATH = [] if sys.platform == "win32" else ["m"]
+LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
+    "_read": {"libraries": MATH},
+    "_resample": {
+        "libraries": ["npyrandom", *MATH],
+        "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
+    },
+    "_retrieval": {"libraries": MATH},
+}
 
 link_flags = []
 if sys.platform == "win32":
@@ -44,7 +51,7 @@ extensions = [
         ],
         extra_compile_args=flags,
         extra_link_args=link_flags,
-        **(RANDOM if name == "_resample" else {}),
+        **LIBRARIES.get(name, {}),
     )
     for name in MODULES
 ]

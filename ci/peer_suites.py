@@ -210,7 +210,8 @@ def rdkit(checkout: Path) -> Outcomes:
 
 def trec_eval(checkout: Path) -> Outcomes:
     """The quicktest of the Makefile; a case is a measure of a command, right if all of its lines are."""
-    from hitcurve.trec_eval import expand, report
+    from hitcurve.cli_trec import as_trec_eval
+    from hitcurve.trec_eval import expand
 
     makefile = (checkout / "Makefile").read_text(encoding="utf-8")
     commands = re.findall(r"^\t\./trec_eval (.*) (\S+) (\S+) \| diff - (\S+)$", makefile.partition("quicktest:")[2]
@@ -240,7 +241,7 @@ def trec_eval(checkout: Path) -> Outcomes:
         preset = hc.PRESETS["trec_eval 10"] | {"missing": "zero" if asked.c else "raise", "strict": False}
         measures = [entry.measure for entry in entries if entry.measure is not None]
         found = hc.evaluate(checkout / qrels, checkout / run, measures, rel=asked.l, depth=asked.M, **preset)
-        ours = lines_by_measure(report(found, entries, each=asked.q))
+        ours = lines_by_measure(as_trec_eval(found, entries, each=asked.q))
         for measure, lines in theirs.items():
             wrong = next((f"{a} is {b}" for a, b in zip_longest(lines, ours.get(measure, [])) if a != b), "")
             outcomes[f"{command}: {measure}"] = unknown.get(measure, wrong)

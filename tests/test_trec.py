@@ -691,12 +691,17 @@ def test_results_go_out(files):
     pytest.importorskip("polars")
     found = hc.evaluate(*files, ["AP", "P@2"])
     assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
-    for frame in (found.to_pandas(), found.to_polars()):
-        assert list(frame.columns) == ["query_id", "AP", "P@2"]
-        assert len(frame) == 2
     assert json.loads(found.to_json())["means"] == found.means
     assert set(found.definitions) == {"AP", "P@2"}
     assert "relevant from level 1" in found.definitions["AP"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_go_out_as_frames(files, library):
+    pytest.importorskip(library)
+    frame = getattr(hc.evaluate(*files, ["AP", "P@2"]), f"to_{library}")()
+    assert list(frame.columns) == ["query_id", "AP", "P@2"]
+    assert len(frame) == 2
 
 
 def test_runs_on_threads_and_one_by_one(tmp_path, files):

@@ -1,4 +1,5 @@
-/* Decimal text to the nearest double, exactly, for what runs hold: 128-bit integers are beyond Cython. */
+/* Decimal text to the nearest double, exactly, for what runs hold: 128-bit integers are beyond Cython. The names have a
+ * prefix because headers of CPython 3.13 that Cython includes have a read_u64 of their own. */
 #ifndef HITCURVE_DECIMAL_H
 #define HITCURVE_DECIMAL_H
 
@@ -6,13 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t read_u64(const char *p) {
+static inline uint64_t hitcurve_read_u64(const char *p) {
     uint64_t word;
     memcpy(&word, p, 8);
     return word;
 }
 
-static inline uint64_t big_endian(uint64_t word) {
+static inline uint64_t hitcurve_big_endian(uint64_t word) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return word;
 #elif defined(__GNUC__)
@@ -25,7 +26,7 @@ static inline uint64_t big_endian(uint64_t word) {
 }
 
 /* digits / 10^places, correctly rounded. 0 if it takes more than these two exact ways. */
-static inline int scaled_double(uint64_t digits, int places, double *value) {
+static inline int hitcurve_scaled_double(uint64_t digits, int places, double *value) {
     static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (digits == 0) {

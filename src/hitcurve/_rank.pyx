@@ -25,7 +25,6 @@ import operator
 import numpy as np
 
 from hitcurve._count cimport (
-    BLOCK,
     KIND_F16,
     KIND_F32,
     KIND_F64,
@@ -93,12 +92,13 @@ from hitcurve._read cimport (
     Ties,
 )
 from hitcurve._table cimport (
+    SMALL,
     STATUS_BAD_LABEL,
     STATUS_BAD_SCORE,
     STATUS_NO_MEMORY,
     STATUS_OK,
     Ranking,
-    Room,
+    SmallSpace,
     Status,
     Tables,
     Workspace,
@@ -113,6 +113,7 @@ from hitcurve._table cimport (
     ranking_scores,
     release,
     reserve_relevant,
+    small_workspace,
     workspace_free,
     workspace_init,
 )
@@ -120,7 +121,6 @@ from hitcurve._table cimport (
 cnp.import_array()
 
 cdef enum:
-    SMALL = 512              # rankings up to here are made on the stack, with the GIL held
     PIECE = 1 << 22          # items between two looks at Ctrl-C
     ENDLESS = 1 << 30        # items that a BlockCounter is made for
 
@@ -519,27 +519,6 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
-
-# Memory for a small ranking, on the stack.
-cdef struct SmallSpace:
-    double relevant[SMALL + 1]
-    double scratch[BLOCK + 1]
-    int64_t hits[SMALL]
-    uint32_t counts[2 * SMALL + 2]
-
-
-cdef inline void on_stack(Room* room, void* memory, size_t size) noexcept nogil:
-    room.memory = memory
-    room.bytes = size
-    room.on_stack = True
-
-
-cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
-    on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
-    on_stack(&work.hits, space.hits, sizeof(space.hits))
-    on_stack(&work.counts, space.counts, sizeof(space.counts))
-    on_stack(&work.index, NULL, 0)  # fits_small keeps to strategies that need none
-    on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 
 cdef inline bint fits_small(const Items* items, Strategy strategy) noexcept nogil:

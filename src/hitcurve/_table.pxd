@@ -1,7 +1,7 @@
 # Kernels that turn rankings into hit-curve tables. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint32_t
 
-from hitcurve._count cimport Counts, Index, Items, Strategy, Tally, Walk
+from hitcurve._count cimport BLOCK, Counts, Index, Items, Strategy, Tally, Walk
 from hitcurve._read cimport Reading
 
 cdef enum Status:
@@ -23,6 +23,27 @@ cdef struct Workspace:
     Room counts    # and the scratch of sorting
     Room index
     Room scratch
+
+cdef enum:
+    SMALL = 512    # a ranking of fewer items has its memory on the stack
+
+cdef struct SmallSpace:
+    double relevant[SMALL + 1]
+    double scratch[BLOCK + 1]
+    int64_t hits[SMALL]
+    uint32_t counts[2 * SMALL + 2]
+
+cdef inline void on_stack(Room* room, void* memory, size_t size) noexcept nogil:
+    room.memory = memory
+    room.bytes = size
+    room.on_stack = True
+
+cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
+    on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
+    on_stack(&work.hits, space.hits, sizeof(space.hits))
+    on_stack(&work.counts, space.counts, sizeof(space.counts))
+    on_stack(&work.index, NULL, 0)  # for strategies that need none
+    on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 # The counts of one ranking, ready to be walked down.
 cdef struct Ranking:

@@ -27,9 +27,9 @@ from hitcurve._retrieval cimport Asked, Query, Reading, Room, Row, arrange, free
 cnp.import_array()
 
 cdef extern from "_decimal.h" nogil:
-    uint64_t read_u64(const char* p)
-    uint64_t big_endian(uint64_t word)
-    int scaled_double(uint64_t digits, int places, double* value)
+    uint64_t read_u64 "hitcurve_read_u64"(const char* p)
+    uint64_t big_endian "hitcurve_big_endian"(uint64_t word)
+    int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
 
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* s, char** endptr, PyObject* overflow_exception) except? -1.0
@@ -418,18 +418,29 @@ cdef inline void let_pass(Parser* parser, int kind) noexcept nogil:
     parser.passed[kind] += 1
 
 
-cdef Trouble parse_run_line(Parser* parser, const char* p, const char* doc, Doc* found) noexcept nogil:
-    """The rest of a line of a run, from its document id on."""
+cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+    """From the end of a line's query past its second column and its document id; NULL: it has none."""
     cdef const char* end = parser.end
-    cdef const char* stop
+    cdef const char* p = skip_blanks(skip_word(skip_blanks(stop, end), end), end)
+    stop = skip_word(p, end)
+    if stop == p:
+        trouble(parser, TROUBLE_COLUMNS, p, stop)
+        return NULL
+    found.text = p
+    found.length = stop - p
+    found.hash = hash_text(p, found.length)
+    return stop
+
+
+cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+    """A line of a run, from the end of its query on."""
+    cdef const char* end = parser.end
+    cdef const char* p
     cdef const char* after
     cdef bint slow = False, failed = False
-    stop = skip_word(doc, end)
-    if stop == doc:
-        return trouble(parser, TROUBLE_COLUMNS, doc, stop)
-    found.text = doc
-    found.length = stop - doc
-    found.hash = hash_text(doc, found.length)
+    stop = parse_doc(parser, stop, found)
+    if stop is NULL:
+        return parser.trouble
     p = skip_blanks(stop, end)
     stop = skip_word(p, end)
     if stop == p:
@@ -488,12 +499,9 @@ cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
     parser.query = p
     parser.query_length = stop - p
     while True:
-        p = skip_blanks(stop, end)
-        stop = skip_word(p, end)
-        p = skip_blanks(stop, end)
         if not room_for_docs(docs, docs.size + 1):
             return trouble(parser, TROUBLE_MEMORY, p, p)
-        problem = parse_run_line(parser, stop, p, &docs.items[docs.size])
+        problem = parse_run_line(parser, stop, &docs.items[docs.size])
         if problem != NO_TROUBLE:
             return problem
         docs.size += 1
@@ -515,15 +523,9 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* p, Doc* name, Doc* fou
     cdef bint negative = False
     name.text = p
     name.length = stop - p
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
-    found.text = p
-    found.length = stop - p
-    found.hash = hash_text(p, found.length)
+    stop = parse_doc(parser, stop, found)
+    if stop is NULL:
+        return parser.trouble
     p = skip_blanks(stop, end)
     stop = skip_word(p, end)
     if stop == p:

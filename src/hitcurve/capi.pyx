@@ -6,7 +6,6 @@ from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._count cimport (
-    BLOCK,
     KIND_F32,
     KIND_F64,
     KIND_U8,
@@ -71,12 +70,13 @@ from hitcurve._read cimport (
     read_measure,
 )
 from hitcurve._table cimport (
+    SMALL,
     STATUS_BAD_LABEL,
     STATUS_BAD_SCORE,
     STATUS_NO_MEMORY,
     STATUS_OK,
     Ranking,
-    Room,
+    SmallSpace,
     Status,
     Workspace,
     finish_ranking,
@@ -87,6 +87,7 @@ from hitcurve._table cimport (
     ranking_rows,
     ranking_scores,
     reserve_relevant,
+    small_workspace,
     workspace_free,
     workspace_init,
 )
@@ -252,29 +253,8 @@ cdef int status_of(Status status, const Tally* tally, int64_t* place) noexcept n
 # ------------------------------------------------------------------------------------------------------------- ranking
 
 cdef enum:
-    SMALL = 512            # rankings below this are made in memory on the stack
     ROOMY = 1 << 14        # items for whose scores room is made unseen, before the relevant ones are counted
     PIECE = 1 << 30        # items counted before 32-bit counts are emptied
-
-cdef struct SmallSpace:
-    double relevant[SMALL + 1]
-    double scratch[BLOCK + 1]
-    int64_t hits[SMALL]
-    uint32_t counts[2 * SMALL + 2]
-
-
-cdef inline void on_stack(Room* room, void* memory, size_t size) noexcept nogil:
-    room.memory = memory
-    room.bytes = size
-    room.on_stack = True
-
-
-cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
-    on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
-    on_stack(&work.hits, space.hits, sizeof(space.hits))
-    on_stack(&work.counts, space.counts, sizeof(space.counts))
-    on_stack(&work.index, NULL, 0)  # below SMALL items none is made
-    on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
 
 cdef Status rank_huge(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower, Py_ssize_t capacity,

@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
     from hitcurve.trec import Evaluation
+    from hitcurve.trec_eval import Entry
 
-__all__ = ["arguments", "run"]
+__all__ = ["arguments", "as_trec_eval", "run"]
 
 _LEFT_OUT = 3  # exit status
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 _LONG = 1 << 26  # bytes of a file worth a progress line
 _MOVED = 0.001  # what ties may move a mean without a warning
+
+# Of trec_eval's measures: those that print a whole number, and those that have no line for a query.
+_WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+_MEAN_ONLY = ("num_q", "gm_map", "gm_bpref")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> str:
     """Measure, print, and leave with a status that says whether anything was left out."""
     from hitcurve.trec import evaluate, read_qrels
-    from hitcurve.trec_eval import expand, report
+    from hitcurve.trec_eval import expand
 
     if options.baseline is not None:
         options.compare = True
@@ -136,7 +141,7 @@ def run(options: argparse.Namespace) -> str:
         sys.stderr.write("\r\033[K")
     names = _names(options.runs)
     if options.format == "trec":
-        text = "".join(report(one, entries, each=options.each, version=options.version) for one in evaluations)
+        text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
         text = _json(names, evaluations, options)
     elif options.format == "csv":
@@ -167,6 +172,39 @@ def _names(paths: Sequence[str]) -> list[str]:
     """File names, or paths where those are not distinct."""
     short = ["standard input" if path == "-" else os.path.basename(path) for path in paths]
     return short if len(set(short)) == len(short) else list(paths)
+
+
+def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
+    """What trec_eval prints: ``name <tab> query <tab> value``; version 9 none for queries without documents."""
+    silent = set(evaluation.missing) if version < 10 else set()
+    lines: list[str] = []
+    given = {entry.place[0] for entry in entries if entry.given}
+    entries = [entry for entry in dict.fromkeys(entries) if entry.given or entry.place[0] not in given]
+    entries.sort(key=lambda entry: entry.place)
+    strings = {entry.name: evaluation.level_strings(entry.length) for entry in entries if entry.length and each}
+    if each:
+        columns = [(entry, None if entry.measure is None else evaluation.values[entry.measure.name].tolist())
+                   for entry in entries if entry.name not in _MEAN_ONLY and entry.name != "runid"]
+        for i, query in enumerate(evaluation.query_ids):
+            if query in silent:
+                continue
+            for entry, values in columns:
+                if values is None:
+                    lines.append(f"{entry.name:<22}\t{query}\t'{strings[entry.name][i]}'\n")
+                elif values[i] == values[i]:
+                    lines.append(f"{entry.name:<22}\t{query}\t{_value(entry, values[i])}\n")
+    for entry in entries:
+        if entry.name == "runid":
+            lines.append(f"{entry.name:<22}\tall\t{evaluation.name}\n")
+        elif entry.measure is not None:
+            lines.append(f"{entry.name:<22}\tall\t{_value(entry, evaluation.means[entry.measure.name])}\n")
+    return "".join(lines)
+
+
+def _value(entry: Entry, value: float) -> str:
+    if entry.name in _WHOLE or (entry.measure is not None and entry.measure.record.mean == "sum"):
+        return str(int(value))
+    return f"{value:6.4f}"
 
 
 def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from hitcurve import _trec
 from hitcurve._trec import Judged, Qrels, Run
 from hitcurve.measures import Measure
+from hitcurve.trec_eval import expand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -654,8 +655,6 @@ def _check(rules: _Rules) -> None:
 
 def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """The measures that names, sets and parameters of trec_eval stand for, each once."""
-    from hitcurve.trec_eval import expand
-
     found: dict[str, Measure] = {}
     for one in [measures] if isinstance(measures, (str, Measure)) else measures:
         if not isinstance(one, (str, Measure)):

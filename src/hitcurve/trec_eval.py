@@ -1,16 +1,13 @@
-"""trec_eval's names: its sets of measures, its parameters, its order, and its output."""
+"""trec_eval's names: its sets of measures, its parameters and its order."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hitcurve.measures import Measure, parse
 
-if TYPE_CHECKING:
-    from hitcurve.trec import Evaluation
-
-__all__ = ["Entry", "expand", "report"]
+__all__ = ["Entry", "expand"]
 
 _CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 _LEVELS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
@@ -59,8 +56,6 @@ _COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 _OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 _SET = (*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 _ONLY_10 = ("rbp", "rbp_resid", "unj")
-_WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
-_MEAN_ONLY = ("num_q", "gm_map", "gm_bpref")
 _PLACES = {name: place for place, name in enumerate(_MEASURES)}
 
 
@@ -157,36 +152,3 @@ def _filled(name: str, pattern: str, parameters: str, rounding: str) -> str:
     if not parameters:
         return pattern.replace("({})", "")
     return pattern.format("gains={" + parameters.replace("=", ":") + "}")
-
-
-def report(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
-    """What trec_eval prints: ``name <tab> query <tab> value``; version 9 none for queries without documents."""
-    silent = set(evaluation.missing) if version < 10 else set()
-    lines: list[str] = []
-    given = {entry.place[0] for entry in entries if entry.given}
-    entries = [entry for entry in dict.fromkeys(entries) if entry.given or entry.place[0] not in given]
-    entries.sort(key=lambda entry: entry.place)
-    strings = {entry.name: evaluation.level_strings(entry.length) for entry in entries if entry.length and each}
-    if each:
-        columns = [(entry, None if entry.measure is None else evaluation.values[entry.measure.name].tolist())
-                   for entry in entries if entry.name not in _MEAN_ONLY and entry.name != "runid"]
-        for i, query in enumerate(evaluation.query_ids):
-            if query in silent:
-                continue
-            for entry, values in columns:
-                if values is None:
-                    lines.append(f"{entry.name:<22}\t{query}\t'{strings[entry.name][i]}'\n")
-                elif values[i] == values[i]:
-                    lines.append(f"{entry.name:<22}\t{query}\t{_value(entry, values[i])}\n")
-    for entry in entries:
-        if entry.name == "runid":
-            lines.append(f"{entry.name:<22}\tall\t{evaluation.name}\n")
-        elif entry.measure is not None:
-            lines.append(f"{entry.name:<22}\tall\t{_value(entry, evaluation.means[entry.measure.name])}\n")
-    return "".join(lines)
-
-
-def _value(entry: Entry, value: float) -> str:
-    if entry.name in _WHOLE or (entry.measure is not None and entry.measure.record.mean == "sum"):
-        return str(int(value))
-    return f"{value:6.4f}"

@@ -1,0 +1,16 @@
+"""The optional libraries that an example needs, by what stands in it: without them it is not run."""
+
+import importlib.util
+import re
+
+NEEDS = {
+    "matplotlib": r"\.plot\(|plot_curves\(",
+    "pandas": r"to_pandas\(",
+    "polars": r"to_polars\(",
+    "pyarrow": r"import pyarrow|^\$ hitcurve table ",
+}
+
+
+def missing(text: str) -> list[str]:
+    return [name for name, use in NEEDS.items()
+            if re.search(use, text, re.MULTILINE) and importlib.util.find_spec(name) is None]
