@@ -495,3 +495,9 @@ def test_batches_without_the_groups(batch, group, sorted_):
     arrays = (y, s, np.zeros(2, int)) if batch == "short" else (y, s)[:batch]
     with pytest.raises(ValueError, match=r"source: row 1: .* (arrays|groups)|no group column"):
         hc.scan(lambda: iter([arrays]), group=group, sorted=sorted_)
+
+
+@pytest.mark.parametrize("groups", [np.array([2**70, 1], object), np.ones(2, np.longdouble)], ids=["int", "longdouble"])
+def test_groups_that_no_column_holds(groups):
+    with pytest.raises(TypeError, match="source: row 1: groups of dtype"):
+        hc.scan((np.array([True, False]), np.array([2.0, 1.0]), groups))

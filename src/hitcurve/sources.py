@@ -426,7 +426,7 @@ class _Batches(Source):
                 raise ValueError(f"source: row {start + 1}: scores have shape {score.shape}, groups {groups.shape}")
             try:
                 group = self._coded(_encoded(pa.array(groups)))
-            except pa.ArrowNotImplementedError as error:
+            except (pa.ArrowNotImplementedError, OverflowError) as error:
                 raise TypeError(f"source: row {start + 1}: groups of dtype {groups.dtype}: {error}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
