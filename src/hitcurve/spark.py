@@ -35,6 +35,7 @@ _MAX_BUCKETS = 1 << 16
 _BUCKETS_A_PARTITION = 32
 _BUCKET_ROWS = 1 << 20  # more or less, where the number of rows is known
 _PIECE = 512  # rows, at most
+_NULL = 2  # in the flags, of a query; 1 is the label
 # Rows, or bytes, of which pieces are made: an Arrow batch is far too short.
 _PACK_ROWS = 1 << 20
 _PACK_BYTES = 1 << 26
@@ -242,8 +243,8 @@ def hit_curves(
     if large:
         values = []
         for one in large:
-            of_query = rows.where(F.col("query").eqNullSafe(F.lit(one)))
-            curve = hit_curve(of_query, "label", "score", lower_is_better=lower_is_better, nan_policy=nan_policy)
+            of_query = df.where(df[query].eqNullSafe(F.lit(one)))
+            curve = hit_curve(of_query, label, score, lower_is_better=lower_is_better, nan_policy=nan_policy)
             read = [float(measure(curve, ties)) for measure in asked]
             values.append((one, curve.num_items, curve.num_relevant, *read))
         result = result.unionByName(df.sparkSession.createDataFrame(values, schema))
@@ -398,9 +399,6 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> Callable[[Ite
             yield _packed(waiting)
 
     return pack
-
-
-_NULL = 2  # in the flags, which are 1 where the label is
 
 
 def _packed(parts: list[tuple[Any, ...]]) -> Any:
