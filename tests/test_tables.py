@@ -182,6 +182,52 @@ def test_text_as_it_comes(tmp_path):
     assert found.score.tolist() == [2.5, 3]
 
 
+def test_large_floats_are_scores(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s\n1,1e300\n0,9007199254740994\n0,\n0,-1.7e19\n")
+    found = read_columns(path, "y", "s", nan_policy="worst").score
+    np.testing.assert_array_equal(found, [1e300, 9007199254740994, np.nan, -1.7e19])
+
+
+def test_decimals_that_a_float_cannot_tell_apart(tmp_path):
+    digits = ["0.123456789012345679", "0.123456789012345678"]
+    for texts in (digits, [digits[0], "2.5"]):
+        column = pa.array(texts).cast(pa.decimal128(38, 18))
+        parquet.write_table(pa.table({"y": [1, 0], "s": column}), tmp_path / "t.parquet")
+        if texts == digits:
+            with pytest.raises(ValueError, match=r"column 's': it holds decimal128\(38, 18\), of which several values"):
+                read_columns(tmp_path / "t.parquet", "y", "s")
+        else:
+            found = read_columns(tmp_path / "t.parquet", "y", "s").score
+            np.testing.assert_allclose(found, [float(digits[0]), 2.5], rtol=1e-15)
+
+
+def test_a_page_whose_checksum_is_wrong(tmp_path):
+    rows = pa.table({"y": np.arange(5_000) % 2, "s": np.random.default_rng(0).random(5_000)})
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    parquet.write_table(rows, tmp_path / "t.parquet", **options)
+    data = bytearray((tmp_path / "t.parquet").read_bytes())
+    data[60_000] ^= 1
+    (tmp_path / "t.parquet").write_bytes(data)
+    with pytest.raises(ValueError, match=r"t\.parquet: .*checksum"):
+        read_columns(tmp_path / "t.parquet", "y", "s")
+
+
+def test_parquet_is_read_by_name(tmp_path):
+    columns = pa.Table.from_arrays([pa.array([1, 0]), pa.array([2.0, 3.0]), pa.array([5.0, 4.0])], ["y", "s", "s"])
+    parquet.write_table(columns, tmp_path / "t.parquet")
+    for score in ("s", 2, 3):
+        with pytest.raises(ValueError, match="2 columns are called 's'; columns 2, 3 must have different names"):
+            read_columns(tmp_path / "t.parquet", "y", score)
+
+
+@pytest.mark.parametrize(("wanted", "threads"), [(64, 2), (-1, 1), (1, 1)])
+def test_no_more_threads_than_cores(wanted, threads, monkeypatch):
+    monkeypatch.setattr("hitcurve.cores.cores", lambda: 2)
+    monkeypatch.setattr(tables, "cores", lambda: 2)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert TableReader(["a.csv"], "y", ["s"], workers=wanted).workers == threads
+
+
 def test_a_repeated_name_needs_a_number(tmp_path):
     path = write(tmp_path, "t.csv", "y,s,s\n1,2,3\n")
     assert read_columns(path, "y", 3).score.tolist() == [3]
@@ -260,7 +306,11 @@ BAD_TEXT = [
     ("yy,s\n1,2\n", "there is no column 'y'; did you mean 'yy'? the columns are 'yy', 's'"),
     ("y;s\n1;2\n", "there is no column 'y'; the columns are 'y;s'"),
     (",".join(f"c{n}" for n in range(30)) + "\n", "'c19' and 10 more"),
-    (b"y,s\n1,\xff\n", "invalid UTF8 data"),
+    (b"y,s\n1,\xff\n", "row 1 (line 2), column 's': b'\\xff' is not UTF-8"),
+    (b"y,s\n" + b"0,1.5\n" * 300_000 + b"1,\xff\n", "row 300001 (line 300002), column 's': b'\\xff' is not UTF-8"),
+    ("y,s\n1,18446744073709551615\n0,18446744073709551614\n", "row 1 (line 2), column 's': the score "
+     "'18446744073709551615' is a whole number beyond 64 bits with a sign, and no float64"),
+    ("y,s\n1,0.5\n0,2\n1,-9223372036854775809\n", "row 3 (line 4), column 's': the score '-9223372036854775809' is"),
 ]
 
 

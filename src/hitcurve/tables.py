@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve.cores import cores, usable_cores
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -177,7 +179,7 @@ class TableReader:
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
         self.header = header
-        self.workers = (os.cpu_count() or 1) if workers == -1 else workers
+        self.workers = usable_cores() if workers == -1 else min(workers, cores())
         self.group_names: list[Any] = []
         self.found: set[str] = set()
         self._codes: dict[Any, int] = {}
@@ -308,12 +310,9 @@ class TableReader:
 
         shown, _, _ = _kind(path)
         # What is read ahead is kept to the end of the file: the columns as a whole.
-        file = parquet.ParquetFile(stream, pre_buffer=False)
+        file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         names = file.schema_arrow.names
-        found = [names[_found(shown, names, column)] for column in self.asked]
-        for name in found:
-            if names.count(name) > 1:
-                raise ValueError(f"{shown}: {names.count(name)} columns are called {name!r}")
+        found = [names[_found(shown, names, column, by_number=False)] for column in self.asked]
         columns = list(dict.fromkeys(found))
         for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=self.workers > 1):
             yield partial(self._values, [batch.column(name) for name in found])
@@ -465,6 +464,7 @@ class _TextParser:
             cells = self._read(slab, dict.fromkeys(self.keys, pa.string()), refuse=refuse)
         except pa.ArrowInvalid:
             if not bad_rows:
+                self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
                 raise
             bad = bad_rows[0]
             problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {_short(bad.text)}"
@@ -472,6 +472,21 @@ class _TextParser:
         values = self.reader._values(cells)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]
         return values
+
+    def _named(self, columns: list[Any]) -> None:
+        """Names the first cell that is no text."""
+        wrong = []
+        for column, cells in zip(self.reader.asked, columns, strict=True):
+            for index, cell in enumerate(cells.to_pylist()):
+                try:
+                    cell.decode()
+                except UnicodeDecodeError:
+                    bad = _BadCell(index, f"{_short(cell)} is not UTF-8")
+                    bad.column = column
+                    wrong.append((index, bad))
+                    break
+        if wrong:
+            raise min(wrong, key=lambda one: one[0])[1]
 
     def __call__(self, slab: bytes) -> list[Any]:
         import pyarrow as pa
@@ -496,6 +511,8 @@ class _TextParser:
             elif role == "score":
                 score = _numpy(cell)
                 if self.reader.nan_policy == "raise" and _has_nan(score):
+                    return self.slowly(slab)
+                if (np.abs(score) >= _BEYOND).any():
                     return self.slowly(slab)
                 if integers and not _has_nan(score):
                     # From 2**53 up a float64 may stand for several integers.
@@ -578,7 +595,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         if kind == "parquet":
             from pyarrow import parquet
 
-            file = parquet.ParquetFile(stream)
+            file = parquet.ParquetFile(stream, page_checksum_verification=True)
             names: list[str] = file.schema_arrow.names
             at = names.index(column) if column is not None and column in names else 0
             cells = file.read([names[at]]).column(0).to_pylist()
@@ -773,17 +790,20 @@ def _has_nan(score: NDArray[Any]) -> bool:
     return bool(score.dtype.kind == "f" and score.size and np.isnan(score.min()))
 
 
-def _found(shown: str, names: list[str], column: str | int) -> int:
-    """The place of a column among the names of the file."""
+def _found(shown: str, names: list[str], column: str | int, by_number: bool = True) -> int:
+    """The place of a column among the names of the file; not `by_number`: its reader knows columns by name only."""
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
-            numbers = ", ".join(str(place + 1) for place, name in enumerate(names) if name == column)
-            raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; give a number: {numbers}")
+            places = ", ".join(str(place + 1) for place, name in enumerate(names) if name == column)
+            advice = f"give a number: {places}" if by_number else f"columns {places} must have different names"
+            raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; {advice}")
         return names.index(column)
     if isinstance(column, int) or (column.isascii() and column.isdigit()):
         number = _number(shown, column)
         if number > len(names):
             raise ValueError(f"{shown}: there is no column {number}: the file has {len(names)}")
+        if not by_number and names.count(names[number - 1]) > 1:
+            return _found(shown, names, names[number - 1], by_number)
         return number - 1
     from difflib import get_close_matches
 
@@ -863,6 +883,8 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
         numbers = pc.cast(cells, pa.uint8())
     elif pa.types.is_decimal(cells.type):
         numbers = pc.cast(cells, pa.float64())
+        if cells.type.precision > 15 and len(pc.unique(numbers)) < len(pc.unique(cells)):
+            raise _BadCell(None, f"it holds {cells.type}, of which several values are one as float64")
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise _BadCell(None, f"it holds {cells.type}, not numbers")
     scores = _numpy(numbers)
@@ -897,9 +919,20 @@ def _parsed(texts: Any) -> Any:
     try:
         return pc.cast(texts, pa.int64())
     except pa.ArrowInvalid:
+        large = pc.greater_equal(pc.abs(floats), _BEYOND)
+        if pc.any(large).as_py():
+            for index in np.flatnonzero(_numpy(pc.fill_null(large, False)).view(bool)).tolist():
+                text = texts[index].as_py().strip()
+                if _INTEGER.fullmatch(text) and int(text) != floats[index].as_py():
+                    raise _BadCell(
+                        index,
+                        f"the score {_short(text)} is a whole number beyond 64 bits with a sign, and no float64",
+                    ) from None
         return floats
 
 
+_BEYOND = 2.0**63  # whole numbers from here on are no int64
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 
 
