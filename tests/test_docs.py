@@ -17,6 +17,10 @@ import run  # noqa: E402
 PAGES = run.pages()
 
 
+FOLDER = pytest.mark.thread_unsafe(reason="examples have the process's working folder and standard output")
+
+
+@FOLDER
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_page(page):
     """Examples and commands, from top to bottom."""
@@ -27,6 +31,7 @@ def test_page(page):
     assert not found, "\n".join(found)
 
 
+@FOLDER
 def test_a_wrong_page_is_found():
     assert run.failures("page", "```python\n>>> 1 + 1\n2\n```\n") == []
     assert len(run.failures("page", "```python\n>>> 1 + 1\n3\n```\n")) == 1

@@ -17,6 +17,7 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS = FENCED.findall(README)
 TEXT = FENCED.sub("", README)
 TIES = ("expected", "best", "worst", "threshold")
+STDOUT = pytest.mark.thread_unsafe(reason="doctest takes the process's standard output")
 
 
 def run(name, text, names):
@@ -44,6 +45,7 @@ def code(text):
 # --- examples -----------------------------------------------------------------------------------------------
 
 
+@STDOUT
 def test_examples():
     """One after the other, in the same names: what a reader types."""
     blocks = [text for language, text in BLOCKS if language == "python"]
@@ -94,6 +96,7 @@ def test_what_makes_or_reads_a_ranking_has_an_example():
     assert {"average_precision", "mean_average_precision", "HitCurve", "HitCurves", "HitCounter"} <= set(EXAMPLES)
 
 
+@STDOUT
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_docstring(name):
     if absent := optional.missing(EXAMPLES[name]):

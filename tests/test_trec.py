@@ -525,9 +525,10 @@ def test_queries_on_one_side_only():
     ],
 )
 def test_bad_options(options, problem):
-    run = options.pop("run", {"q": {"d": 1.0}})
+    arguments = {"run": {"q": {"d": 1.0}}, "measures": "AP", **options}
+    run = arguments.pop("run")
     with pytest.raises(ValueError, match=problem):
-        hc.evaluate({"q": {"d": 2}}, run, **{"measures": "AP", **options})
+        hc.evaluate({"q": {"d": 2}}, run, **arguments)
 
 
 def test_measures_are_names():
