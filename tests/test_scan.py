@@ -579,6 +579,8 @@ def test_no_integer_of_a_list_is_rounded():
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_masked_arrays_are_refused(at):
+    with pytest.raises(ValueError, match="actives is a masked array with 1 masked entries"):
+        hc.scan(([1, 0], [2.0, 1.0]), actives=np.ma.array([2.0, 9.0], mask=[False, True]))
     arrays = [np.array([1, 0]), np.array([2.0, 1.0]), np.array([5, 5])]
     arrays[at] = np.ma.array(arrays[at], mask=[False, True])
     for source in (tuple(arrays), lambda: [tuple(arrays)]):
@@ -649,6 +651,13 @@ def test_groups_that_have_no_name(cells, name, tmp_path):
     for source in (table, lambda: [table], tmp_path / "a.parquet"):
         with pytest.raises(ValueError, match=f"column 'q': it holds {name}.*: groups must be numbers or texts"):
             hc.scan(source, "y", "s", "q")
+
+
+@pytest.mark.parametrize("groups", [["a", None], [None, 2], [np.nan, 2.5], np.array([None, "a"], object)])
+def test_groups_without_a_name(groups):
+    for source in (([1, 0], [2.0, 1.0], groups), lambda: [([1, 0], [2.0, 1.0], groups)]):
+        with pytest.raises(ValueError, match=r"source: row [12]: the group is empty"):
+            hc.scan(source, group=None if isinstance(source, tuple) else 3)
 
 
 def test_names_of_groups_keep_their_digits():
@@ -743,7 +752,8 @@ def test_places_are_those_of_the_file(tmp_path):
 # --- threads, memory, options
 
 
-def test_one_worker_is_the_caller():
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_source_runs_in_the_thread_of_the_caller(workers):
     import sqlite3
     import threading
 
@@ -758,7 +768,7 @@ def test_one_worker_is_the_caller():
             threads.add(threading.get_ident())
             yield tuple(map(list, zip(*part, strict=True)))
 
-    assert hc.scan(source).num_items == 1_000 and threads == {threading.get_ident()}
+    assert hc.scan(source, workers=workers).num_items == 1_000 and threads == {threading.get_ident()}
     base.close()
 
 

@@ -8,6 +8,8 @@ memory while these are few, else in a temporary file without a name, which the s
 
 from __future__ import annotations
 
+import itertools
+import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
-from hitcurve._rank import BlockCounter, checked_sorted, checked_whole, checked_workers, distinct_scores
+from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, checked_workers, distinct_scores
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, names_array, open_source
 
@@ -31,7 +33,7 @@ __all__ = ["scan"]
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _PARTS = 64  # of items apart by their groups
-_PATIENCE = 1.0  # seconds that Ctrl-C waits for threads whose source does not return
+_PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
@@ -88,7 +90,7 @@ def scan(
         Whether the first line of CSV and TSV holds the column names.
     workers : int
         Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
-        With 1, a function runs in the caller's thread.
+        A function runs in the caller's thread.
     progress : bool, optional
         Rows, rows a second and time left on standard error. Default: if that is a terminal.
 
@@ -157,9 +159,7 @@ def scan(
 
 
 def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
-    array = np.asarray(actives)
-    if array.ndim != 1 or (array.dtype.kind not in "biuf" and array.size):
-        raise TypeError(f"actives has shape {array.shape} and dtype {array.dtype}: they are scores, one for each item")
+    array = checked_array(actives, "actives", "they are scores, one for each item")
     if nan_policy == "raise" and array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"actives[{int(np.argmax(np.isnan(array)))}] is nan")
     return array
@@ -201,8 +201,8 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
     """Every piece of every task to `handle(worker, piece)`; the first error in the order of the tasks is raised.
 
-    Tasks are taken one by one, so whatever the source itself does, it does in one thread at a time, while others work;
-    with a single worker all is done in the caller's thread, as some sources ask for.
+    Tasks are taken in the caller's thread, one for each worker that is free: some sources work in one thread only, and
+    Ctrl-C interrupts a source that waits.
     """
     close = getattr(tasks, "close", None)
     if workers == 1:
@@ -216,63 +216,78 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             if close is not None:
                 close()
         return
-    lock = threading.Lock()
+    todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
     errors: list[tuple[int, BaseException]] = []
+    free = threading.Semaphore(workers)
     ended = threading.Semaphore(0)
-    taken = begun = over = 0
-    stop = leave = False
+    begun = over = 0
+    leave = False
+
+    def one(worker: int, at: int, task: Task | None) -> bool:
+        if task is None:
+            return False
+        try:
+            for piece in task():
+                if leave:
+                    break
+                handle(worker, piece)
+                shown.add(piece.rows)
+        except BaseException as error:
+            errors.append((at, error))
+        finally:
+            free.release()
+        return True
 
     def work(worker: int) -> None:
-        nonlocal taken, stop
-        at = 0
         try:
-            while True:
-                with lock:
-                    at = taken
-                    if stop:
-                        return
-                    task = next(tasks, None)
-                    if task is None:
-                        stop = True
-                        return
-                    if leave:
-                        return
-                    taken += 1
-                for piece in task():
-                    if leave:
-                        return
-                    handle(worker, piece)
-                    shown.add(piece.rows)
-        except BaseException as error:
-            with lock:
-                stop = True
-                errors.append((at, error))
+            while one(worker, *todo.get()):
+                pass
         finally:
             ended.release()
+
+    def wait() -> None:
+        while not free.acquire(timeout=0.2):
+            shown.draw()
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
     try:
         for thread in threads:
             thread.start()
             begun += 1
-        # Not by Thread.join: interrupted, that of Python before 3.13 takes a thread for dead.
-        while over < begun:
-            over += ended.acquire(timeout=0.2)
+        for at in itertools.count():
+            wait()
+            try:
+                next_task = None if errors else next(tasks, None)
+            except Exception as error:
+                errors.append((at, error))
+                next_task = None
+            if next_task is None:
+                break
+            todo.put((at, next_task))
+            next_task = None  # what it holds is the worker's
             shown.draw()
+        for _ in range(workers - 1):
+            wait()
     finally:
-        stop = leave = True  # Ctrl-C: what has begun ends with its piece
+        leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
+        for _ in threads[:begun]:
+            todo.put((0, None))
+        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
         until = monotonic() + _PATIENCE
         while over < begun and monotonic() < until:
             over += ended.acquire(timeout=max(0.0, until - monotonic()))
-        # A source that does not return keeps its thread, which ends when it does, and nothing else.
         if over == begun:
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
-            if close is not None:
-                close()
+            for thread in threads[:begun]:
+                thread.join()
+        if close is not None:
+            close()
     if errors:
-        raise min(errors, key=lambda one: one[0])[1]
+        first = min(errors, key=lambda one: one[0])[1]
+        errors.clear()
+        try:
+            raise first
+        finally:
+            del first  # no cycle, which would keep the counts of this pass
 
 
 class _Progress:

@@ -594,14 +594,18 @@ def _group_names(groups: Any, place: str) -> NDArray[Any]:
         raise ValueError(f"{place}: groups are a masked array with {int(np.sum(groups.mask))} masked entries: leave "
                          "them out, or fill them")  # fmt: skip
     array = np.asarray(groups)
-    if array.dtype.kind in "fO" and isinstance(groups, (list, tuple)):
+    if array.dtype.kind in "fO" and isinstance(groups, (list, tuple)) and _all_whole(groups):
         return names_array(groups)
     return array
 
 
+def _all_whole(names: Sequence[Any]) -> bool:
+    return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names)
+
+
 def names_array(names: Sequence[Any]) -> NDArray[Any]:
     """Names of groups as an array: numbers keep all their digits, what is no number is text."""
-    if all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names) and len(names):
+    if names and _all_whole(names):
         for dtype in (np.int64, np.uint64):
             limits = np.iinfo(dtype)
             if limits.min <= min(names) and max(names) <= limits.max:
