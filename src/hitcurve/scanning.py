@@ -482,14 +482,16 @@ def _both_passes(
         del cuts
         counters += [counters[0].sibling() for _ in range(workers - 1)]
         seen = [0] * (workers + 1)
+        settled = set(dtypes)  # types of scores that are compared in that of the thresholds
 
         def count(worker: int, piece: Piece) -> None:
             assert piece.score is not None
             seen[worker] += piece.rows
-            if piece.score.dtype not in dtypes and piece.rows:
-                dtypes.add(piece.score.dtype)
-                if relevant.length and _compared(tuple(dtypes)) != dtype:
+            if piece.score.dtype not in settled and piece.rows:
+                if relevant.length and _compared((*settled, piece.score.dtype)) != dtype:
+                    dtypes.add(piece.score.dtype)
                     raise _OtherType
+                settled.add(piece.score.dtype)
             counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
