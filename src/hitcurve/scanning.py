@@ -717,7 +717,7 @@ def _counted(
             at = int(differ[0])
             number = int(sum(one[at] for one in found))
             raise ValueError(
-                f"actives has {hits[at]} items with score {cuts[at]}, but {number} relevant rows have it: these must "
+                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have it: these must "
                 "be the scores of all relevant items"
             )
         if sum(found_nan) != nan_hits:
