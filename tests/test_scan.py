@@ -626,6 +626,13 @@ def test_a_function_of_frames(frames, items):
     assert hc.scan(source, "y", "s", "q") == hc.HitCurves(y, s, qid=np.char.add("q", q.astype(str)))
 
 
+def test_columns_of_a_frame(items):
+    y, s, q = items
+    frame = pytest.importorskip("pandas").DataFrame({"y": y, "s": s, "q": q})
+    assert hc.scan((frame["y"], frame["s"], frame["q"])) == hc.HitCurves(y, s, qid=q)
+    assert hc.scan((frame["y"], frame["s"])) == hc.HitCurve(y, s)
+
+
 def test_a_scanner(files, items):
     assert hc.scan(dataset(files / "a.parquet").scanner(), "active", "score") == hc.HitCurve(*items[:2])
 

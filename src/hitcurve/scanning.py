@@ -717,8 +717,8 @@ def _counted(
             at = int(differ[0])
             number = int(sum(one[at] for one in found))
             raise ValueError(
-                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have it: these must "
-                "be the scores of all relevant items"
+                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
+                "it: these must be the scores of all relevant items"
             )
         if sum(found_nan) != nan_hits:
             raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")

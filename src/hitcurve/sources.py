@@ -478,26 +478,22 @@ class _Batches(Source):
             if not self.tuples and (self.label, self.score) != (None, None):
                 raise ValueError("label and score name columns, but the source gives tuples of arrays")
             return (batch,)
-        if not self.tuples:
-            import pyarrow as pa
+        stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
+        if self.tuples or not (stream or array):
+            raise TypeError(
+                f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow record batch, a "
+                "data frame, or a tuple (labels, scores)"
+            )
+        if self.score is None:
+            raise TypeError("score must say in which column the scores are")
+        if self.label is None and not self.unlabelled:
+            raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
+        import pyarrow as pa
 
-            if isinstance(batch, (pa.RecordBatch, pa.Table)):
-                read: Iterable[Any] = (batch,)
-            elif hasattr(batch, "__arrow_c_stream__"):
-                read = pa.RecordBatchReader.from_stream(batch)
-            elif hasattr(batch, "__arrow_c_array__"):
-                read = (pa.record_batch(batch),)
-            else:
-                raise TypeError(
-                    f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow record "
-                    "batch, a data frame, or a tuple (labels, scores)"
-                )
-            if self.score is None:
-                raise TypeError("score must say in which column the scores are")
-            if self.label is None and not self.unlabelled:
-                raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
-            return read
-        raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}, not a tuple of arrays")
+        if isinstance(batch, (pa.RecordBatch, pa.Table)):
+            return (batch,)
+        read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        return read
 
     def _columns(
         self, batch: Any, start: int
@@ -590,7 +586,7 @@ _SCORES = "scores must be real numbers"
 
 def _group_names(groups: Any, place: str) -> NDArray[Any]:
     """An array of the names of groups, in which no integer is rounded."""
-    if np.any(getattr(groups, "mask", False)):
+    if isinstance(groups, np.ma.MaskedArray) and np.any(groups.mask):
         raise ValueError(f"{place}: groups are a masked array with {int(np.sum(groups.mask))} masked entries: leave "
                          "them out, or fill them")  # fmt: skip
     array = np.asarray(groups)
