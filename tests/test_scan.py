@@ -107,8 +107,8 @@ def test_every_source_gives_the_curve_of_the_rows(kind, kept, workers, files, ta
 def test_text_is_read_once_and_kept_as_numbers(kept, files, items, monkeypatch):
     monkeypatch.setattr(scanning, "_HELD", kept)
     read = []
-    whole = sources.TableReader.__iter__
-    monkeypatch.setattr(sources.TableReader, "__iter__", lambda self: read.append(1) or whole(self))
+    whole = sources.TableReader._file
+    monkeypatch.setattr(sources.TableReader, "_file", lambda self, path: read.append(1) or whole(self, path))
     y, s, _ = items
     text = np.array([str(x) for x in s.tolist()]).astype(float)
     expected = hc.HitCurve(y, pa.array(s).cast("string").cast("double").to_numpy())
@@ -179,7 +179,7 @@ def test_what_is_known_to_hold_no_hit_is_not_read_twice(dtype, tmp_path, monkeyp
     monkeypatch.setattr(sources._Parquet, "_column", lambda *where: read.append(where[2:]) or column(*where))
     monkeypatch.setattr(scanning, "_HELD", 0)
     assert hc.scan(tmp_path / "a.parquet", "y", "s") == hc.HitCurve(y, s)
-    assert sorted(read) == sorted([(group, "s") for group in range(10)] + [(7, "y"), (7, "s")])
+    assert sorted(read) == sorted([(group, [1]) for group in range(10)] + [(7, [0]), (7, [1])])
     parquet.write_table(pa.table({"y": np.zeros_like(y), "s": s}), tmp_path / "none.parquet")
     assert hc.scan(tmp_path / "none.parquet", "y", "s") == hc.HitCurve(0 * y, s)
 
@@ -501,3 +501,373 @@ def test_batches_without_the_groups(batch, group, sorted_):
 def test_groups_that_no_column_holds(groups):
     with pytest.raises(TypeError, match="source: row 1: groups of dtype"):
         hc.scan((np.array([True, False]), np.array([2.0, 1.0]), groups))
+
+
+# --- types of scores
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("max_memory", [None, 1_000])
+@pytest.mark.parametrize("nan_policy", ["omit", "worst"])
+@pytest.mark.parametrize(("lower_is_better", "workers"), [(True, 1), (False, 2)])
+def test_integers_with_empty_cells_where_nothing_is_relevant(
+    statistics, max_memory, nan_policy, lower_is_better, workers, tmp_path
+):
+    y = np.array([1] * 5 + [0] * 95)
+    s = [50, 49, 48, 47, 46, *range(45), *[None] * 50]
+    table = pa.table({"y": y, "s": pa.array(s, pa.int64())})
+    parquet.write_table(table, tmp_path / "n.parquet", row_group_size=50, write_statistics=statistics)
+    options = {"nan_policy": nan_policy, "lower_is_better": lower_is_better}
+    expected = hc.HitCurve(y, np.array(s, float), **options)
+    curve = hc.scan(tmp_path / "n.parquet", "y", "s", max_memory=max_memory, workers=workers, **options)
+    assert curve == expected and curve.average_precision() == expected.average_precision()
+    assert curve.num_items == (50 if nan_policy == "omit" else 100)
+    actives = [46, 50, 48, 47, 49]
+    assert hc.scan(tmp_path / "n.parquet", "y", "s", actives=actives, **options) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nan_without_any_relevant_row(dtype, tmp_path):
+    s = np.array([1, np.nan, 2.5] * 50, dtype)
+    y = np.zeros(150, np.int64)
+    parquet.write_table(pa.table({"y": y, "s": s}), tmp_path / "n.parquet", row_group_size=50)
+    for policy, number in (("omit", 100), ("worst", 150)):
+        for limit in (None, 100):
+            curve = hc.scan(tmp_path / "n.parquet", "y", "s", nan_policy=policy, max_memory=limit)
+            assert curve == hc.HitCurve(y, s, nan_policy=policy) and curve.num_items == number
+
+
+def test_thresholds_are_made_in_the_type_of_all_scores(tmp_path):
+    # Of one array, float64: the two large integers are one score.
+    y, s = [1, 0, 0], [2**53 + 1, 2**53, None]
+    table = pa.table({"y": y, "s": pa.array(s, pa.int64())})
+    for statistics in (True, False):
+        parquet.write_table(table, tmp_path / "n.parquet", row_group_size=1, write_statistics=statistics)
+        curve = hc.scan(tmp_path / "n.parquet", "y", "s", nan_policy="omit", max_memory=1_000)
+        assert curve == hc.HitCurve(y, np.array([2.0**53, 2.0**53, np.nan]), nan_policy="omit")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [([1], [0.5]), ([0], [0])],
+        [([1], np.array([0.7])), ([0], np.array([0.7], "f4"))],
+        [([0], np.array([0.7])), ([1], np.array([0.7], "f4"))],
+        [([1], np.array([2**63], np.uint64)), ([0], np.array([5])), ([1], np.array([5], np.uint64))],
+        [([0, 1], np.array([7, 3])), ([1, 0], [3.0, 2.5]), ([1], np.array([2], np.uint8))],
+        [([1], np.array([1.0], "f4")), ([0], np.array([1], "i2")), ([1], np.array([1 - 1e-9]))],
+    ],
+)
+def test_sorted_scores_of_several_types(parts):
+    y = np.concatenate([labels for labels, _ in parts])
+    s = np.concatenate([np.asarray(score) for _, score in parts])
+    curve = hc.scan(lambda: parts, sorted="score")
+    assert curve == hc.HitCurve(y, s) == hc.scan(lambda: parts)
+    assert curve.average_precision(ties="worst") == hc.HitCurve(y, s).average_precision(ties="worst")
+
+
+def test_sorted_integers_that_no_float_holds():
+    parts = [([1, 0], np.array([2**53 + 1, 2**53])), ([0], [0.5])]
+    with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64 after integers that no float64"):
+        hc.scan(lambda: parts, sorted="score")
+
+
+def test_no_integer_of_a_list_is_rounded():
+    with pytest.raises(ValueError, match=r"y_score\[0\] is 9007199254740993: no array type holds all of y_score"):
+        hc.scan(([1, 0, 0], [2**53 + 1, 2**53, 0.5]))
+    with pytest.raises(ValueError, match=r"source: row 1: y_score\[0\] is 9007199254740993"):
+        hc.scan(lambda: [([1, 0, 0], [2**53 + 1, 2**53, 0.5])])
+    with pytest.raises(TypeError, match=r"y_score\[1\] is None of type NoneType: scores must be real numbers"):
+        hc.scan(([1, 0], [1.0, None]))
+    with pytest.raises(TypeError, match=r"y_true\[1\] is None of type NoneType: labels must be 0 or 1"):
+        hc.scan(([1, None], [1.0, 2.0]))
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_masked_arrays_are_refused(at):
+    with pytest.raises(ValueError, match="actives is a masked array with 1 masked entries"):
+        hc.scan(([1, 0], [2.0, 1.0]), actives=np.ma.array([2.0, 9.0], mask=[False, True]))
+    arrays = [np.array([1, 0]), np.array([2.0, 1.0]), np.array([5, 5])]
+    arrays[at] = np.ma.array(arrays[at], mask=[False, True])
+    for source in (tuple(arrays), lambda: [tuple(arrays)]):
+        with pytest.raises(ValueError, match="masked array with 1 masked entries: leave them out, or fill them"):
+            hc.scan(source, group=None if isinstance(source, tuple) else 3)
+
+
+# --- labels, and what names them
+
+
+def test_batches_of_a_function_are_labelled():
+    for source in (([1, 0], [2.0, 1.0]), lambda: [([1, 0], [2.0, 1.0])]):
+        curve = hc.scan(source, actives=[2.0])
+        assert curve == hc.HitCurve([1, 0], [2, 1.0]) and curve.num_items == 2
+    table = pa.table({"y": [1, 0], "s": [2.0, 1.0]})
+    assert hc.scan(lambda: [table], "y", "s", actives=[2.0]).num_items == 2
+    assert hc.scan(lambda: [table], score="s", actives=[2.0]).num_items == 3
+    with pytest.raises(TypeError, match="label must say"):
+        hc.scan(lambda: [table], score="s")
+
+
+def test_names_of_columns_beside_tuples():
+    for options in ({"label": "y"}, {"score": "s"}, {"label": 1, "score": 2}):
+        with pytest.raises(ValueError, match="label and score name columns, but the source gives tuples"):
+            hc.scan(lambda: [([1], [2.0])], **options)
+    with pytest.raises(ValueError, match=r"batch of 2 arrays"):
+        hc.scan(lambda: [([1], [2.0])], group=1)
+    with pytest.raises(ValueError, match=r"batch of 3 arrays, but no group: group=3"):
+        hc.scan(lambda: [([1], [2.0], [7])])
+    assert hc.scan(lambda: [([1], [2.0], [7])], group=3).qid.tolist() == [7]
+
+
+@pytest.mark.parametrize("frames", ["pandas", "polars"])
+def test_a_function_of_frames(frames, items):
+    module = pytest.importorskip(frames)
+    y, s, q = items
+    whole = module.DataFrame({"y": y, "s": s, "q": np.char.add("q", q.astype(str))})
+
+    def source():
+        return (whole[at : at + 7_000] for at in range(0, N, 7_000))
+
+    assert hc.scan(source, "y", "s") == hc.HitCurve(y, s)
+    assert hc.scan(source, "y", "s", "q") == hc.HitCurves(y, s, qid=np.char.add("q", q.astype(str)))
+
+
+def test_columns_of_a_frame(items):
+    y, s, q = items
+    frame = pytest.importorskip("pandas").DataFrame({"y": y, "s": s, "q": q})
+    assert hc.scan((frame["y"], frame["s"], frame["q"])) == hc.HitCurves(y, s, qid=q)
+    assert hc.scan((frame["y"], frame["s"])) == hc.HitCurve(y, s)
+
+
+def test_a_scanner(files, items):
+    assert hc.scan(dataset(files / "a.parquet").scanner(), "active", "score") == hc.HitCurve(*items[:2])
+
+
+def test_a_query_without_the_column(files):
+    for source in (polars_query(files / "a.parquet"), dataset(files / "a.parquet")):
+        with pytest.raises(ValueError, match=r"there is no column 'scores'; did you mean 'score'.*'query', 'other'"):
+            hc.scan(source, "active", "scores")
+
+
+@pytest.mark.parametrize(
+    ("cells", "name"),
+    [
+        (pa.array([[1], [2]]), "list"),
+        (pa.array([{"a": 1}, {"a": 2}]), "struct"),
+        (pa.array([b"\xff", b"a"]), "binary"),
+        (pa.array([b"\xff", b"a"]).dictionary_encode(), "dictionary"),
+    ],
+)
+def test_groups_that_have_no_name(cells, name, tmp_path):
+    table = pa.table({"y": [1, 0], "s": [2.0, 1.0], "q": cells})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    for source in (table, lambda: [table], tmp_path / "a.parquet"):
+        with pytest.raises(ValueError, match=f"column 'q': it holds {name}.*: groups must be numbers or texts"):
+            hc.scan(source, "y", "s", "q")
+
+
+@pytest.mark.parametrize("groups", [["a", None], [None, 2], [np.nan, 2.5], np.array([None, "a"], object)])
+def test_groups_without_a_name(groups):
+    for source in (([1, 0], [2.0, 1.0], groups), lambda: [([1, 0], [2.0, 1.0], groups)]):
+        with pytest.raises(ValueError, match=r"source: row [12]: the group is empty"):
+            hc.scan(source, group=None if isinstance(source, tuple) else 3)
+
+
+def test_names_of_groups_keep_their_digits():
+    large = 2**63 + 1
+    y, s, q = [1, 0, 1], [3.0, 2.0, 1.0], [large, 5, large]
+    curves = hc.scan(pa.table({"y": y, "s": s, "q": pa.array(q, pa.uint64())}), "y", "s", "q")
+    assert curves.qid.tolist() == [5, large] and curves.qid.dtype == np.uint64
+    for source in ((y, s, q), (y, s, np.array(q, np.uint64)), lambda: [(y[:1], s[:1], q[:1]), (y[1:], s[1:], q[1:])]):
+        assert hc.scan(source, group=None if isinstance(source, tuple) else 3).qid.tolist() == [5, large]
+    parts = [(y[:1], s[:1], q[:1]), (y[1:2], s[1:2], [-5]), (y[2:], s[2:], q[2:])]
+    assert hc.scan(lambda: parts, group=3).qid.tolist() == [-5, large]
+
+
+def test_columns_of_one_name(tmp_path):
+    columns = [np.array([1, 0, 0]), np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])]
+    table = pa.Table.from_arrays([pa.array(one) for one in columns], ["y", "s", "s"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="2 columns are called 's'; give a number: 2, 3"):
+        hc.scan(tmp_path / "a.parquet", "y", "s")
+    for number in (2, 3):
+        expected = hc.HitCurve(columns[0], columns[number - 1])
+        assert hc.scan(tmp_path / "a.parquet", 1, number) == expected
+    # A column with a dot in its name is not the field of another.
+    inner = pa.array([{"t": 9.0, "u": 0}] * 3)
+    table = pa.table({"q": inner, "q.t": columns[1], "y": columns[0]})
+    parquet.write_table(table, tmp_path / "b.parquet")
+    assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
+    with pytest.raises(ValueError, match="column 'q': it holds struct"):
+        hc.scan(tmp_path / "b.parquet", "y", "q")
+
+
+# --- files that are not what they were
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_changes_is_an_error(workers, in_place, tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    y, s = np.arange(2_000) % 5 == 0, np.arange(2_000.0)
+    monkeypatch.setattr(scanning, "_HELD", 10)
+
+    def write(s, path):
+        parquet.write_table(pa.table({"y": y, "s": s}), path, row_group_size=500, compression="none")
+
+    def change(self, rows, whole=scanning._Progress.next_pass):
+        whole(self, rows)
+        before = os.stat(path)
+        write(s[::-1], path if in_place else tmp_path / "b.parquet")
+        if not in_place:
+            os.replace(tmp_path / "b.parquet", path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + (1 if in_place else 0)))
+
+    write(s, path)
+    assert hc.scan(path, "y", "s") == hc.HitCurve(y, s)
+    monkeypatch.setattr(scanning._Progress, "next_pass", change)
+    with pytest.raises(ValueError, match=r"a\.parquet: changed while it was read"):
+        hc.scan(path, "y", "s", workers=workers)
+
+
+def test_checksums_of_pages_are_looked_at(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"y": np.arange(1_000) % 7 == 0, "s": np.arange(1_000.0)})
+    parquet.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    data = path.read_bytes()
+    at = data.index(np.float64(500).tobytes())
+    path.write_bytes(data[:at] + np.float64(501).tobytes() + data[at + 8 :])
+    with pytest.raises(ValueError, match=r"a\.parquet: rows 1 to 1000: .*checksum"):
+        hc.scan(path, "y", "s")
+
+
+def test_places_are_those_of_the_file(tmp_path):
+    (tmp_path / "1.csv").write_text("y,s,q\n1,9,a\n0,8,a\n")
+    (tmp_path / "2.csv").write_text("y,s,q\n0,7,b\n1,,b\n0,5,b\n1,6,a\n")
+    with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): the score 6\.0 comes after 5\.0"):
+        hc.scan(tmp_path, "y", "s", sorted="score", nan_policy="omit")
+    with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): a group goes on that had ended"):
+        hc.scan(tmp_path, "y", "s", "q", sorted="group", nan_policy="omit")
+    with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): a relevant item has score 6\.0.*not among"):
+        hc.scan(tmp_path, "y", "s", actives=[9.0, np.nan], nan_policy="omit")
+    y, s = np.arange(100) % 50 == 49, np.full(100, 0.1, np.float32)
+    for name in ("1.parquet", "2.parquet"):
+        parquet.write_table(pa.table({"y": y, "s": s if name[0] == "2" else s * 2}), tmp_path / name, row_group_size=20)
+    paths = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    text = (
+        r"2\.parquet: row 50: a relevant item has score 0\.10000000149011612 \(float32; the actives are float64\), "
+        "which is not among the actives"
+    )
+    with pytest.raises(ValueError, match=text):
+        hc.scan(paths, "y", "s", actives=[0.1, float(np.float32(0.2))])
+
+
+# --- threads, memory, options
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_source_runs_in_the_thread_of_the_caller(workers):
+    import sqlite3
+    import threading
+
+    base = sqlite3.connect(":memory:")  # refuses any other thread
+    base.execute("create table items (y integer, s real)")
+    base.executemany("insert into items values (?, ?)", [(at % 3 == 0, at / 7) for at in range(1_000)])
+    threads = set()
+
+    def source():
+        rows = base.execute("select y, s from items")
+        while part := rows.fetchmany(300):
+            threads.add(threading.get_ident())
+            yield tuple(map(list, zip(*part, strict=True)))
+
+    assert hc.scan(source, workers=workers).num_items == 1_000 and threads == {threading.get_ident()}
+    base.close()
+
+
+def test_no_more_threads_than_cores(monkeypatch):
+    import threading
+
+    from hitcurve import cores
+
+    started = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    for workers, number in ((64, 3), (-1, 2), (1, 0)):
+        started.clear()
+        hc.scan(lambda: [([1, 0], [2.0, 1.0])], sorted=None, workers=workers)
+        assert len(started) == 2 * number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupted_while_the_source_sleeps(workers, tmp_path):
+    code = f"""
+        import os, time, numpy as np, hitcurve as hc
+        from hitcurve import cores, scanning
+        scanning._HELD = 1
+        cores.cores = lambda: 4
+        def source():
+            for at in range(5):
+                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
+            print("asleep", flush=True)
+            time.sleep(60)
+        try:
+            hc.scan(source, workers={workers})
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline() == "asleep\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped\n"
+        assert process.wait(10) == 0 and time.monotonic() - began < 10
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"workers": 1.5}, TypeError, r"workers must be a whole number, got 1\.5"),
+        ({"workers": None}, TypeError, "workers must be a whole number, got None"),
+        ({"workers": True}, TypeError, "workers must be a whole number, got True"),
+        ({"max_memory": "1GB"}, TypeError, "max_memory must be a whole number, got '1GB'"),
+        ({"max_memory": float("nan")}, TypeError, "max_memory must be a whole number, got nan"),
+        ({"max_memory": 1e5}, TypeError, r"max_memory must be a whole number, got 100000\.0"),
+        ({"tolerance": "x"}, TypeError, "tolerance must be a number, got 'x'"),
+        ({"tolerance": float("nan")}, ValueError, "tolerance is nan"),
+    ],
+)
+def test_options_of_a_wrong_type(options, error, text):
+    with pytest.raises(error, match=text):
+        hc.scan(([1, 0], [1.0, 0.0]), **options)
+
+
+@pytest.mark.parametrize("tolerance", [0, 1e-300, 1e-9])
+def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
+    import re
+
+    rng = np.random.default_rng(3)
+    y = rng.random(200_000) < 0.3
+    s = rng.standard_normal(200_000) + y
+    with pytest.raises(ValueError, match=r"max_memory=1\.0 MiB: about [\d.]+ MiB would do") as caught:
+        hc.scan((y, s), max_memory=1 << 20, tolerance=tolerance)
+    with pytest.raises(ValueError) as exact:
+        hc.scan((y, s), max_memory=1 << 20)
+    advised, needed = (float(re.search(r"([\d.]+) MiB(?:,| would)", str(one.value))[1]) for one in (caught, exact))
+    assert advised <= needed
+    assert hc.scan((y, s), max_memory=int((advised + 0.1) * 2**20), tolerance=tolerance).num_items == 200_000

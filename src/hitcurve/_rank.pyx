@@ -1209,6 +1209,20 @@ cdef object apply_nan_policy(object nan_policy, object score, Queries queries):
 
 # ------------------------------------------------------------------------------------------------------ counted in blocks
 
+def checked_whole(value, name):
+    return whole_number(value, name)
+
+
+def checked_workers(workers):
+    """Threads to start: no more than there are cores."""
+    return parse_workers(workers)
+
+
+def checked_array(values, name, what):
+    """An array of one dimension and a real type that holds all values exactly, none wider than float64."""
+    return as_double(one_dimension(as_ndarray(values, name, what), name), name)
+
+
 def checked_sorted(values, name, lower_is_better, nan_policy):
     """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
     parse_lower(lower_is_better)

@@ -8,7 +8,8 @@ memory while these are few, else in a temporary file without a name, which the s
 
 from __future__ import annotations
 
-import os
+import itertools
+import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
-from hitcurve._rank import BlockCounter, checked_sorted, distinct_scores
+from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, checked_workers, distinct_scores
 from hitcurve.counter import table_from_counts
-from hitcurve.sources import Piece, Source, Task, open_source
+from hitcurve.sources import Piece, Source, Task, names_array, open_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +33,7 @@ __all__ = ["scan"]
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _PARTS = 64  # of items apart by their groups
+_PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
@@ -63,9 +65,10 @@ def scan(
         A Parquet, CSV or TSV file (what `hitcurve table` reads), a folder, a glob, or a list of these; an Arrow table,
         dataset or stream; a DuckDB relation or polars LazyFrame; ``(y_true, y_score)`` or ``(y_true, y_score, qid)``,
         arrays that may be mapped to memory; a function without arguments that gives the batches anew: Arrow record
-        batches, or tuples of arrays.
+        batches or data frames, or tuples of arrays.
     label, score, group : str or int
-        Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays.
+        Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays; if a function gives
+        these with groups, ``group=3`` says so.
     actives : array_like, optional
         The scores of all relevant items, known beforehand: one pass. With `label` every relevant row must be among
         them and none be missing; without, no row of the source is relevant, and the actives are items beside them.
@@ -86,7 +89,8 @@ def scan(
     header : bool
         Whether the first line of CSV and TSV holds the column names.
     workers : int
-        Threads that decode and count; -1: one for each core. The result does not depend on it.
+        Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
+        A function runs in the caller's thread.
     progress : bool, optional
         Rows, rows a second and time left on standard error. Default: if that is a terminal.
 
@@ -112,6 +116,7 @@ def scan(
     0.9166666666666666
     """
     checked_sorted([], "score", lower_is_better, nan_policy)  # the options
+    workers = checked_workers(workers)
     if sorted not in (None, "score", "group"):
         raise ValueError(f"sorted={sorted!r} is unknown: must be None, 'score', 'group'")
     arrays = isinstance(source, tuple)
@@ -126,17 +131,19 @@ def scan(
         raise ValueError("num_relevant is a number, but each group has its own")
     if actives is None and label is None and not arrays and not callable(source):
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
-    if max_memory is not None and max_memory < 1:
-        raise ValueError(f"max_memory is {max_memory}: it must be a number of bytes")
-    if tolerance is not None and not tolerance >= 0:
-        raise ValueError(f"tolerance is {tolerance}: it must not be negative")
-    workers = _cores() if workers == -1 else workers
-    if workers < 1:
-        raise ValueError(f"workers is {workers}: must be at least 1, or -1 for all cores")
+    if max_memory is not None:
+        max_memory = checked_whole(max_memory, "max_memory")
+        if max_memory < 1:
+            raise ValueError(f"max_memory is {max_memory}: it must be a number of bytes")
+    if tolerance is not None:
+        if isinstance(tolerance, (bool, np.bool_)) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
+            raise TypeError(f"tolerance must be a number, got {tolerance!r} of type {type(tolerance).__name__}")
+        if not tolerance >= 0:
+            raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(
         source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-        in_order=grouped or sorted is not None,
+        in_order=grouped or sorted is not None, unlabelled=actives is not None,
     )  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     with _Progress(opened, passes, progress) as shown:
@@ -145,20 +152,14 @@ def scan(
         if sorted == "score":
             return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant)
         if actives is not None:
-            cuts, hits, nan_hits = _distinct(checked_actives(actives, nan_policy))
-            return _counted(opened, shown, cuts, hits, nan_hits, label is None and not arrays, lower_is_better,
-                            nan_policy, num_relevant, workers)  # fmt: skip
+            known = checked_actives(actives, nan_policy)
+            unlabelled = label is None and not arrays and not callable(source)
+            return _counted(opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, workers)
         return _twice(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-
-
 def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
-    array = np.asarray(actives)
-    if array.ndim != 1 or (array.dtype.kind not in "biuf" and array.size):
-        raise TypeError(f"actives has shape {array.shape} and dtype {array.dtype}: they are scores, one for each item")
+    array = checked_array(actives, "actives", "they are scores, one for each item")
     if nan_policy == "raise" and array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"actives[{int(np.argmax(np.isnan(array)))}] is nan")
     return array
@@ -173,6 +174,13 @@ def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
     if one.kind == "f":
         return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
     return np.dtype(np.uint64 if one == np.uint64 else np.int64)
+
+
+def _is_float64(scores: NDArray[Any]) -> bool:
+    """Whether integers keep their values as float64."""
+    wide = scores.astype(np.float64)
+    inside = wide < 2.0 ** (64 if scores.dtype.kind == "u" else 63)
+    return bool(inside.all() and (wide.astype(scores.dtype) == scores).all())
 
 
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
@@ -193,60 +201,93 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
     """Every piece of every task to `handle(worker, piece)`; the first error in the order of the tasks is raised.
 
-    Tasks are taken one by one, so whatever the source itself does, it does in one thread at a time, while others work.
+    Tasks are taken in the caller's thread, one for each worker that is free: some sources work in one thread only, and
+    Ctrl-C interrupts a source that waits.
     """
-    lock = threading.Lock()
+    close = getattr(tasks, "close", None)
+    if workers == 1:
+        try:
+            for task in tasks:
+                for piece in task():
+                    handle(0, piece)
+                    shown.add(piece.rows)
+                    shown.draw()
+        finally:
+            if close is not None:
+                close()
+        return
+    todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
     errors: list[tuple[int, BaseException]] = []
+    free = threading.Semaphore(workers)
     ended = threading.Semaphore(0)
-    taken = begun = over = 0
-    stop = leave = False
+    begun = over = 0
+    leave = False
+
+    def one(worker: int, at: int, task: Task | None) -> bool:
+        if task is None:
+            return False
+        try:
+            for piece in task():
+                if leave:
+                    break
+                handle(worker, piece)
+                shown.add(piece.rows)
+        except BaseException as error:
+            errors.append((at, error))
+        finally:
+            free.release()
+        return True
 
     def work(worker: int) -> None:
-        nonlocal taken, stop
-        at = 0
         try:
-            while True:
-                with lock:
-                    at = taken
-                    if stop:
-                        return
-                    task = next(tasks, None)
-                    if task is None:
-                        stop = True
-                        return
-                    taken += 1
-                for piece in task():
-                    if leave:
-                        return
-                    handle(worker, piece)
-                    shown.add(piece.rows)
-        except BaseException as error:
-            with lock:
-                stop = True
-                errors.append((at, error))
+            while one(worker, *todo.get()):
+                pass
         finally:
             ended.release()
+
+    def wait() -> None:
+        while not free.acquire(timeout=0.2):
+            shown.draw()
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
     try:
         for thread in threads:
             thread.start()
             begun += 1
-        # Not by Thread.join: interrupted, that of Python before 3.13 takes a thread for dead.
-        while over < begun:
-            over += ended.acquire(timeout=0.2)
+        for at in itertools.count():
+            wait()
+            try:
+                next_task = None if errors else next(tasks, None)
+            except Exception as error:
+                errors.append((at, error))
+                next_task = None
+            if next_task is None:
+                break
+            todo.put((at, next_task))
+            next_task = None  # what it holds is the worker's
             shown.draw()
+        for _ in range(workers - 1):
+            wait()
     finally:
-        stop = leave = True  # Ctrl-C: what has begun ends with its piece
-        while over < begun:
-            over += ended.acquire()
-        for thread in threads[:begun]:
-            thread.join()
-        close = getattr(tasks, "close", None)
+        leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
+        for _ in threads[:begun]:
+            todo.put((0, None))
+        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
+        until = monotonic() + _PATIENCE
+        while over < begun and monotonic() < until:
+            over += ended.acquire(timeout=max(0.0, until - monotonic()))
+        if over == begun:
+            for thread in threads[:begun]:
+                thread.join()
         if close is not None:
             close()
     if errors:
-        raise min(errors, key=lambda one: one[0])[1]
+        first = min(errors, key=lambda one: one[0])[1]
+        errors.clear()
+        try:
+            raise first
+        finally:
+            del first  # no cycle, which would keep the counts of this pass
 
 
 class _Progress:
@@ -353,9 +394,10 @@ class _Spool:
         return whole
 
     def close(self) -> None:
-        self.parts = []
-        if self.file is not None:
-            self.file.close()
+        with self.lock:  # a thread that comes late writes nothing more
+            self.full, self.parts = True, []
+            if self.file is not None:
+                self.file.close()
 
 
 # ------------------------------------------------------------------------------------------------------- two passes
@@ -371,12 +413,38 @@ def _twice(
     tolerance: float | None,
     workers: int,
 ) -> HitCurve:
+    dtypes = set(source.dtypes)
+    while True:
+        try:
+            return _both_passes(
+                source, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers, dtypes
+            )
+        except _OtherType:
+            # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
+            shown.at = 0
+            shown.next_pass(source.rows or 0)
+
+
+class _OtherType(Exception):
+    """The scores that are not relevant have a type in which the thresholds were not made."""
+
+
+def _both_passes(
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
+    tolerance: float | None,
+    workers: int,
+    dtypes: set[np.dtype[Any]],
+) -> HitCurve:
     held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
     # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not fit.
     keep = not source.cheap or (source.rows is not None and source.rows * 4 <= held)
     scores = _Spool(held, disk=not source.cheap)
     relevant = _Spool(sys.maxsize if max_memory is None else held // 2, disk=True)
-    dtypes: set[np.dtype[Any]] = set()
     rows = [0] * (workers + 1)
 
     def collect(worker: int, piece: Piece) -> None:
@@ -414,10 +482,16 @@ def _twice(
         del cuts
         counters += [counters[0].sibling() for _ in range(workers - 1)]
         seen = [0] * (workers + 1)
+        settled = set(dtypes)  # types of scores that are compared in that of the thresholds
 
         def count(worker: int, piece: Piece) -> None:
             assert piece.score is not None
             seen[worker] += piece.rows
+            if piece.score.dtype not in settled and piece.rows:
+                if relevant.length and _compared((*settled, piece.score.dtype)) != dtype:
+                    dtypes.add(piece.score.dtype)
+                    raise _OtherType
+                settled.add(piece.score.dtype)
             counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
@@ -438,7 +512,7 @@ def _twice(
         assert tolerance is not None and max_memory is not None
         return _binned(
             counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items, lower_is_better,
-            num_relevant, tolerance, max_memory,
+            num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1),
         )  # fmt: skip
     finally:
         scores.close()
@@ -541,6 +615,7 @@ def _binned(
     num_relevant: int | None,
     tolerance: float,
     max_memory: int,
+    exact_memory: int,
 ) -> HitCurve:
     """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
     lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
@@ -567,11 +642,12 @@ def _binned(
     best = curve(above, put).average_precision()
     width = best - curve(above + (tied - put), put).average_precision()
     if not width <= tolerance:
-        need = int(max_memory * max(2.0, width / max(tolerance, 1e-300))) if tolerance else 0
+        need = exact_memory
+        if tolerance and max_memory * width / tolerance < exact_memory:
+            need = min(need, int(max_memory * max(2.0, width / tolerance)))
         raise ValueError(
             f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
-            f"max_memory={_bytes(max_memory)}"
-            + (f": about {_bytes(need)} would do" if need else "")
+            f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
         )
     return curve(above, tied, score)
 
@@ -582,38 +658,57 @@ def _binned(
 def _counted(
     source: Source,
     shown: _Progress,
-    cuts: NDArray[Any],
-    hits: NDArray[np.int64],
-    nan_hits: int,
-    beside: bool,
+    actives: NDArray[Any],
+    unlabelled: bool,
     lower_is_better: bool,
     nan_policy: str,
     num_relevant: int | None,
     workers: int,
 ) -> HitCurve:
-    """One pass against known relevant scores; `beside`: their items are not in the source."""
+    """One pass against known relevant scores; where the source has no labels, their items are not in it."""
+    cuts, hits, nan_hits = _distinct(actives)
+    own = cuts.dtype
+    # Smaller integers are floats that any score compares with exactly, also one that was rounded.
+    small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
+    if small:
+        cuts = cuts.astype(np.float64)
     counters = [BlockCounter(cuts)]
     counters += [counters[0].sibling() for _ in range(workers - 1)]
     found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
     found_nan = [0] * len(counters)
+    labelled: set[bool] = set()
+    kinds: set[str] = set()
 
     def count(worker: int, piece: Piece) -> None:
         assert piece.score is not None
-        if piece.relevant is not None and piece.relevant.shape[0]:
-            score, number, missing = _distinct(piece.relevant)
-            found_nan[worker] += missing
-            place = np.searchsorted(cuts, score)
+        score = piece.score
+        labelled.add(piece.relevant is not None)
+        if len(labelled) > 1:
+            raise ValueError(f"{source.place(piece.start)}: some batches have labels, others have none")
+        if piece.rows:
+            kinds.add(score.dtype.kind)
+        wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
+        if piece.places is not None and piece.places.shape[0]:
+            relevant = wide[piece.places]
+            present = relevant == relevant
+            found_nan[worker] += relevant.shape[0] - int(np.count_nonzero(present))
+            place = np.searchsorted(cuts, relevant)
             known = place < cuts.shape[0]
-            known[known] = cuts[place[known]] == score[known]
-            if not known.all():
-                raise ValueError(f"a relevant item has score {score[~known][0]}, which is not among the actives")
-            found[worker][place] += number
-        counters[worker].add(_as_compared(piece.score, cuts.dtype), nan_policy, nan_policy == "raise")
+            known[known] = cuts[place[known]] == relevant[known]
+            if not (known | ~present).all():
+                at = int(piece.places[int(np.argmin(known | ~present))])
+                types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
+                raise ValueError(
+                    f"{source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, which is "
+                    "not among the actives"
+                )
+            found[worker] += np.bincount(place[known], minlength=cuts.shape[0])
+        counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
-    _run(source.tasks("score" if beside else "both"), count, workers, shown)
+    _run(source.tasks("score" if unlabelled else "both"), count, workers, shown)
     counter = _together(counters)
     items, nan_items = counter.counts(), counter.nan_items
-    if beside:
+    if True not in labelled and (unlabelled or labelled):
         items[1::2] += hits
         nan_items += nan_hits
     else:
@@ -622,11 +717,13 @@ def _counted(
             at = int(differ[0])
             number = int(sum(one[at] for one in found))
             raise ValueError(
-                f"actives has {hits[at]} items with score {cuts[at]}, but {number} relevant rows have it: these must "
-                "be the scores of all relevant items"
+                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
+                "it: these must be the scores of all relevant items"
             )
         if sum(found_nan) != nan_hits:
             raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")
+    if small and "f" not in kinds:
+        cuts = cuts.astype(own)
     return _checked_table(cuts, items, hits, nan_items, nan_hits, lower_is_better, nan_policy, num_relevant)
 
 
@@ -647,29 +744,46 @@ def _in_order(
 ) -> HitCurve:
     """One pass over rows that come best first."""
     tables: list[tuple[NDArray[Any], ...]] = []
-    seen = omitted = 0
+    seen = 0
     group = np.empty(0)  # the score of the group that may go on
     tied = hits = above = 0
+    dtypes: set[np.dtype[Any]] = set()
+    large = False  # integers that no float holds
 
     def walk(worker: int, piece: Piece) -> None:
-        nonlocal seen, omitted, group, tied, hits, above
+        nonlocal seen, group, tied, hits, above, large
         assert piece.score is not None and piece.label is not None
-        score, label = piece.score, piece.label
+        score, label, rows = piece.score, piece.label, None
         if nan_policy == "omit" and score.dtype.kind == "f":
             present = score == score
-            score, label = score[present], label[present]
+            if not present.all():
+                rows = np.flatnonzero(present)
+                score, label = score[rows], label[rows]
         if not score.shape[0]:
             return
-        line = np.concatenate([group.astype(score.dtype), score]) if group.shape[0] else score
+        # As in one array; what came before is so already, unless it is beyond what the wider type holds.
+        before = _compared(dtypes) if dtypes else None
+        dtypes.add(piece.score.dtype)
+        dtype = _compared(dtypes)
+        if before is not None and before != dtype and large and dtype.kind == "f":
+            raise ValueError(
+                f"{source.place(piece.start)}: scores of dtype {piece.score.dtype} after integers that no float64 "
+                "holds, which are not compared exactly: give all scores one type"
+            )
+        if score.dtype.kind in "iu":
+            large = large or (max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53 and not _is_float64(score))
+        score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
+        line = np.concatenate([group, score]) if group.shape[0] else score
         # NaN, at the end, equal each other here.
         missing = line != line
         worse = line[1:] < line[:-1] if lower_is_better else line[1:] > line[:-1]
         worse |= missing[:-1] & ~missing[1:]
         if worse.any():
             at = int(np.argmax(worse))
-            row = piece.start + at + 2 - group.shape[0]
+            row = at + 1 - group.shape[0]
             raise ValueError(
-                f"row {row}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
+                f"{source.place(piece.start + (row if rows is None else int(rows[row])))}: the score {line[at + 1]} "
+                f"comes after {line[at]}: the rows are not sorted by score"
             )
         begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
         if not group.shape[0]:
@@ -737,8 +851,8 @@ def _by_group(
             if back.any():
                 at = int(np.argmax(back))
                 raise ValueError(
-                    f"row {start + int(starts[at]) + 1}: a group goes on that had ended: the rows are not sorted "
-                    "by group"
+                    f"{source.place(start + int(starts[at]))}: a group goes on that had ended: the rows are not "
+                    "sorted by group"
                 )
             ended[codes] = True
             rank(label, score, code)
@@ -813,9 +927,9 @@ def _gathered(
     def column(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(curves, name) for _, curves in made])
 
-    qid = np.array(names, dtype=None if not names or isinstance(names[0], (int, float)) else str)
     result: HitCurves = _curves_from(
-        qid, lower, False, row_offsets, *(column(name)[rows] for name in ("score", "above", "tied", "hits")),
+        names_array(names), lower, False, row_offsets,
+        *(column(name)[rows] for name in ("score", "above", "tied", "hits")),
         *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
     )  # fmt: skip
     return result

@@ -9,11 +9,12 @@ from __future__ import annotations
 import glob
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._rank import checked_array
 from hitcurve.tables import (
     Batch,
     Column,
@@ -25,6 +26,7 @@ from hitcurve.tables import (
     _has_nan,
     _kind,
     _labels,
+    _place,
     _scores,
 )
 
@@ -47,7 +49,9 @@ class Piece(NamedTuple):
     label: NDArray[np.uint8] | None = None
     group: NDArray[np.int64] | None = None
     start: int = 0
-    """Rows of the source before these, where rows were asked for in order."""
+    """Rows of the source before these."""
+    places: NDArray[np.int64] | None = None
+    """Which rows are relevant, where relevant scores and all scores were asked for."""
 
 
 Task = Callable[[], Iterable[Piece]]
@@ -66,12 +70,15 @@ class Source:
         Reading again costs less than a copy on disk.
     once : bool
         It cannot be read again.
+    dtypes : set of dtype
+        Types of scores that are known beforehand to come.
     """
 
     rows: int | None = None
     guess: int | None = None
     cheap = False
     once = False
+    dtypes: frozenset[np.dtype[Any]] = frozenset()
 
     def tasks(self, want: str) -> Iterator[Task]:
         """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
@@ -80,6 +87,10 @@ class Source:
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group code among the groups met, ascending, and their names."""
         raise NotImplementedError
+
+    def place(self, row: int) -> str:
+        """Where a row is, counted from 0 over all that was read."""
+        return f"source: row {row + 1}"
 
 
 def open_source(
@@ -92,8 +103,12 @@ def open_source(
     header: bool,
     workers: int,
     in_order: bool,
+    unlabelled: bool,
 ) -> Source:
-    """The source for what a caller gave; `in_order`: its rows must come one after the other."""
+    """The source for what a caller gave.
+
+    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
+    """
     if isinstance(source, (str, os.PathLike)) or (
         isinstance(source, list) and source and all(isinstance(one, (str, os.PathLike)) for one in source)
     ):
@@ -109,14 +124,16 @@ def open_source(
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        return _Batches(_arrays(source), None, None, None, nan_policy, rows=len(source[1]), cheap=True)
+        return _Batches(_arrays(source), None, None, None, nan_policy, rows=len(source[1]), cheap=True, tuples=True)
     if callable(source):
-        return _Batches(lambda: iter(source()), label, score, group, nan_policy)
+        return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
     if score is None:
         raise TypeError("score must say in which column the scores are")
     named = [column for column in (label, score, group) if column is not None]
     open_, rows, cheap, once = _arrow(source, named)
-    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, once=once)
+    return _Batches(
+        open_, label, score, group, nan_policy, rows=rows, cheap=cheap, once=once, unlabelled=unlabelled
+    )  # fmt: skip
 
 
 def _paths(source: Any) -> list[str]:
@@ -147,11 +164,12 @@ def _paths(source: Any) -> list[str]:
     return paths
 
 
-def _piece(want: str, score: NDArray[Any], label: NDArray[np.uint8] | None) -> Piece:
-    relevant = None
+def _piece(want: str, score: NDArray[Any], label: NDArray[np.uint8] | None, start: int) -> Piece:
+    relevant = places = None
     if want != "score" and label is not None:
-        relevant = score[np.flatnonzero(label.view(np.bool_))]
-    return Piece(score.shape[0], relevant, None if want == "relevant" else score)
+        places = np.flatnonzero(label.view(np.bool_))
+        relevant = score[places]
+    return Piece(score.shape[0], relevant, None if want == "relevant" else score, start=start, places=places)
 
 
 class _Parquet(Source):
@@ -165,120 +183,194 @@ class _Parquet(Source):
     ) -> None:  # fmt: skip
         self.paths, self.label, self.score, self.nan_policy = paths, label, score, nan_policy
         self.threads = workers == 1  # a single worker leaves the other cores to the decoder
-        self.files: list[tuple[str, Any, str | None, str]] = []
+        self.files: list[_ParquetFile] = []
         self.rows = 0
         self.local = threading.local()
         types: dict[Column, Any] = {}
+        dtypes: set[np.dtype[Any]] = set()
         for path in paths:
+            state = _state(path)
             file = self._open(path)
-            schema = file.schema_arrow
+            schema, metadata = file.schema_arrow, file.metadata
+            ends = np.cumsum([_leaves(field.type) for field in schema])
+            found: list[list[int]] = []
             for column in (label, score, group):
                 if column is None:
+                    found.append([])
                     continue
-                type_ = schema.field(_found(path, schema.names, column)).type
+                at = _found(path, schema.names, column)
+                type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
                     raise ValueError(
                         f"{path}: column {column!r} is of type {type_}, but {types[column]} in {paths[0]}: the files "
                         "must have one schema"
                     )
-            names = schema.names
-            found = [None if column is None else names[_found(path, names, column)] for column in (label, score)]
-            for name in found:
-                if name is not None and names.count(name) > 1:
-                    raise ValueError(f"{path}: {names.count(name)} columns are called {name!r}")
-            self.files.append((path, file.metadata, found[0], str(found[1])))
-            self.rows += file.metadata.num_rows
+                found.append(list(range(int(ends[at]) - _leaves(type_), int(ends[at]))))
+            if group is not None:
+                _checked_groups(types[group], f"{path}: column {group!r}")
+            if nan_policy != "raise" and _nulls_among_integers(types[score], metadata, found[1][:1]):
+                dtypes.add(np.dtype(np.float64))
+            self.files.append(_ParquetFile(path, metadata, found[0], found[1], self.rows, state))
+            self.rows += metadata.num_rows
             file.close()
+        self.dtypes = frozenset(dtypes)
+
+    def place(self, row: int) -> str:
+        at = max(at for at, file in enumerate(self.files) if file.start <= row)
+        return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
 
     def _open(self, path: str, metadata: Any = None) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
-            return parquet.ParquetFile(path, metadata=metadata)
+            return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
         except (pa.ArrowInvalid, OSError) as error:
             if getattr(error, "filename", None) is not None:
                 raise
             raise ValueError(f"{path}: cannot be read: {_first_line(error)}") from None
 
     def tasks(self, want: str) -> Iterator[Task]:
-        for at, (_, metadata, _, _) in enumerate(self.files):
+        for at, file in enumerate(self.files):
             first = 0
-            for group in range(metadata.num_row_groups):
+            for group in range(file.metadata.num_row_groups):
                 yield lambda at=at, group=group, first=first: self._read(want, at, group, first)  # type: ignore[misc]
-                first += metadata.row_group(group).num_rows
+                first += file.metadata.row_group(group).num_rows
 
     def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
-        path, metadata, label, score = self.files[at]
+        path, metadata, label, score, _, _ = self.files[at]
         rows = metadata.row_group(group).num_rows
         held = getattr(self.local, "file", None)
         if held is None or held[0] != at:
             if held is not None:
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
-        file = held[1]
+        file = held[1].reader
         if want == "relevant" and _without_hits(metadata.row_group(group), label):
             yield Piece(rows, np.empty(0, np.uint8))
             return
         try:
             if rows > _LONG_GROUP:
-                columns = [score] if want == "score" else list(dict.fromkeys([score, label]))
-                for batch in file.iter_batches(_ROWS, [group], columns, use_threads=self.threads):
-                    yield self._converted(want, batch.column(score), None if want == "score" else batch.column(label),
-                                          path, first)  # fmt: skip
+                leaves = sorted({*score, *(() if want == "score" else label)})
+                for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=leaves,
+                                               use_threads=self.threads):  # fmt: skip
+                    self._unchanged(at)
+                    labels = None if want == "score" else batch.column(leaves.index(label[0]))
+                    yield self._converted(want, batch.column(leaves.index(score[0])), labels, at, first)
                     first += batch.num_rows
                 return
             labels = scores = None
             if want != "score":
                 labels = self._column(file, group, label)
                 if want == "relevant" and labels.type == "bool" and not labels.null_count and not labels.true_count:
+                    self._unchanged(at)
                     yield Piece(rows, np.empty(0, np.uint8))
                     return
             scores = self._column(file, group, score)
         except (OSError, _arrow_error()) as error:
+            self._unchanged(at)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {_first_line(error)}") from None
-        yield self._converted(want, scores, labels, path, first)
+        self._unchanged(at)
+        yield self._converted(want, scores, labels, at, first)
 
-    def _column(self, file: Any, group: int, name: str | None) -> Any:
+    def _unchanged(self, at: int) -> None:
+        """An error if what was just read may not be of the file that was opened first."""
+        try:
+            same = _state(self.files[at].path) == self.files[at].state
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise ValueError(f"{self.files[at].path}: changed while it was read")
+
+    def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
         import pyarrow as pa
 
-        column = file.read_row_group(group, columns=[name], use_threads=self.threads).column(0)
+        column = file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0)
         return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
-    def _converted(self, want: str, scores: Any, labels: Any, path: str, first: int) -> Piece:
+    def _converted(self, want: str, scores: Any, labels: Any, at: int, first: int) -> Piece:
         import pyarrow.compute as pc
 
         column = self.label
+        start = self.files[at].start + first
         try:
-            flags = None
             if want != "score":
                 if labels.type == "bool" and not labels.null_count:
                     places = pc.indices_nonzero(labels)
                 else:
-                    flags = _labels(labels)
-                    places = np.flatnonzero(flags.view(np.bool_))
+                    places = np.flatnonzero(_labels(labels).view(np.bool_))
                 column = self.score
                 if want == "relevant":
                     # The other scores are looked at when they are counted.
                     relevant = _scores(scores.take(places), "worst")
-                    return Piece(len(scores), relevant)
+                    return Piece(len(scores), relevant, start=start)
             column = self.score
             score = _scores(scores, self.nan_policy)
-            return Piece(len(scores), None if want == "score" else score[np.asarray(places)], score)
+            if want == "score":
+                return Piece(len(scores), None, score, start=start)
+            places = np.asarray(places)
+            return Piece(len(scores), score[places], score, start=start, places=places)
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {first + bad.index + 1}, "
-            raise ValueError(f"{path}: {place}column {column!r}: {bad}") from None
+            raise ValueError(f"{self.files[at].path}: {place}column {column!r}: {bad}") from None
 
 
-def _without_hits(group: Any, label: str | None) -> bool:
+class _ParquetFile(NamedTuple):
+    path: str
+    metadata: Any
+    label: list[int]
+    """The leaves of the column: numbers, as names need not be distinct."""
+    score: list[int]
+    start: int
+    """Rows of the files before."""
+    state: tuple[int, int, int]
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    """What differs when a file was written anew."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _leaves(type_: Any) -> int:
+    """How many columns of a Parquet file hold an Arrow type."""
+    import pyarrow as pa
+
+    if isinstance(type_, pa.BaseExtensionType):
+        return _leaves(type_.storage_type)
+    if pa.types.is_nested(type_):
+        return sum(_leaves(type_.field(at).type) for at in range(type_.num_fields))
+    return 1
+
+
+def _without_hits(group: Any, label: list[int]) -> bool:
     """Whether the statistics of a row group say that all its labels are 0 or false."""
-    for at in range(group.num_columns):
-        column = group.column(at)
-        if column.path_in_schema == label:
-            known = column.statistics if column.physical_type in ("BOOLEAN", "INT32", "INT64") else None
-            return (known is not None and known.has_min_max and known.has_null_count and known.null_count == 0
-                    and known.min == known.max == 0)  # fmt: skip
-    return False
+    if len(label) != 1:
+        return False
+    column = group.column(label[0])
+    known = column.statistics if column.physical_type in ("BOOLEAN", "INT32", "INT64") else None
+    return (known is not None and known.has_min_max and known.has_null_count and known.null_count == 0
+            and known.min == known.max == 0)  # fmt: skip
+
+
+def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
+    """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(type_) or not leaf:
+        return False
+    statistics = (metadata.row_group(at).column(leaf[0]).statistics for at in range(metadata.num_row_groups))
+    return any(known is not None and known.has_null_count and known.null_count for known in statistics)
+
+
+def _checked_groups(type_: Any, place: str) -> None:
+    import pyarrow as pa
+
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    if str(plain).split("[")[0] in ("binary", "large_binary", "fixed_size_binary", "binary_view") or (
+        pa.types.is_nested(plain) or isinstance(plain, pa.BaseExtensionType)
+    ):
+        raise ValueError(f"{place}: it holds {type_}: groups must be numbers or texts")
 
 
 def _arrow_error() -> type[Exception]:
@@ -309,6 +401,7 @@ class _Files(Source):
     ) -> None:  # fmt: skip
         self.once = "-" in paths
         self.paths = paths
+        self.starts: list[int] = []  # rows before each file
         if label is None:
             self.reader: TableReader = _Unlabelled(paths, score, nan_policy, header, workers)
         else:
@@ -319,14 +412,22 @@ class _Files(Source):
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
-        for batch in self.reader:
-            score = batch.scores[0]
-            if want == "rows":
-                piece = Piece(score.shape[0], None, score, batch.label, batch.group, start)
-            else:
-                piece = _piece(want, score, batch.label)
-            start += score.shape[0]
-            yield lambda piece=piece: (piece,)  # type: ignore[misc]
+        self.starts = []
+        for path in self.paths:
+            self.starts.append(start)
+            for batch in self.reader._file(path):
+                score = batch.scores[0]
+                if want == "rows":
+                    piece = Piece(score.shape[0], None, score, batch.label, batch.group, start)
+                else:
+                    piece = _piece(want, score, batch.label, start)
+                start += score.shape[0]
+                yield lambda piece=piece: (piece,)  # type: ignore[misc]
+
+    def place(self, row: int) -> str:
+        at = max(at for at, start in enumerate(self.starts) if start <= row)
+        path = self.paths[at]
+        return f"{_kind(path)[0]}: {_place(path, self.reader._header_read, row - self.starts[at] + 1)}"
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return self.reader.ordered_groups()
@@ -346,67 +447,94 @@ def _guessed_rows(paths: list[str]) -> int | None:
 
 
 class _Batches(Source):
-    """Batches from a function: Arrow record batches, or tuples of arrays."""
+    """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
 
     def __init__(
         self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None, group: Column | None,
-        nan_policy: str, *, rows: int | None = None, cheap: bool = False, once: bool = False,
+        nan_policy: str, *, rows: int | None = None, cheap: bool = False, once: bool = False, tuples: bool = False,
+        unlabelled: bool = False,
     ) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
-        self.rows, self.cheap, self.once = rows, cheap, once
+        self.rows, self.cheap, self.once, self.tuples, self.unlabelled = rows, cheap, once, tuples, unlabelled
         self.names: list[Any] = []
         self.codes: dict[Any, int] = {}
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
-        for batch in self.open():
-            label, score, group = self._columns(batch, start)
-            if want == "rows":
-                piece = Piece(score.shape[0], None, score, label, group, start)
-            else:
-                piece = _piece(want, score, label)
-            start += score.shape[0]
-            yield lambda piece=piece: (piece,)  # type: ignore[misc]
+        for whole in self.open():
+            for batch in self._split(whole, start):
+                label, score, group = self._columns(batch, start)
+                if want == "rows":
+                    label = np.zeros(score.shape[0], np.uint8) if label is None else label
+                    piece = Piece(score.shape[0], None, score, label, group, start)
+                else:
+                    piece = _piece(want, score, label, start)
+                start += score.shape[0]
+                yield lambda piece=piece: (piece,)  # type: ignore[misc]
 
-    def _columns(self, batch: Any, start: int) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+    def _split(self, batch: Any, start: int) -> Iterable[Any]:
+        """What the source gave, as tuples or Arrow data."""
         if isinstance(batch, tuple):
-            return self._arrays(batch, start)
-        if not hasattr(batch, "schema"):
+            if not self.tuples and (self.label, self.score) != (None, None):
+                raise ValueError("label and score name columns, but the source gives tuples of arrays")
+            return (batch,)
+        stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
+        if self.tuples or not (stream or array):
             raise TypeError(
-                f"the source gave a batch of type {type(batch).__name__}: it must be an Arrow record batch, or a tuple "
-                "(labels, scores)"
+                f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow record batch, a "
+                "data frame, or a tuple (labels, scores)"
             )
         if self.score is None:
             raise TypeError("score must say in which column the scores are")
+        if self.label is None and not self.unlabelled:
+            raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
+        import pyarrow as pa
+
+        if isinstance(batch, (pa.RecordBatch, pa.Table)):
+            return (batch,)
+        read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        return read
+
+    def _columns(
+        self, batch: Any, start: int
+    ) -> tuple[NDArray[np.uint8] | None, NDArray[Any], NDArray[np.int64] | None]:
+        if isinstance(batch, tuple):
+            return self._arrays(batch, start)
+        assert self.score is not None
         names = batch.schema.names
         column: Column | None = self.label
         try:
-            score = label = group = None
+            label = group = None
             if self.label is not None:
                 label = _labels(_whole(batch.column(_found("source", names, self.label))))
             column = self.score
             score = _scores(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
             if self.group is not None:
                 column = self.group
-                group = self._coded(_encoded(_whole(batch.column(_found("source", names, self.group)))))
+                cells = _whole(batch.column(_found("source", names, self.group)))
+                _checked_groups(cells.type, f"source: column {column!r}")
+                group = self._coded(_encoded_groups(cells))
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {start + bad.index + 1}, "
             raise ValueError(f"source: {place}column {column!r}: {bad}") from None
-        return np.zeros(score.shape[0], np.uint8) if label is None else label, score, group
+        return label, score, group
 
     def _arrays(
         self, batch: tuple[Any, ...], start: int
     ) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+        place = f"source: row {start + 1}"
         if len(batch) not in ((2, 3) if self.group is None else (3,)):
-            raise ValueError(f"source: row {start + 1}: a batch of {len(batch)} arrays: it must be (labels, scores) "
+            raise ValueError(f"{place}: a batch of {len(batch)} arrays: it must be (labels, scores) "
                              "or with groups third, if there is a group")  # fmt: skip
-        labels, score = np.asarray(batch[0]), np.asarray(batch[1])
-        if labels.shape != score.shape or score.ndim != 1:
-            raise ValueError(f"source: row {start + 1}: labels have shape {labels.shape}, scores {score.shape}: "
-                             "a batch is one-dimensional, with a score for each label")  # fmt: skip
-        for array, what in ((labels, "labels must be 0 or 1, False or True"), (score, "scores must be real numbers")):
-            if array.dtype.kind not in "biuf":
-                raise TypeError(f"source: row {start + 1}: dtype {array.dtype}: {what}")
+        if len(batch) == 3 and self.group is None and not self.tuples:
+            raise ValueError(f"{place}: a batch of 3 arrays, but no group: group=3 says that the third are groups")
+        try:
+            labels = checked_array(batch[0], "y_true", _LABELS)
+            score = checked_array(batch[1], "y_score", _SCORES)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{place}: {error}") from None
+        if labels.shape != score.shape:
+            raise ValueError(f"{place}: y_true has {labels.shape[0]} items, y_score has {score.shape[0]}")
         flags = labels.view(np.uint8) if labels.dtype == np.bool_ else (labels == 1).view(np.uint8)
         if labels.dtype != np.bool_:
             fine = flags.view(np.bool_) | (labels == 0)
@@ -419,15 +547,15 @@ class _Batches(Source):
                              "(nan_policy 'worst') or leave them out ('omit')")  # fmt: skip
         group = None
         if len(batch) > 2:
+            groups = _group_names(batch[2], place)
+            if groups.shape != score.shape:
+                raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
             import pyarrow as pa
 
-            groups = np.asarray(batch[2])
-            if groups.shape != score.shape:
-                raise ValueError(f"source: row {start + 1}: scores have shape {score.shape}, groups {groups.shape}")
             try:
-                group = self._coded(_encoded(pa.array(groups)))
-            except (pa.ArrowNotImplementedError, OverflowError) as error:
-                raise TypeError(f"source: row {start + 1}: groups of dtype {groups.dtype}: {error}") from None
+                group = self._coded(_encoded_groups(pa.array(groups)))
+            except (pa.ArrowException, OverflowError) as error:
+                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
@@ -452,6 +580,57 @@ class _Batches(Source):
         return rank, [self.names[at] for at in order]
 
 
+_LABELS = "labels must be 0 or 1, False or True"
+_SCORES = "scores must be real numbers"
+
+
+def _group_names(groups: Any, place: str) -> NDArray[Any]:
+    """An array of the names of groups, in which no integer is rounded."""
+    if isinstance(groups, np.ma.MaskedArray) and np.any(groups.mask):
+        raise ValueError(f"{place}: groups are a masked array with {int(np.sum(groups.mask))} masked entries: leave "
+                         "them out, or fill them")  # fmt: skip
+    array = np.asarray(groups)
+    if array.dtype.kind in "fO" and isinstance(groups, (list, tuple)) and _all_whole(groups):
+        return names_array(groups)
+    return array
+
+
+def _all_whole(names: Sequence[Any]) -> bool:
+    return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names)
+
+
+def names_array(names: Sequence[Any]) -> NDArray[Any]:
+    """Names of groups as an array: numbers keep all their digits, what is no number is text."""
+    if names and _all_whole(names):
+        for dtype in (np.int64, np.uint64):
+            limits = np.iinfo(dtype)
+            if limits.min <= min(names) and max(names) <= limits.max:
+                return np.array(names, dtype)
+        return np.array(names, object)
+    if all(isinstance(name, (bool, np.bool_)) for name in names) or all(
+        isinstance(name, (float, np.floating)) for name in names
+    ):
+        return np.array(names)
+    if all(isinstance(name, (int, float, np.number)) for name in names):
+        wide = np.array(names, float)
+        if all(own == name for own, name in zip(wide.tolist(), names, strict=True)):
+            return wide
+        return np.array(names, object)
+    return np.array(names, str)
+
+
+def _encoded_groups(cells: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string_view(cells.type):
+        cells = pc.cast(cells, pa.string())
+    try:
+        return _encoded(cells)
+    except pa.ArrowNotImplementedError:
+        raise _BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
+
+
 def _whole(column: Any) -> Any:
     import pyarrow as pa
 
@@ -463,6 +642,11 @@ def _whole(column: Any) -> Any:
 
 def _arrays(source: tuple[Any, ...]) -> Callable[[], Iterator[Any]]:
     """Slices of arrays in memory or mapped to it."""
+    # Lists and what is masked are looked at as a whole; others may be too large for that.
+    source = tuple(
+        checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
+        for array, name, what in zip(source, ("y_true", "y_score"), (_LABELS, _SCORES), strict=False)
+    ) + tuple(_group_names(array, "source") if isinstance(array, list) else array for array in source[2:])
     lengths = [len(array) for array in source]
     if len(set(lengths)) > 1:
         raise ValueError(f"source has arrays of {' and '.join(map(str, lengths))} items: one label for each score")
@@ -481,8 +665,13 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
     except ImportError as error:
         raise ImportError('reading this source needs pyarrow: pip install "hitcurve[files]"') from error
 
-    names = [column for column in columns if isinstance(column, str)]
-    by_name = len(names) == len(columns)
+    def wanted(names: list[str]) -> list[str] | None:
+        """The columns to read; None for all, where numbers say which."""
+        for column in columns:
+            _found("source", names, column)
+        asked = dict.fromkeys(column for column in columns if isinstance(column, str))
+        return list(asked) if len(asked) == len({*columns}) and all(name in names for name in asked) else None
+
     if isinstance(source, pa.RecordBatchReader):
         return lambda: iter(source), None, False, True
     if isinstance(source, pa.RecordBatch):
@@ -491,13 +680,17 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True, False
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
-        wanted = {name: None for name in names if name in source.schema.names} if by_name else None
+        if type(source).__name__ == "Scanner":
+            wanted(source.projected_schema.names)
+            return lambda: iter(source.to_batches()), None, False, True
+        read = wanted(source.schema.names)
         cheap = getattr(getattr(source, "format", None), "default_extname", "") in ("parquet", "feather", "arrow")
         return (
-            lambda: source.to_batches(columns=list(wanted) if wanted else None, batch_size=_ROWS), None, cheap, False
+            lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap, False
         )  # fmt: skip
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        lazy = source.select(list(dict.fromkeys(names))) if by_name else source
+        picked = wanted(source.collect_schema().names())
+        lazy = source if picked is None else source.select(picked)
 
         def collected() -> Iterator[Any]:
             frames = lazy.collect_batches() if hasattr(lazy, "collect_batches") else [lazy.collect(engine="streaming")]
@@ -506,8 +699,8 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
 
         return collected, None, False, False
     if "duckdb" in module and hasattr(source, "fetch_arrow_reader"):
-        read = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
-        return lambda: iter(read(_ROWS)), None, False, False
+        reader = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
+        return lambda: iter(reader(_ROWS)), None, False, False
     if hasattr(source, "__arrow_c_stream__"):
         return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False, not hasattr(source, "__len__")
     raise TypeError(
