@@ -140,6 +140,25 @@ for name, value in [("negative", -0.5), ("nan", nan), ("inf", inf)]:
     bad(f"weight {name}", ValueError, r"sample_weight\[2\]", str(value))(
         lambda value=value: ap(ties="threshold", sample_weight=one_changed(W, 2, value))
     )
+bad("weights without a sum", ValueError, "sample_weight", "sum")(
+    lambda: ap(ties="threshold", sample_weight=np.full(5, 1e308))
+)
+bad("weights without a sum, of queries", ValueError, "sample_weight", "sum")(
+    lambda: curves(offsets=[0, 5], sample_weight=[1e308] * 5)
+)
+MASKED = np.ma.array(np.arange(5), mask=[0, 1, 0, 1, 0])
+for name, call in {
+    "y_true": lambda v: ap(v),
+    "y_score": lambda v: ap(s=v),
+    "qid": lambda v: curves(qid=v),
+    "tiebreak": lambda v: ap(tiebreak=v),
+    "tiebreak of queries": lambda v: curves(offsets=[0, 5], tiebreak=v),
+    "sample_weight": lambda v: curve(sample_weight=v),
+    "sample_weight of queries": lambda v: curves(offsets=[0, 5], sample_weight=v),
+    "groups": lambda v: hc.compare(Y, {"a": S, "b": S}, groups=v),
+    "y_score of a system": lambda v: hc.compare(Y, {"a": S, "b": v}),
+}.items():
+    bad(f"masked {name}", ValueError, name.split()[0], "masked array with 2")(lambda call=call: call(MASKED))
 bad("weight length", ValueError, "sample_weight", r"\b4\b", r"\b5\b")(lambda: ap(ties="threshold", sample_weight=W[:4]))
 bad("weight text", TypeError, "sample_weight", "str|U")(lambda: ap(ties="threshold", sample_weight=["1"] * 5))
 bad("weight complex", TypeError, "sample_weight", "complex")(lambda: ap(ties="threshold", sample_weight=W + 0j))
@@ -263,6 +282,24 @@ bad("qid with rows", ValueError, "qid")(lambda: hc.HitCurves(Y2, S2, qid=[1, 2])
 bad("offsets with rows", ValueError, "offsets")(lambda: hc.HitCurves(Y2, S2, offsets=[0, 3, 6]))
 bad("qid length", ValueError, "qid", r"\b4\b", r"\b5\b")(lambda: curves(qid=QID[:4]))
 bad("qid nan", ValueError, r"qid\[1\]", "nan")(lambda: curves(qid=[1.0, nan, 2.0, 2.0, 2.0]))
+bad("qid nan among texts", ValueError, r"qid\[1\]", "nan")(lambda: curves(qid=["a", nan, "b", "b", "b"]))
+bad("qid None", ValueError, r"qid\[1\]", "None")(lambda: curves(qid=["a", None, "b", "b", "b"]))
+bad("qid NaT", ValueError, r"qid\[1\]", "NaT")(
+    lambda: curves(qid=np.array(["2020", "NaT", "2020", "2021", "2021"], "datetime64[D]"))
+)
+for name, call in {
+    "qid": curves,
+    "tiebreak": ap,
+    "groups": lambda groups: hc.compare(Y, {"a": S, "b": S}, groups=groups),
+}.items():
+    bad(f"{name} of numbers and texts", TypeError, rf"{name}\[1\]", r"\b1\b", "int")(
+        lambda name=name, call=call: call(**{name: ["1", 1, "1", "2", "2"]})
+    )
+    bad(f"{name} of texts and bytes", TypeError, rf"{name}\[4\]", "b'2'", "bytes")(
+        lambda name=name, call=call: call(**{name: ["1", "1", "1", "2", b"2"]})
+    )
+bad("tiebreak of objects", TypeError, r"tiebreak\[0\]", "object")(lambda: ap(tiebreak=[object()] * 5))
+bad("tiebreak of mixed objects", TypeError, "tiebreak")(lambda: ap(tiebreak=np.array(["1", 1, 2, 3, 4], object)))
 bad("qid 2-D", ValueError, "qid")(lambda: curves(qid=QID[None]))
 bad("offsets fall", ValueError, r"offsets\[2\]", r"\b1\b", r"\b3\b")(lambda: curves(offsets=[0, 3, 1, 5]))
 bad("offsets overrun", ValueError, r"offsets\[(-1|2)\]", r"\b6\b", r"\b5\b")(lambda: curves(offsets=[0, 3, 6]))
