@@ -118,6 +118,10 @@ bad("normalize without a cutoff", ValueError, "normalize", "mean")(lambda: curve
 bad("tiebreak length", ValueError, "tiebreak", r"\b4\b", r"\b5\b")(lambda: ap(tiebreak=[1, 2, 3, 4]))
 bad("tiebreak nan", ValueError, r"tiebreak\[1\]", "nan")(lambda: ap(tiebreak=[1, nan, 3, 4, 5]))
 bad("num_relevant below the hits", ValueError, "num_relevant", r"\b1\b", r"\b2\b")(lambda: ap(num_relevant=1))
+bad("num_relevant below one hit", ValueError, "holds 1 relevant item$")(lambda: ap([0, 1, 0, 0, 0], num_relevant=0))
+bad("num_relevant of a query below one hit", ValueError, "holds 1 relevant item$")(
+    lambda: hc.HitCurves(Y2, S2, num_relevant=[0, 2])
+)
 bad("num_relevant -1", ValueError, "num_relevant", "-1")(lambda: ap(num_relevant=-1))
 bad("num_relevant 2.5", TypeError, "num_relevant", r"2\.5|float")(lambda: ap(num_relevant=2.5))
 bad("num_relevant text", TypeError, "num_relevant", "two|str")(lambda: ap(num_relevant="two"))
@@ -336,6 +340,17 @@ bad("column nan", ValueError, r"above\[1\]", "nan")(lambda: table(above=(0.0, na
 bad("column inf", ValueError, "row 1", "tied", "inf")(lambda: table(tied=(2.0, inf)))
 bad("column of negative weights", ValueError, r"hits\[0\]", r"-0\.5")(lambda: table(hits=(-0.5, 1.0)))
 
+for name, call in {
+    "precision": lambda c: c.precision(1),
+    "tie_report": lambda c: c.tie_report(),
+    "interval": lambda c: c.interval(),
+    "roc_auc": lambda c: c.roc_auc(),
+    "roc_curve": lambda c: c.roc_curve(),
+}.items():
+    bad(f"{name} of a table of weights", ValueError, "weighted", "tied.*in floats")(
+        lambda call=call: call(table(None, [0.0], [2.0], [1.0], num_items=5))
+    )
+
 from_ranks, from_ranked = hc.HitCurve.from_ranks, hc.HitCurve.from_ranked
 bad("rank twice", ValueError, "ranks", r"\b3\b")(lambda: from_ranks([1, 3, 3], num_items=9))
 bad("rank 0", ValueError, r"ranks\[1\]", r"\b0\b")(lambda: from_ranks([1, 0], num_items=9))
@@ -378,6 +393,12 @@ bad("counter, score nan", ValueError, r"y_score\[0\]", "nan")(lambda: counter((Y
 bad("counter, label 2", ValueError, r"y_true\[0\]", r"\b2\b")(lambda: counter((one_changed(Y, 0, 2), S)))
 bad("counter, lengths", ValueError, "y_true", "y_score", r"\b5\b", r"\b4\b")(lambda: counter((Y, S[:4])))
 bad("merge of other thresholds", ValueError, "thresholds")(lambda: counter().merge(counter(thresholds=[0.4])))
+bad("merge of as many other thresholds", ValueError, r"thresholds\[1\]", r"0\.5", r"0\.4")(
+    lambda: counter(thresholds=[0.2, 0.4, 0.6]).merge(counter(thresholds=[0.2, 0.5, 0.7]))
+)
+bad("merge of as many other edges", ValueError, r"edges\[0\]", r"\b1", r"\b0")(
+    lambda: hc.HitCounter(edges=[0.0, 2.0]).merge(hc.HitCounter(edges=[1.0, 2.0]))
+)
 bad("merge of bins", ValueError, "thresholds|edges")(lambda: counter().merge(hc.HitCounter(edges=[0.0])))
 bad("merge of the other direction", ValueError, "lower_is_better")(
     lambda: counter().merge(counter(lower_is_better=True))

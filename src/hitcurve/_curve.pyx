@@ -66,7 +66,7 @@ from hitcurve._read cimport (
     run_integral,
 )
 
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import NO_WEIGHTS, WEIGHTED, HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
 cnp.import_array()
 
@@ -1336,7 +1336,7 @@ cdef class HitCurve(_Measures):
 
     cdef int needs_plain(self, str name) except -1:
         if self.weights is not None:
-            raise ValueError(f"{name} has no meaning for items with sample_weight")
+            raise ValueError(f"{name} {NO_WEIGHTS}")
         return 0
 
     cdef int needs_all(self, str name) except -1:
@@ -1347,7 +1347,7 @@ cdef class HitCurve(_Measures):
 
     cdef object weighted_read(self, str name, object ties, object interpolation):
         if parse_ties(ties) != TIES_THRESHOLD:
-            raise ValueError(f"ties={ties!r} with sample_weight: {name} of weighted items needs ties='threshold'")
+            raise ValueError(f"ties={ties!r}: {name} of {WEIGHTED} needs ties='threshold'")
         above, tied, hits, items, relevant, _ = self.weights
         if name == "roc_auc":
             negatives = items - relevant
@@ -1409,7 +1409,7 @@ cdef class HitCurve(_Measures):
         cdef int reading = parse_ties(ties)
         above, tied, hits = self.above, self.tied, self.hits
         if self.weights is not None and reading != TIES_THRESHOLD:
-            raise ValueError(f"ties={ties!r} with sample_weight: the curves of weighted items need ties='threshold'")
+            raise ValueError(f"ties={ties!r}: the curves of {WEIGHTED} need ties='threshold'")
         rows = above.shape[0]
         passed_hits = np.concatenate([np.zeros(1, hits.dtype), np.cumsum(hits)])
         seen, seen_after = passed_hits[:-1], passed_hits[1:]
@@ -2027,7 +2027,7 @@ cdef class HitCurves(_Measures):
 
     cdef int needs_plain(self, str name) except -1:
         if self.weighted:
-            raise ValueError(f"{name} has no meaning for items with sample_weight")
+            raise ValueError(f"{name} {NO_WEIGHTS}")
         return 0
 
     cdef int needs_all(self, str name) except -1:

@@ -218,13 +218,17 @@ cdef object interpolated_cutoff(object k, object interpolation):
     return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
 
 
+cdef str relevant_items(object number):
+    return "1 relevant item" if number == 1 else f"{number} relevant items"
+
+
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
     cdef object number
     if num_relevant is None:
         return num_hits
     number = whole_number(num_relevant, "num_relevant")
     if number < num_hits:
-        raise ValueError(f"num_relevant is {number}, but the ranking holds {num_hits} relevant items")
+        raise ValueError(f"num_relevant is {number}, but the ranking holds {relevant_items(num_hits)}")
     if number > LARGEST:
         raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
     return <int64_t>number
@@ -248,17 +252,10 @@ cdef NanPolicy parse_nan_policy(object nan_policy) except *:
 
 
 cdef Py_ssize_t parse_workers(object workers) except -1:
-    cdef object number
     if workers is 1:
         return 1
-    number = whole_number(workers, "workers")
-    if number == 1:
-        return 1
-    if number < 1 and number != -1:
-        raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
     from hitcurve import cores
-    # More threads than cores would only wait for each other.
-    return cores.usable_cores() if number == -1 else min(number, cores.cores())
+    return cores.check_workers(workers)
 
 
 cdef Strategy parse_strategy(object strategy) except *:
@@ -1035,7 +1032,7 @@ cdef class Queries:
         if low.shape[0] > 0:
             q = int(low[0])
             name = f"query {q}" if self.qid is None else f"query {self.qid[q:q + 1].tolist()[0]!r}"
-            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {num_hits[q]} relevant items")
+            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {relevant_items(num_hits[q])}")
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._rank import checked_column
+from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.resample import (
     as_measure,
@@ -19,7 +20,6 @@ from hitcurve.resample import (
     check_choice,
     check_count,
     check_level,
-    check_workers,
     entropy,
     item_blocks,
     quantiles,

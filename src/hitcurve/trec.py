@@ -6,12 +6,13 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from hitcurve import _trec
 from hitcurve._trec import Judged, Qrels, Run
+from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.trec_eval import expand
 
@@ -88,7 +89,9 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
         raise ValueError(f"{name}: the relevance in row {row} is {values[row]}: it must be a whole number")
     if not (np.abs(whole) <= 1e9).all():
         row = int(np.flatnonzero(~(np.abs(whole) <= 1e9))[0])
-        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}")
+        raise ValueError(
+            f"{name}: the relevance in row {row} is {values[row]:.0f}: it must lie from -1000000000 to 1000000000"
+        )
     passed = int((whole != values).sum())
     if passed:
         _warn([f"{name}: {passed} relevances that are no whole numbers: cut off to whole ones"])
@@ -321,6 +324,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
             array = np.array([float(value) for value in values])
         except OverflowError:
             raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
+    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
+        for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
+            if isinstance(value, (int, np.integer)) and int(number) != value:
+                raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
     double = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
         raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
@@ -356,7 +363,7 @@ class Evaluation:
     ties : str
         The rule by which it was ranked.
     band, tables : callable
-        Only asked when `tie_report` and `level_strings` are.
+        Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
     """
 
     def __init__(
@@ -386,6 +393,14 @@ class Evaluation:
         self.extra = extra
         self._band = band
         self._tables = tables
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from functools import partial
+
+        self.__dict__ |= {**state, "_band": partial(dict, state["_band"]), "_tables": partial(list, state["_tables"])}
 
     def tie_report(self) -> dict[str, TieBand]:
         """For each measure, the mean with all ties at their worst, their expected value, and their best.
@@ -539,6 +554,42 @@ class _Rules(NamedTuple):
     strict: bool
 
 
+@overload
+def evaluate(
+    qrels: Any,
+    run: list[Any] | tuple[Any, ...],
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> list[Evaluation]: ...
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Evaluation: ...
 def evaluate(
     qrels: Any,
     run: Any,
@@ -555,7 +606,7 @@ def evaluate(
     strict: bool = True,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Any:
+) -> Evaluation | list[Evaluation]:
     """Measure a run, or a list of runs, against relevance judgments.
 
     Parameters
@@ -587,7 +638,7 @@ def evaluate(
     strict : bool
         See `read_run`.
     workers : int
-        Threads, for a list of runs; -1 for all cores.
+        Threads, for a list of runs; -1 for all cores, and never more than there are.
     progress : callable, optional
         Called with the number of bytes read of a run's file, now and then.
 
@@ -621,15 +672,12 @@ def evaluate(
     judgments = read_qrels(qrels, strict=strict)
     if not isinstance(run, (list, tuple)):
         return _evaluate(judgments, run, asked, rules, progress)
-    if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
-        raise ValueError(f"workers is {workers!r}: it must be a number of threads, or -1 for one a core")
-    if workers == -1:
-        workers = os.cpu_count() or 1
-    if min(workers, len(run)) <= 1:
+    threads = min(check_workers(workers), len(run))
+    if threads <= 1:
         return [_evaluate(judgments, one, asked, rules, progress) for one in run]
     from concurrent.futures import ThreadPoolExecutor
 
-    pool = ThreadPoolExecutor(min(workers, len(run)))
+    pool = ThreadPoolExecutor(threads)
     try:
         return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
     finally:
