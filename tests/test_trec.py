@@ -555,6 +555,28 @@ def test_integer_ids_beyond_int64_stay_apart():
     assert len(found.query_ids) == 4
 
 
+@pytest.mark.parametrize("ids", [["1", 1, "2"], [1, "1", "2"], ["a", b"a", 2]])
+@pytest.mark.parametrize("column", ["qid", "docid"])
+def test_texts_and_numbers_are_no_ids_together(ids, column):
+    row = next(i for i, one in enumerate(ids) if isinstance(one, int) != isinstance(ids[0], int))
+    columns = {"qid": ["q"] * 3, "docid": ["a", "b", "c"], "score": [3, 2, 1], column: ids}
+    with pytest.raises(TypeError, match=f"id in row {row} is {ids[row]!r}, after {ids[0]!r}"):
+        hc.read_run(columns)
+    with pytest.raises(ValueError, match="'1' is there twice"):
+        hc.read_run({"1": {"a": 1}, 1: {"b": 1}})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score"])
+def test_columns_of_masked_arrays_and_fractions(column):
+    columns = {"qid": np.array([1, 1, 1]), "docid": np.array([1, 2, 3]), "score": np.array([1, 2, 3])}
+    assert len(hc.read_run(columns)) == 1
+    with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
+        hc.read_run({**columns, column: np.ma.array([1, 2, 3], mask=[0, 1, 0])})
+    if column != "score":
+        with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):
+            hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})
+
+
 def test_measures_are_names():
     with pytest.raises(TypeError, match="measures must be names of measures, got None"):
         hc.evaluate({"q": {"d": 2}}, {"q": {"d": 1.0}}, ["AP", None])

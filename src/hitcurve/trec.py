@@ -212,22 +212,23 @@ def _columns(
         source = source.collect()  # of polars
     query = _column(source, _QUERY, name)
     docs = _column(source, _DOC, name)
+    for ids in (query, docs):
+        if isinstance(ids, np.ndarray) and ids.dtype.kind == "f" and len(ids):
+            raise TypeError(f"{name}: an id is {ids[0]}: ids are strings or whole numbers")
     values = _numbers(_column(source, value_names, name), value_names[0], name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
     starts: Any
     if isinstance(query, list):
-        if query and not isinstance(query[0], (str, bytes)):
-            query = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in query]
-        starts, names = _trec.segments(query)
+        starts, names = _trec.segments(_texts(query, "query", name))
     else:
         starts = np.flatnonzero(query[1:] != query[:-1]) + 1
         starts = np.concatenate([[0], starts]) if len(query) else starts
         names = [str(one) for one in query[starts].tolist()]
     names = [_text(one) if isinstance(one, bytes) else one for one in names]
-    if isinstance(docs, list) and docs and not isinstance(docs[0], (str, bytes)):
-        docs = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in docs]
+    if isinstance(docs, list):
+        docs = _texts(docs, "document", name)
     return (
         np.asarray(starts, dtype=np.int64),
         names,
@@ -257,9 +258,25 @@ def _nested(
         names.append(_id(query, name))
         docs.extend(found)
         values.extend(found.values())
+    if len(set(names)) < len(names):
+        twice = next(one for i, one in enumerate(names) if one in names[:i])
+        raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
     return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name)
+
+
+def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
+    """A column of ids as texts, unless it holds numbers beside texts: the number 1 and the text 1 would become one."""
+    text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
+    if all(text):
+        return ids
+    names = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in ids]
+    if any(text):
+        row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
+        raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
+                        "whole numbers, not both")
+    return names
 
 
 def _id(value: Any, name: str) -> str:
@@ -283,6 +300,8 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
             return None
         raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
     column = source[found]
+    if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
+        raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
     for convert in ("to_numpy",):
         if hasattr(column, convert):
             kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
