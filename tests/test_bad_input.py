@@ -118,6 +118,10 @@ bad("normalize without a cutoff", ValueError, "normalize", "mean")(lambda: curve
 bad("tiebreak length", ValueError, "tiebreak", r"\b4\b", r"\b5\b")(lambda: ap(tiebreak=[1, 2, 3, 4]))
 bad("tiebreak nan", ValueError, r"tiebreak\[1\]", "nan")(lambda: ap(tiebreak=[1, nan, 3, 4, 5]))
 bad("num_relevant below the hits", ValueError, "num_relevant", r"\b1\b", r"\b2\b")(lambda: ap(num_relevant=1))
+bad("num_relevant below one hit", ValueError, "holds 1 relevant item$")(lambda: ap([0, 1, 0, 0, 0], num_relevant=0))
+bad("num_relevant of a query below one hit", ValueError, "holds 1 relevant item$")(
+    lambda: hc.HitCurves(Y2, S2, num_relevant=[0, 2])
+)
 bad("num_relevant -1", ValueError, "num_relevant", "-1")(lambda: ap(num_relevant=-1))
 bad("num_relevant 2.5", TypeError, "num_relevant", r"2\.5|float")(lambda: ap(num_relevant=2.5))
 bad("num_relevant text", TypeError, "num_relevant", "two|str")(lambda: ap(num_relevant="two"))
@@ -140,6 +144,25 @@ for name, value in [("negative", -0.5), ("nan", nan), ("inf", inf)]:
     bad(f"weight {name}", ValueError, r"sample_weight\[2\]", str(value))(
         lambda value=value: ap(ties="threshold", sample_weight=one_changed(W, 2, value))
     )
+bad("weights without a sum", ValueError, "sample_weight", "sum")(
+    lambda: ap(ties="threshold", sample_weight=np.full(5, 1e308))
+)
+bad("weights without a sum, of queries", ValueError, "sample_weight", "sum")(
+    lambda: curves(offsets=[0, 5], sample_weight=[1e308] * 5)
+)
+MASKED = np.ma.array(np.arange(5), mask=[0, 1, 0, 1, 0])
+for name, call in {
+    "y_true": lambda v: ap(v),
+    "y_score": lambda v: ap(s=v),
+    "qid": lambda v: curves(qid=v),
+    "tiebreak": lambda v: ap(tiebreak=v),
+    "tiebreak of queries": lambda v: curves(offsets=[0, 5], tiebreak=v),
+    "sample_weight": lambda v: curve(sample_weight=v),
+    "sample_weight of queries": lambda v: curves(offsets=[0, 5], sample_weight=v),
+    "groups": lambda v: hc.compare(Y, {"a": S, "b": S}, groups=v),
+    "y_score of a system": lambda v: hc.compare(Y, {"a": S, "b": v}),
+}.items():
+    bad(f"masked {name}", ValueError, name.split()[0], "masked array with 2")(lambda call=call: call(MASKED))
 bad("weight length", ValueError, "sample_weight", r"\b4\b", r"\b5\b")(lambda: ap(ties="threshold", sample_weight=W[:4]))
 bad("weight text", TypeError, "sample_weight", "str|U")(lambda: ap(ties="threshold", sample_weight=["1"] * 5))
 bad("weight complex", TypeError, "sample_weight", "complex")(lambda: ap(ties="threshold", sample_weight=W + 0j))
@@ -263,6 +286,24 @@ bad("qid with rows", ValueError, "qid")(lambda: hc.HitCurves(Y2, S2, qid=[1, 2])
 bad("offsets with rows", ValueError, "offsets")(lambda: hc.HitCurves(Y2, S2, offsets=[0, 3, 6]))
 bad("qid length", ValueError, "qid", r"\b4\b", r"\b5\b")(lambda: curves(qid=QID[:4]))
 bad("qid nan", ValueError, r"qid\[1\]", "nan")(lambda: curves(qid=[1.0, nan, 2.0, 2.0, 2.0]))
+bad("qid nan among texts", ValueError, r"qid\[1\]", "nan")(lambda: curves(qid=["a", nan, "b", "b", "b"]))
+bad("qid None", ValueError, r"qid\[1\]", "None")(lambda: curves(qid=["a", None, "b", "b", "b"]))
+bad("qid NaT", ValueError, r"qid\[1\]", "NaT")(
+    lambda: curves(qid=np.array(["2020", "NaT", "2020", "2021", "2021"], "datetime64[D]"))
+)
+for name, call in {
+    "qid": curves,
+    "tiebreak": ap,
+    "groups": lambda groups: hc.compare(Y, {"a": S, "b": S}, groups=groups),
+}.items():
+    bad(f"{name} of numbers and texts", TypeError, rf"{name}\[1\]", r"\b1\b", "int")(
+        lambda name=name, call=call: call(**{name: ["1", 1, "1", "2", "2"]})
+    )
+    bad(f"{name} of texts and bytes", TypeError, rf"{name}\[4\]", "b'2'", "bytes")(
+        lambda name=name, call=call: call(**{name: ["1", "1", "1", "2", b"2"]})
+    )
+bad("tiebreak of objects", TypeError, r"tiebreak\[0\]", "object")(lambda: ap(tiebreak=[object()] * 5))
+bad("tiebreak of mixed objects", TypeError, "tiebreak")(lambda: ap(tiebreak=np.array(["1", 1, 2, 3, 4], object)))
 bad("qid 2-D", ValueError, "qid")(lambda: curves(qid=QID[None]))
 bad("offsets fall", ValueError, r"offsets\[2\]", r"\b1\b", r"\b3\b")(lambda: curves(offsets=[0, 3, 1, 5]))
 bad("offsets overrun", ValueError, r"offsets\[(-1|2)\]", r"\b6\b", r"\b5\b")(lambda: curves(offsets=[0, 3, 6]))
@@ -298,6 +339,17 @@ bad("column of text", TypeError, "above", "str|U")(lambda: table(above=("a", "b"
 bad("column nan", ValueError, r"above\[1\]", "nan")(lambda: table(above=(0.0, nan)))
 bad("column inf", ValueError, "row 1", "tied", "inf")(lambda: table(tied=(2.0, inf)))
 bad("column of negative weights", ValueError, r"hits\[0\]", r"-0\.5")(lambda: table(hits=(-0.5, 1.0)))
+
+for name, call in {
+    "precision": lambda c: c.precision(1),
+    "tie_report": lambda c: c.tie_report(),
+    "interval": lambda c: c.interval(),
+    "roc_auc": lambda c: c.roc_auc(),
+    "roc_curve": lambda c: c.roc_curve(),
+}.items():
+    bad(f"{name} of a table of weights", ValueError, "weighted", "tied.*in floats")(
+        lambda call=call: call(table(None, [0.0], [2.0], [1.0], num_items=5))
+    )
 
 from_ranks, from_ranked = hc.HitCurve.from_ranks, hc.HitCurve.from_ranked
 bad("rank twice", ValueError, "ranks", r"\b3\b")(lambda: from_ranks([1, 3, 3], num_items=9))
@@ -341,6 +393,12 @@ bad("counter, score nan", ValueError, r"y_score\[0\]", "nan")(lambda: counter((Y
 bad("counter, label 2", ValueError, r"y_true\[0\]", r"\b2\b")(lambda: counter((one_changed(Y, 0, 2), S)))
 bad("counter, lengths", ValueError, "y_true", "y_score", r"\b5\b", r"\b4\b")(lambda: counter((Y, S[:4])))
 bad("merge of other thresholds", ValueError, "thresholds")(lambda: counter().merge(counter(thresholds=[0.4])))
+bad("merge of as many other thresholds", ValueError, r"thresholds\[1\]", r"0\.5", r"0\.4")(
+    lambda: counter(thresholds=[0.2, 0.4, 0.6]).merge(counter(thresholds=[0.2, 0.5, 0.7]))
+)
+bad("merge of as many other edges", ValueError, r"edges\[0\]", r"\b1", r"\b0")(
+    lambda: hc.HitCounter(edges=[0.0, 2.0]).merge(hc.HitCounter(edges=[1.0, 2.0]))
+)
 bad("merge of bins", ValueError, "thresholds|edges")(lambda: counter().merge(hc.HitCounter(edges=[0.0])))
 bad("merge of the other direction", ValueError, "lower_is_better")(
     lambda: counter().merge(counter(lower_is_better=True))

@@ -478,3 +478,20 @@ def test_weights_of_different_size(weights, interpolation):
     read = {"ties": "threshold", "interpolation": interpolation}
     expected = ref.average_precision(rank, **read)
     close(hc.average_precision(y_true, y_score, sample_weight=list(weights), **read), float(expected), 1e-13)
+
+
+@pytest.mark.parametrize("scale", [-1060, -500, 500, 1020])
+def test_a_power_of_two_in_all_weights_changes_nothing(scale):
+    """Not even the last digit; no product of weights leaves a float's range."""
+    reads = [
+        lambda c: c.roc_auc(ties="threshold"),
+        lambda c: c.average_precision(ties="threshold"),
+        lambda c: c.average_precision(ties="threshold", interpolation="trapezoid"),
+        lambda c: c.average_precision(ties="threshold", interpolation="continuous"),
+    ]
+    for y in ([1, 0, 1, 0], [0, 1, 1, 0]):
+        for s in ([4, 3, 2, 1], [2, 2, 1, 1], [1, 1, 1, 1]):
+            plain = hc.HitCurve(y, s, sample_weight=[1, 3, 5, 2.0])
+            scaled = hc.HitCurve(y, s, sample_weight=np.ldexp([1, 3, 5, 2.0], scale))
+            for read in reads:
+                assert read(scaled) == read(plain) > 0

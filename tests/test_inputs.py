@@ -547,3 +547,51 @@ def test_columns_of_scores_name_the_place_of_an_error():
     with pytest.raises(ValueError, match=r"y_true\[1\] is 4"):
         hc.mean_average_precision([0, 4, 1], scores)
     assert hc.HitCurves(labels, scores, nan_policy="omit").num_items.tolist() == [3, 2]
+
+
+# --- ids and keys in Python's lists -------------------------------------------------------------------------
+
+LARGE_IDS = [2**63, 2**63 + 1, 1, 1]
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda ids: np.array(ids, np.uint64), lambda ids: np.array(ids, object)])
+def test_integers_beyond_int64_stay_apart(make):
+    y, s = [0, 1, 1, 0], [4, 3, 2, 1.0]
+    assert hc.mean_average_precision(y, s, qid=make(LARGE_IDS)) == 1
+    assert hc.HitCurves(y, s, qid=make(LARGE_IDS)).qid.tolist() == [1, 2**63, 2**63 + 1]
+    tied, keys = [1, 1, 1], make([2**63 + 1, 2**63, 1])
+    expected = (1 + 2 / 3) / 2  # the key ranks the last item first
+    assert hc.average_precision([1, 0, 1], tied, tiebreak=keys) == expected
+    assert hc.HitCurves([1, 0, 1], tied, offsets=[0, 3], tiebreak=keys).average_precision().tolist() == [expected]
+    rows = hc.HitCurves([[1, 0, 1]], [tied], tiebreak=make([[2**63 + 1, 2**63, 1]]))
+    assert rows.average_precision().tolist() == [expected]
+    # The best and the second are one above the other only where they are not rounded.
+    assert hc.average_precision([0, 1, 0], make([2**63, 2**63 + 1, 1])) == 1
+    assert hc.HitCurve([0, 1, 0], make([2**63, 2**63 + 1, 1])).above.tolist() == [0]
+    groups = hc.compare(y, {"a": s, "b": s}, groups=make(LARGE_IDS), rng=0)
+    assert str(groups) == str(hc.compare(y, {"a": s, "b": s}, groups=[2, 3, 1, 1], rng=0))
+
+
+@pytest.mark.parametrize("ids", [[-1, 2**63 + 1, 2**63], [2**53 + 1, 2**53, 0.5], [2**64 + 1, 2**64, 1]])
+def test_ids_and_keys_that_no_numeric_type_holds(ids):
+    curves = hc.HitCurves([0, 1, 1], [3, 2, 1], qid=ids)
+    assert curves.qid.tolist() == sorted(ids)
+    place = np.argsort(np.argsort(np.array(ids, object)))
+    assert hc.average_precision([0, 1, 1], [1, 1, 1], tiebreak=ids) == hc.average_precision(
+        [0, 1, 1], [1, 1, 1], tiebreak=place
+    )
+
+
+def test_rounded_scores_of_rows_are_named():
+    with pytest.raises(ValueError, match=r"y_score\[0, 1\] is 9223372036854775809: no array type holds all"):
+        hc.HitCurves([[0, 1, 0]], [[2**63, 2**63 + 1, -1]])
+
+
+def test_texts_that_end_in_nul_stay_apart():
+    assert hc.HitCurves([0, 1], [2, 1], qid=["a", "a\0"]).qid.tolist() == ["a", "a\0"]
+    assert hc.HitCurve([0, 1], [1, 1], tiebreak=["a\0", "a"]).above.tolist() == [0]
+
+
+def test_keys_of_python_objects():
+    texts = np.array(["b", "a", "c"], object)
+    assert hc.average_precision([0, 1, 0], [1, 1, 1], tiebreak=texts) == 1

@@ -558,7 +558,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="bootstrap", n_resamples=1.5), "n_resamples must be a whole number, got 1.5"),
         (lambda: CURVE.interval(method="bootstrap", bootstrap_method="basic"), "bootstrap_method='basic' is unknown"),
         (lambda: CURVE.interval(method="bootstrap", ties="mean"), "ties is 'mean'"),
-        (lambda: CURVE.interval(method="bootstrap", workers=0), "workers is 0: must be 1 or more"),
+        (lambda: CURVE.interval(method="bootstrap", workers=0), "workers is 0: must be at least 1"),
         (lambda: CURVE.interval(method="bootstrap", rng=True), "rng must be a seed or a numpy.random.Generator"),
         (lambda: CURVE.interval("RR", method="bootstrap", ties="threshold"), "no reading of ties called 'threshold'"),
         (
@@ -580,7 +580,7 @@ def test_refused(call, text):
 def test_weighted_items_are_refused():
     curve = hc.HitCurve([1, 0, 1], [3, 2, 1], sample_weight=[1.0, 0.5, 2.0])
     for call in (curve.interval, curve.resample, curve.p_value):
-        with pytest.raises(ValueError, match="has no meaning for items with sample_weight"):
+        with pytest.raises(ValueError, match="has no meaning for weighted items"):
             call()
 
 

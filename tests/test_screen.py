@@ -233,6 +233,8 @@ def test_nothing_odd():
 def test_few_relevant_items():
     y = np.arange(1000) < 19
     assert told(hc.HitCurve(y, -np.arange(1000.0)))[0].startswith("s: only 19 relevant items: with fewer than 20")
+    one = np.arange(1000) == 500
+    assert told(hc.HitCurve(one, -np.arange(1000.0)))[0].startswith("s: only 1 relevant item: with fewer than 20")
     y = np.arange(1000) < 20
     assert told(hc.HitCurve(y, -np.arange(1000.0))) == []
 

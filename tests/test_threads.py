@@ -274,6 +274,33 @@ def test_no_more_threads_than_cores(monkeypatch):
     assert started == []
 
 
+def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
+    started = []
+
+    class Pool(concurrent.futures.ThreadPoolExecutor):
+        def __init__(self, threads):
+            started.append(threads)
+            super().__init__(threads)
+
+    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
+    curve = hc.HitCurve([1, 0, 1] * 40, range(120))
+    for call in (
+        lambda workers: hc.evaluate(qrels, [run] * 9, "AP", workers=workers),
+        lambda workers: curve.interval(method="bootstrap", n_resamples=9999, rng=0, workers=workers),
+        lambda workers: curve.p_value(method="permutation", n_resamples=9999, rng=0, workers=workers),
+    ):
+        for workers, threads in ((1, []), (-1, [2]), (2, [2]), (3, [3]), (64, [3]), (10**30, [3]), (np.int64(-1), [2])):
+            started.clear()
+            call(workers)
+            assert started == threads
+        for bad, error in ((0, ValueError), (-2, ValueError), (True, TypeError), (1.5, TypeError), ("2", TypeError)):
+            with pytest.raises(error, match=f"workers.*{bad}"):
+                call(bad)
+
+
 @pytest.mark.parametrize(
     ("value", "expected"), [("", 8), ("1", 1), ("3", 3), ("3,2", 3), ("0", 1), ("64", 8), ("many", 8), (" 2 ", 2)]
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import copy
 import gzip
 import io
 import itertools
 import json
 import lzma
 import math
+import multiprocessing
+import pickle
 import re
 import sys
 from fractions import Fraction
@@ -531,6 +534,50 @@ def test_bad_options(options, problem):
         hc.evaluate({"q": {"d": 2}}, run, **arguments)
 
 
+@pytest.mark.parametrize("level", [2**40, -(10**9) - 1])
+def test_levels_out_of_bounds(level):
+    with pytest.raises(ValueError, match=f"row 1 is {level}: it must lie from -1000000000 to 1000000000"):
+        hc.read_qrels({"q": {"a": 1, "b": level}})
+
+
+@pytest.mark.parametrize("scores", [[2**63 + 1, 2**63, 1], [2**64 + 1, 1, 2], [2**53 + 1, 0.5, 1]])
+def test_scores_that_a_list_would_round(scores):
+    nested = {"q": dict(zip("abc", scores, strict=True))}
+    for run in (nested, {"qid": ["q"] * 3, "docid": list("abc"), "score": scores}):
+        with pytest.raises(ValueError, match=f"row 0 is {scores[0]}, which a double cannot hold"):
+            hc.read_run(run)
+
+
+def test_integer_ids_beyond_int64_stay_apart():
+    ids = [2**63, 2**63 + 1, 1, 2**64]
+    run = hc.read_run({"qid": ids, "docid": ids, "score": [1.0] * 4})
+    found = hc.evaluate({str(one): {str(one): 1} for one in ids}, run, "AP")
+    assert found.means == {"AP": 1.0}
+    assert len(found.query_ids) == 4
+
+
+@pytest.mark.parametrize("ids", [["1", 1, "2"], [1, "1", "2"], ["a", b"a", 2]])
+@pytest.mark.parametrize("column", ["qid", "docid"])
+def test_texts_and_numbers_are_no_ids_together(ids, column):
+    row = next(i for i, one in enumerate(ids) if isinstance(one, int) != isinstance(ids[0], int))
+    columns = {"qid": ["q"] * 3, "docid": ["a", "b", "c"], "score": [3, 2, 1], column: ids}
+    with pytest.raises(TypeError, match=f"id in row {row} is {ids[row]!r}, after {ids[0]!r}"):
+        hc.read_run(columns)
+    with pytest.raises(ValueError, match="'1' is there twice"):
+        hc.read_run({"1": {"a": 1}, 1: {"b": 1}})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score"])
+def test_columns_of_masked_arrays_and_fractions(column):
+    columns = {"qid": np.array([1, 1, 1]), "docid": np.array([1, 2, 3]), "score": np.array([1, 2, 3])}
+    assert len(hc.read_run(columns)) == 1
+    with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
+        hc.read_run({**columns, column: np.ma.array([1, 2, 3], mask=[0, 1, 0])})
+    if column != "score":
+        with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):
+            hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})
+
+
 def test_measures_are_names():
     with pytest.raises(TypeError, match="measures must be names of measures, got None"):
         hc.evaluate({"q": {"d": 2}}, {"q": {"d": 1.0}}, ["AP", None])
@@ -703,6 +750,44 @@ def test_results_go_out_as_frames(files, library):
     frame = getattr(hc.evaluate(*files, ["AP", "P@2"]), f"to_{library}")()
     assert list(frame.columns) == ["query_id", "AP", "P@2"]
     assert len(frame) == 2
+
+
+def all_of(found):
+    return found.to_dict(), found.tie_report(), found.level_strings(), found.missing, found.extra, repr(found)
+
+
+TIED = RUN.replace("2.5", "3.5").replace("-7", "1e-3") + "q3 Q0 x 1 1 tag\n"
+
+
+@pytest.mark.parametrize("ties", ["docid", "expected", "order"])
+def test_results_are_pickled(files, tmp_path, ties):
+    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), ["AP", "P@2", "nDCG@3"], ties=ties)
+    again = pickle.loads(pickle.dumps(found))
+    assert all_of(again) == all_of(found)
+    assert bool(again.tie_report()) == (ties != "order")
+    assert {name: values.tobytes() for name, values in again.values.items()} == {
+        name: values.tobytes() for name, values in found.values.items()
+    }
+    assert all_of(pickle.loads(pickle.dumps(again))) == all_of(copy.deepcopy(found)) == all_of(found)
+    again.tie_report().clear()
+    assert all_of(again) == all_of(found)
+
+
+def test_results_come_back_from_processes(files, tmp_path):
+    arguments = files[0], write(tmp_path, "tied.txt", TIED), ["AP", "P@2"]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(hc.evaluate, arguments)
+    assert all_of(found) == all_of(hc.evaluate(*arguments))
+
+
+def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monkeypatch):
+    read = []
+    kernel = _trec.measure
+    monkeypatch.setattr(_trec, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
+    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "AP")
+    assert ("worst",) not in read
+    found.tie_report()
+    assert ("worst",) in read
 
 
 def test_runs_on_threads_and_one_by_one(tmp_path, files):

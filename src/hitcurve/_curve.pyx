@@ -66,6 +66,7 @@ from hitcurve._read cimport (
     run_integral,
 )
 
+from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
 cnp.import_array()
@@ -1336,7 +1337,7 @@ cdef class HitCurve(_Measures):
 
     cdef int needs_plain(self, str name) except -1:
         if self.weights is not None:
-            raise ValueError(f"{name} has no meaning for items with sample_weight")
+            raise ValueError(f"{name} {_NO_WEIGHTS}")
         return 0
 
     cdef int needs_all(self, str name) except -1:
@@ -1347,8 +1348,10 @@ cdef class HitCurve(_Measures):
 
     cdef object weighted_read(self, str name, object ties, object interpolation):
         if parse_ties(ties) != TIES_THRESHOLD:
-            raise ValueError(f"ties={ties!r} with sample_weight: {name} of weighted items needs ties='threshold'")
-        above, tied, hits, items, relevant, _ = self.weights
+            raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
+        # By a power of two, which rounds nothing, to a sum near 1: products of weights then stay in a float's range.
+        exponent = -int(np.frexp(max(self.weights[3:5]))[1])
+        above, tied, hits, items, relevant = (np.ldexp(column, exponent) for column in self.weights[:5])
         if name == "roc_auc":
             negatives = items - relevant
             if relevant == 0 or not negatives > 0:
@@ -1409,7 +1412,7 @@ cdef class HitCurve(_Measures):
         cdef int reading = parse_ties(ties)
         above, tied, hits = self.above, self.tied, self.hits
         if self.weights is not None and reading != TIES_THRESHOLD:
-            raise ValueError(f"ties={ties!r} with sample_weight: the curves of weighted items need ties='threshold'")
+            raise ValueError(f"ties={ties!r}: the curves of {_WEIGHTED} need ties='threshold'")
         rows = above.shape[0]
         passed_hits = np.concatenate([np.zeros(1, hits.dtype), np.cumsum(hits)])
         seen, seen_after = passed_hits[:-1], passed_hits[1:]
@@ -2027,7 +2030,7 @@ cdef class HitCurves(_Measures):
 
     cdef int needs_plain(self, str name) except -1:
         if self.weighted:
-            raise ValueError(f"{name} has no meaning for items with sample_weight")
+            raise ValueError(f"{name} {_NO_WEIGHTS}")
         return 0
 
     cdef int needs_all(self, str name) except -1:

@@ -218,13 +218,17 @@ cdef object interpolated_cutoff(object k, object interpolation):
     return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
 
 
+cdef str relevant_items(object number):
+    return "1 relevant item" if number == 1 else f"{number} relevant items"
+
+
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
     cdef object number
     if num_relevant is None:
         return num_hits
     number = whole_number(num_relevant, "num_relevant")
     if number < num_hits:
-        raise ValueError(f"num_relevant is {number}, but the ranking holds {num_hits} relevant items")
+        raise ValueError(f"num_relevant is {number}, but the ranking holds {relevant_items(num_hits)}")
     if number > LARGEST:
         raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
     return <int64_t>number
@@ -248,17 +252,10 @@ cdef NanPolicy parse_nan_policy(object nan_policy) except *:
 
 
 cdef Py_ssize_t parse_workers(object workers) except -1:
-    cdef object number
     if workers is 1:
         return 1
-    number = whole_number(workers, "workers")
-    if number == 1:
-        return 1
-    if number < 1 and number != -1:
-        raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
     from hitcurve import cores
-    # More threads than cores would only wait for each other.
-    return cores.usable_cores() if number == -1 else min(number, cores.cores())
+    return cores.check_workers(workers)
 
 
 cdef Strategy parse_strategy(object strategy) except *:
@@ -348,23 +345,80 @@ cdef object not_a_number(object array, str name, str what):
     return TypeError(f"{name} has dtype object: {what}")
 
 
-cdef int no_rounded_integers(object values, object array, str name) except -1:
-    """An error if integers in a list were rounded because they stand beside fractions, or beyond int64."""
-    if array.ndim != 1 or not (np.abs(array) >= 2.0**53).any():
-        return 0
-    for i, value in enumerate(values):
-        if isinstance(value, (int, np.integer)) and int(array[i]) != value:
-            raise ValueError(f"{name}[{i}] is {value}: no array type holds all of {name} exactly")
+cdef object unrounded(object values, object array):
+    """The array that numpy made of these values; if it rounded integers to floats, one of uint64 or of objects instead.
+
+    It rounds integers beyond 2**53 beside fractions, and those beyond int64 beside smaller ones.
+    """
+    cdef object exact, elements
+    if array.dtype != np.float64 or not (np.abs(array) >= 2.0**53).any():
+        return array
+    exact = np.array(values, dtype=object)
+    elements = exact.ravel().tolist()
+    for number, value in zip(array.ravel().tolist(), elements, strict=True):
+        if isinstance(value, (int, np.integer)) and int(number) != value:
+            break
+    else:
+        return array
+    if all(isinstance(value, (int, np.integer)) and value >= 0 for value in elements):
+        return np.array([int(value) for value in elements], np.uint64).reshape(array.shape)
+    return exact
+
+
+cdef object rounded_integer(object exact, str name):
+    """The error for numbers that no type holds together; the first that is no float64 is named."""
+    for place, value in enumerate(exact.ravel().tolist()):
+        if isinstance(value, (int, np.integer)) and int(float(value)) != value:
+            shown = ", ".join(str(i) for i in np.unravel_index(place, exact.shape))
+            return ValueError(f"{name}[{shown}] is {value}: no array type holds all of {name} exactly")
+
+
+cdef int no_masked(object values, str name) except -1:
+    if getattr(values, "mask", None) is not None and np.any(values.mask):
+        raise ValueError(f"{name} is a masked array with {int(np.sum(values.mask))} masked entries: "
+                         "leave them out, or fill them")
     return 0
+
+
+cdef object as_column(object values, str name):
+    """Ids, keys or weights as an array of any type in which different ones stay different.
+
+    numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
+    and cuts NUL characters off the end of a text.
+    """
+    cdef object array, exact, elements
+    if isinstance(values, np.ndarray):
+        no_masked(values, name)
+        return np.asarray(values)
+    array = np.asarray(values)
+    if hasattr(values, "__array__"):
+        return array
+    array = unrounded(values, array)
+    if array.dtype.kind in "SU":
+        exact = np.array(values, dtype=object)
+        elements = exact.ravel().tolist()
+        kind = str if array.dtype.kind == "U" else bytes
+        for i, value in enumerate(elements):
+            if not isinstance(value, kind):
+                if value is None or value != value:
+                    raise ValueError(f"{name}[{i}] is {value!r}, among texts")
+                raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, among others that are "
+                                f"{kind.__name__}: they cannot be ordered together")
+        if any(value[-1:] in ("\0", b"\0") for value in elements):
+            return exact
+    return array
+
+
+def checked_column(values, name):
+    """See `as_column`."""
+    return as_column(values, name)
 
 
 cdef object as_ndarray(object values, str name, str what):
     """An ndarray of a real type in this machine's byte order, by whatever protocol the object offers."""
-    cdef object array
+    cdef object array, exact
     if isinstance(values, np.ndarray):
-        if getattr(values, "mask", None) is not None and np.any(values.mask):
-            raise ValueError(f"{name} is a masked array with {int(np.sum(values.mask))} masked entries: "
-                             "leave them out, or fill them")
+        no_masked(values, name)
         array = np.asarray(values)
     elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         try:
@@ -380,17 +434,21 @@ cdef object as_ndarray(object values, str name, str what):
             raise ValueError(f"{name} cannot be read as an array: {error}") from None
         except (TypeError, RuntimeError) as error:
             raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
-        if array.dtype == np.float64 and isinstance(values, (list, tuple)):
-            no_rounded_integers(values, array, name)
+        if not hasattr(values, "__array__"):
+            array = unrounded(values, array)
     if array.dtype.kind == "O":
         if array.ndim == 0:
             raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
+        exact = array
         try:
             array = np.array(array.tolist())
         except (ValueError, TypeError):
             pass
         if array.dtype.kind not in "biuf":
             raise not_a_number(np.asarray(values, dtype=object), name, what)
+        array = unrounded(exact, array)
+        if array.dtype.kind == "O":
+            raise rounded_integer(exact, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}: {what}")
     if not (array.flags.aligned and array.dtype.isnative):
@@ -772,7 +830,7 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
 cdef object group_by_id(object qid, Py_ssize_t n):
     """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
     cdef object ids, codes, low, high
-    ids = np.asarray(qid)
+    ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
         raise ValueError(f"y_true has {n} items, qid has shape {ids.shape}")
     if ids.dtype.kind == "O":
@@ -781,6 +839,8 @@ cdef object group_by_id(object qid, Py_ssize_t n):
                 raise ValueError(f"qid[{i}] is {value!r}: every item needs a query id")
     elif ids.dtype.kind in "fc" and np.isnan(ids).any():
         raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
+    elif ids.dtype.kind in "mM" and np.isnat(ids).any():
+        raise ValueError(f"qid[{int(np.argmax(np.isnat(ids)))}] is NaT: every item needs a query id")
     if n > 0 and ids.dtype.kind in "iu":
         low, high = int(ids.min()), int(ids.max())
         if high - low < 4 * n + 1024:
@@ -924,7 +984,7 @@ cdef class Queries:
 
     cdef object laid_out(self, object values, str name):
         """Another value for each item, in the order of the items here."""
-        array = np.asarray(values)
+        array = as_column(values, name)
         if self.columns > 0:
             if array.ndim == 1:
                 array = np.broadcast_to(array, (self.columns, array.shape[0]))
@@ -972,7 +1032,7 @@ cdef class Queries:
         if low.shape[0] > 0:
             q = int(low[0])
             name = f"query {q}" if self.qid is None else f"query {self.qid[q:q + 1].tolist()[0]!r}"
-            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {num_hits[q]} relevant items")
+            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {relevant_items(num_hits[q])}")
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):
@@ -1170,16 +1230,29 @@ cdef object as_key(object tiebreak, Py_ssize_t n):
         if tiebreak == "order":
             return None
         raise unknown("tiebreak", tiebreak, "None, 'order', an array of keys")
-    key = np.asarray(tiebreak)
-    if key.dtype.kind in "OT" and all(isinstance(value, str) for value in key.ravel().tolist()):
-        key = key.astype(str)
+    key = as_column(tiebreak, "tiebreak")
     if key.ndim != 1 or key.shape[0] != n:
         raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
+    if key.dtype.kind in "OT":
+        return places_of(key.tolist())
     if key.dtype.kind == "f" and np.isnan(key).any():
         raise ValueError(f"tiebreak[{int(np.argmax(np.isnan(key)))}] is nan: keys must be ordered")
     if key.dtype.kind not in "biufSU":
         raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
     return key
+
+
+cdef object places_of(list keys):
+    """Numbers or texts of Python as places in their order."""
+    for i, key in enumerate(keys):
+        if not isinstance(key, (str, bytes, int, float, np.number)):
+            raise TypeError(f"tiebreak[{i}] is {key!r} of type {type(key).__name__}: keys must be numbers or strings")
+        if key != key:
+            raise ValueError(f"tiebreak[{i}] is nan: keys must be ordered")
+    try:
+        return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
+    except TypeError:
+        raise TypeError("tiebreak holds keys that cannot be ordered, such as numbers and strings together") from None
 
 
 cdef object as_weight(object sample_weight, Py_ssize_t n):
@@ -1190,6 +1263,10 @@ cdef object as_weight(object sample_weight, Py_ssize_t n):
     if bad.any():
         place = int(np.argmax(bad))
         raise ValueError(f"sample_weight[{place}] is {weight[place]}: weights must be finite and not negative")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight has a sum beyond the greatest float64: divide all weights by one number")
     return weight
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._rank import checked_column
+from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.resample import (
     as_measure,
@@ -18,7 +20,6 @@ from hitcurve.resample import (
     check_choice,
     check_count,
     check_level,
-    check_workers,
     entropy,
     item_blocks,
     quantiles,
@@ -368,6 +369,8 @@ def compare(
     lower = _directions(lower_is_better, names)
     known = [as_measure(one) for one in _listed_measures(measures, ("AP",) if groups is not None else ("AP", "ROCAUC"))]
     make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy}
+    if groups is not None:
+        groups = checked_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         make["nan_policy"] = "raise"
@@ -445,8 +448,8 @@ def _complete(
     y_true: Any, y_score: Mapping[str, Any], groups: Any, names: list[str]
 ) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: np.asarray(y_score[name]) for name in names}
-    label = np.asarray(y_true)
+    columns = {name: checked_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = checked_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -454,7 +457,6 @@ def _complete(
         if column.dtype.kind == "f":
             kept &= ~np.isnan(column)
     if groups is not None:
-        groups = np.asarray(groups)
         if groups.shape != label.shape:
             raise ValueError(f"y_true has shape {label.shape}, groups has shape {groups.shape}")
         groups = groups[kept]

@@ -179,7 +179,13 @@ class HitCounter:
             if mine != theirs:
                 raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
                                  "only like counters add up")
-        if not np.array_equal(self._cuts, other._cuts):
+        if self._cuts.shape == other._cuts.shape:
+            differ = np.flatnonzero(self._cuts != other._cuts)
+            if differ.shape[0]:
+                at = int(differ[0])
+                raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
+                                 "counter: only like counters add up")
+        else:
             raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
                              "counter: only like counters add up")
         self._merged = other._items() if self._merged is None else self._merged + other._items()

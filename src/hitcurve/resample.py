@@ -7,7 +7,6 @@ every measure with a name is read off it as off any other.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves, _curves_from
+from hitcurve.cores import check_workers
 from hitcurve.measures import Measure, parse
-from hitcurve.results import ConfidenceInterval, Interval, PValue
+from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
 if TYPE_CHECKING:
     from hitcurve._resample import Resampler
@@ -60,12 +60,6 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
-def check_workers(workers: Any) -> int:
-    if workers == -1 and not isinstance(workers, bool):
-        return os.cpu_count() or 1
-    return check_count(workers, "workers")
-
-
 def entropy(rng: Any) -> list[int]:
     """Seed words for streams of one's own; a Generator moves on by them."""
     if isinstance(rng, bool):
@@ -97,7 +91,7 @@ def in_order(call: Callable[[int], Any], count: int, workers: int) -> Iterator[A
 
 def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
     if curve.weighted:
-        raise ValueError(f"{what} has no meaning for items with sample_weight")
+        raise ValueError(f"{what} {NO_WEIGHTS}")
 
 
 def item_kinds(curve: HitCurve) -> _Array:

@@ -1,11 +1,29 @@
 """What the read-outs return when it is more than one number."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import TypeVar
+
+    _Value = TypeVar("_Value", default=Any)
+    _Count = TypeVar("_Count", default=Any)
+else:
+    from typing import TypeVar
+
+    _Value, _Count = TypeVar("_Value"), TypeVar("_Count")
 
 
-class TieReport(NamedTuple):
+WEIGHTED = "weighted items (sample_weight was given, or above, tied or hits in floats)"
+NO_WEIGHTS = f"has no meaning for {WEIGHTED}"
+
+
+class TieReport(NamedTuple, Generic[_Value, _Count]):
     """What ties do to average precision: its bounds over all orders of the tied items, and how much is tied.
+
+    A ``TieReport[float, int]`` of one ranking; of many, all fields are arrays.
 
     Attributes
     ----------
@@ -24,14 +42,14 @@ class TieReport(NamedTuple):
         Items in the tie group that the cutoff ``k`` falls inside, 0 when it falls between groups.
     """
 
-    worst: Any
-    expected: Any
-    best: Any
-    threshold: Any
-    num_tied: Any
-    tied_share: Any
-    largest_group: Any
-    cutoff_group: Any
+    worst: _Value
+    expected: _Value
+    best: _Value
+    threshold: _Value
+    num_tied: _Count
+    tied_share: _Value
+    largest_group: _Count
+    cutoff_group: _Count
 
 
 class PrecisionRecallCurve(NamedTuple):
@@ -45,9 +63,9 @@ class PrecisionRecallCurve(NamedTuple):
         Selecting the scores at it or better gives the point; one entry shorter than the others.
     """
 
-    precision: Any
-    recall: Any
-    threshold: Any
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    threshold: NDArray[Any] | None
 
 
 class RocCurve(NamedTuple):
@@ -61,9 +79,9 @@ class RocCurve(NamedTuple):
         Selecting the scores at it or better gives the point.
     """
 
-    fpr: Any
-    tpr: Any
-    threshold: Any
+    fpr: NDArray[np.float64]
+    tpr: NDArray[np.float64]
+    threshold: NDArray[Any] | None
 
 
 class HitCurvePoints(NamedTuple):
@@ -77,12 +95,14 @@ class HitCurvePoints(NamedTuple):
         Relevant items among them.
     """
 
-    items: Any
-    hits: Any
+    items: NDArray[Any]
+    hits: NDArray[Any]
 
 
-class ThresholdCounts(NamedTuple):
+class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
     """What selecting every item at a threshold or better gives.
+
+    A ``ThresholdCounts[float, int]`` for one threshold; for an array of them, all fields are arrays.
 
     Attributes
     ----------
@@ -92,13 +112,13 @@ class ThresholdCounts(NamedTuple):
         The shares read off these counts.
     """
 
-    tp: Any
-    fp: Any
-    fn: Any
-    tn: Any
-    precision: Any
-    recall: Any
-    f_score: Any
+    tp: _Count
+    fp: _Count
+    fn: _Count
+    tn: _Count
+    precision: _Value
+    recall: _Value
+    f_score: _Value
 
 
 class ConfidenceInterval(NamedTuple):
@@ -110,8 +130,8 @@ class ConfidenceInterval(NamedTuple):
         Its ends.
     """
 
-    low: Any
-    high: Any
+    low: float
+    high: float
 
 
 class Interval(NamedTuple):
@@ -136,12 +156,12 @@ class Interval(NamedTuple):
     """
 
     confidence_interval: ConfidenceInterval
-    bootstrap_distribution: Any
-    standard_error: Any
-    estimate: Any
-    measure: Any
-    method: Any
-    confidence_level: Any
+    bootstrap_distribution: NDArray[np.float64] | None
+    standard_error: float
+    estimate: float
+    measure: str
+    method: str
+    confidence_level: float
 
 
 class PValue(NamedTuple):
@@ -161,8 +181,8 @@ class PValue(NamedTuple):
         The least value that pvalue can take.
     """
 
-    pvalue: Any
-    statistic: Any
-    null_distribution: Any
-    method: Any
-    resolution: Any
+    pvalue: float
+    statistic: float
+    null_distribution: NDArray[np.float64]
+    method: str
+    resolution: float

@@ -433,9 +433,10 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     if few and groups:
         said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items")
     elif few:
+        number = curves[0].num_relevant
         said.append(
-            f"only {curves[0].num_relevant} relevant items: with fewer than {FEW_RELEVANT} every number here depends "
-            "on a handful of items"
+            f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every number "
+            "here depends on a handful of items"
         )
     turned = sum(map(_worse_than_chance, curves))
     other = "higher" if score.lower_is_better else "lower"

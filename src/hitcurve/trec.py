@@ -6,12 +6,13 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from hitcurve import _trec
 from hitcurve._trec import Judged, Qrels, Run
+from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.trec_eval import expand
 
@@ -88,7 +89,9 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
         raise ValueError(f"{name}: the relevance in row {row} is {values[row]}: it must be a whole number")
     if not (np.abs(whole) <= 1e9).all():
         row = int(np.flatnonzero(~(np.abs(whole) <= 1e9))[0])
-        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}")
+        raise ValueError(
+            f"{name}: the relevance in row {row} is {values[row]:.0f}: it must lie from -1000000000 to 1000000000"
+        )
     passed = int((whole != values).sum())
     if passed:
         _warn([f"{name}: {passed} relevances that are no whole numbers: cut off to whole ones"])
@@ -209,22 +212,23 @@ def _columns(
         source = source.collect()  # of polars
     query = _column(source, _QUERY, name)
     docs = _column(source, _DOC, name)
+    for ids in (query, docs):
+        if isinstance(ids, np.ndarray) and ids.dtype.kind == "f" and len(ids):
+            raise TypeError(f"{name}: an id is {ids[0]}: ids are strings or whole numbers")
     values = _numbers(_column(source, value_names, name), value_names[0], name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
     starts: Any
     if isinstance(query, list):
-        if query and not isinstance(query[0], (str, bytes)):
-            query = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in query]
-        starts, names = _trec.segments(query)
+        starts, names = _trec.segments(_texts(query, "query", name))
     else:
         starts = np.flatnonzero(query[1:] != query[:-1]) + 1
         starts = np.concatenate([[0], starts]) if len(query) else starts
         names = [str(one) for one in query[starts].tolist()]
     names = [_text(one) if isinstance(one, bytes) else one for one in names]
-    if isinstance(docs, list) and docs and not isinstance(docs[0], (str, bytes)):
-        docs = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in docs]
+    if isinstance(docs, list):
+        docs = _texts(docs, "document", name)
     return (
         np.asarray(starts, dtype=np.int64),
         names,
@@ -254,9 +258,25 @@ def _nested(
         names.append(_id(query, name))
         docs.extend(found)
         values.extend(found.values())
+    if len(set(names)) < len(names):
+        twice = next(one for i, one in enumerate(names) if one in names[:i])
+        raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
     return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name)
+
+
+def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
+    """A column of ids as texts, unless it holds numbers beside texts: the number 1 and the text 1 would become one."""
+    text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
+    if all(text):
+        return ids
+    names = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in ids]
+    if any(text):
+        row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
+        raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
+                        "whole numbers, not both")
+    return names
 
 
 def _id(value: Any, name: str) -> str:
@@ -280,6 +300,8 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
             return None
         raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
     column = source[found]
+    if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
+        raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
     for convert in ("to_numpy",):
         if hasattr(column, convert):
             kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
@@ -321,6 +343,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
             array = np.array([float(value) for value in values])
         except OverflowError:
             raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
+    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
+        for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
+            if isinstance(value, (int, np.integer)) and int(number) != value:
+                raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
     double = np.ascontiguousarray(array, dtype=np.float64)
     if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
         raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
@@ -356,7 +382,7 @@ class Evaluation:
     ties : str
         The rule by which it was ranked.
     band, tables : callable
-        Only asked when `tie_report` and `level_strings` are.
+        Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
     """
 
     def __init__(
@@ -386,6 +412,14 @@ class Evaluation:
         self.extra = extra
         self._band = band
         self._tables = tables
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from functools import partial
+
+        self.__dict__ |= {**state, "_band": partial(dict, state["_band"]), "_tables": partial(list, state["_tables"])}
 
     def tie_report(self) -> dict[str, TieBand]:
         """For each measure, the mean with all ties at their worst, their expected value, and their best.
@@ -539,6 +573,42 @@ class _Rules(NamedTuple):
     strict: bool
 
 
+@overload
+def evaluate(
+    qrels: Any,
+    run: list[Any] | tuple[Any, ...],
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> list[Evaluation]: ...
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Evaluation: ...
 def evaluate(
     qrels: Any,
     run: Any,
@@ -555,7 +625,7 @@ def evaluate(
     strict: bool = True,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Any:
+) -> Evaluation | list[Evaluation]:
     """Measure a run, or a list of runs, against relevance judgments.
 
     Parameters
@@ -587,7 +657,7 @@ def evaluate(
     strict : bool
         See `read_run`.
     workers : int
-        Threads, for a list of runs; -1 for all cores.
+        Threads, for a list of runs; -1 for all cores, and never more than there are.
     progress : callable, optional
         Called with the number of bytes read of a run's file, now and then.
 
@@ -621,15 +691,12 @@ def evaluate(
     judgments = read_qrels(qrels, strict=strict)
     if not isinstance(run, (list, tuple)):
         return _evaluate(judgments, run, asked, rules, progress)
-    if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
-        raise ValueError(f"workers is {workers!r}: it must be a number of threads, or -1 for one a core")
-    if workers == -1:
-        workers = os.cpu_count() or 1
-    if min(workers, len(run)) <= 1:
+    threads = min(check_workers(workers), len(run))
+    if threads <= 1:
         return [_evaluate(judgments, one, asked, rules, progress) for one in run]
     from concurrent.futures import ThreadPoolExecutor
 
-    pool = ThreadPoolExecutor(min(workers, len(run)))
+    pool = ThreadPoolExecutor(threads)
     try:
         return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
     finally:

@@ -60,10 +60,30 @@ def tables(y: list[bool], s: list[float]) -> hc.HitCurve:
     if score is not None:
         assert_type(score.tolist(), Any)
     report = curve.tie_report(10)
-    assert_type(report, hc.TieReport)
+    assert_type(report, hc.TieReport[float, int])
+    assert_type(report.worst, float)
+    assert_type(report.num_tied, int)
+    assert_type(curve.roc_curve().fpr, Floats)
+    assert_type(curve.precision_recall_curve().recall, Floats)
+    counts = hc.at_threshold(y, s, 0.5)
+    assert_type(counts.tp, int)
+    assert_type(counts.precision, float)
+    assert_type(hc.at_threshold(y, s, [0.5, 0.25]).recall, Floats)
+    assert_type(hc.at_threshold(y, s, np.array([0.5, 0.25])).fn, NDArray[np.int64])
+    found = curve.interval(rng=0)
+    assert_type(found.confidence_interval, hc.ConfidenceInterval)
+    assert_type(found.confidence_interval.low, float)
+    assert_type(found.standard_error, float)
+    assert_type(curve.p_value().pvalue, float)
+    spread(report)
     hc.HitCurve.from_ranked([1, 0, 1], num_items=10)
     hc.HitCurve.from_ranks(above + 1, num_items=10)
     return hc.HitCurve.from_table(None, curve.above, curve.tied, curve.hits, num_items=curve.num_items)
+
+
+def spread(report: hc.TieReport) -> Any:
+    """Without parameters it is of no particular numbers."""
+    return report.best - report.worst
 
 
 def many(y: NDArray[np.bool_], s: NDArray[np.float64]) -> Floats:
@@ -72,7 +92,23 @@ def many(y: NDArray[np.bool_], s: NDArray[np.float64]) -> Floats:
     assert_type([len(curve) for curve in curves], list[int])
     assert_type(curves.average_precision(), Floats)
     assert_type(curves.mean_average_precision(10, empty="one"), float)
+    assert_type(curves.tie_report().best, Floats)
+    assert_type(curves.tie_report().largest_group, NDArray[np.int64])
+    assert_type(curves.interval().confidence_interval.high, float)
     return curves.bedroc(20.0)
+
+
+def runs(paths: list[str]) -> None:
+    """A list of runs is measured to a list."""
+    qrels = hc.read_qrels("qrels.txt")
+    found = hc.evaluate(qrels, "run.txt", ["AP", "P@10"], ties="expected")
+    assert_type(found, hc.Evaluation)
+    assert_type(found.means["AP"], float)
+    assert_type(found.tie_report()["AP"].worst, float)
+    assert_type(hc.evaluate(qrels, hc.read_run("run.txt")), hc.Evaluation)
+    assert_type(hc.evaluate({"q": {"d": 1}}, {"q": {"d": 0.5}}, "AP"), hc.Evaluation)
+    assert_type(hc.evaluate(qrels, paths, workers=2), list[hc.Evaluation])
+    assert_type(hc.evaluate(qrels, ("one.txt", {"q": {"d": 0.5}})), list[hc.Evaluation])
 
 
 def blocks(y: NDArray[np.bool_], s: NDArray[np.float64]) -> float:
