@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -35,6 +35,42 @@ _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which 
 _PARTS = 64  # of items apart by their groups
 _PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
+
+
+@overload
+def scan(
+    source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurve: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None, score: Column | None, group: Column, *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None = ..., score: Column | None = ..., *, group: Column,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
 
 
 def scan(

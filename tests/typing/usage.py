@@ -124,3 +124,13 @@ def refused(y: list[int], s: list[float]) -> None:
     hc.average_precision(y, s, 10)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     hc.HitCurve(y, s).success(1, ties="threshold")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     hc.HitCurve(y, s).bedroc("20")  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def scanned() -> None:
+    labels, scores, queries = [True, False], [2.0, 1.0], [1, 1]
+    assert_type(hc.scan((labels, scores)), hc.HitCurve)
+    assert_type(hc.scan((labels, scores), workers=2).average_precision(), float)
+    assert_type(hc.scan((labels, scores, queries), sorted="group"), hc.HitCurves)
+    assert_type(hc.scan("a.parquet", "y", "s", nan_policy="omit"), hc.HitCurve)
+    assert_type(hc.scan("a.parquet", "y", "s", "q"), hc.HitCurves)
+    assert_type(hc.scan(lambda: [(labels, scores, queries)], group=3), hc.HitCurves)
