@@ -95,10 +95,12 @@ def alone(what, *arguments):
 
 
 def step(what, arguments):
+    import pyarrow.compute
     import pyarrow.csv
     import pyarrow.parquet  # noqa: F401
 
-    import hitcurve  # noqa: F401
+    import hitcurve.scanning
+    import hitcurve.tables  # noqa: F401
 
     steps = {"decode": decode, "arrow_csv": arrow_csv, "scan": scan, "in_memory": in_memory}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -184,6 +184,21 @@ def test_what_is_known_to_hold_no_hit_is_not_read_twice(dtype, tmp_path, monkeyp
     assert hc.scan(tmp_path / "none.parquet", "y", "s") == hc.HitCurve(0 * y, s)
 
 
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8])
+def test_pandas_is_not_imported(dtype, tmp_path):
+    """It takes longer than a scan of a million rows."""
+    y = np.arange(100) % 7 == 0
+    parquet.write_table(pa.table({"y": y.astype(dtype), "s": np.arange(100.0)}), tmp_path / "a.parquet")
+    code = """
+        import sys, hitcurve.scanning as scanning
+        for held in (scanning._HELD, 0):
+            scanning._HELD = held
+            scanning.scan(sys.argv[1], "y", "s", workers=2)
+        sys.exit("pandas" in sys.modules)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / "a.parquet"], check=True)
+
+
 def test_groups_from_files(files, items, monkeypatch):
     y, s, q = items
     expected = hc.HitCurves(y, s, qid=q)

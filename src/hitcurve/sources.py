@@ -26,6 +26,7 @@ from hitcurve.tables import (
     _has_nan,
     _kind,
     _labels,
+    _numpy,
     _place,
     _scores,
 )
@@ -289,6 +290,7 @@ class _Parquet(Source):
         return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
     def _converted(self, want: str, scores: Any, labels: Any, at: int, first: int) -> Piece:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         column = self.label
@@ -298,7 +300,9 @@ class _Parquet(Source):
                 if labels.type == "bool" and not labels.null_count:
                     places = pc.indices_nonzero(labels)
                 else:
-                    places = np.flatnonzero(_labels(labels).view(np.bool_))
+                    found = np.flatnonzero(_labels(labels).view(np.bool_)).astype(np.int64, copy=False)
+                    # Arrow's own ways between numpy and itself import pandas where that is installed.
+                    places = pa.Array.from_buffers(pa.int64(), found.shape[0], [None, pa.py_buffer(found)])
                 column = self.score
                 if want == "relevant":
                     # The other scores are looked at when they are counted.
@@ -308,7 +312,7 @@ class _Parquet(Source):
             score = _scores(scores, self.nan_policy)
             if want == "score":
                 return Piece(len(scores), None, score, start=start)
-            places = np.asarray(places)
+            places = _numpy(places)
             return Piece(len(scores), score[places], score, start=start, places=places)
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {first + bad.index + 1}, "
