@@ -15,6 +15,7 @@ CASES = {
     "buckets: 500,000 float32, 5,000 relevant": ("count_items", 500_000, 5_000, 1, "buckets"),
     "parts: 500,000 float32, 100,000 relevant": ("count_items", 500_000, 100_000, 1, "parts"),
     "gathering: 500,000 float32, 5,000 relevant": ("gather_relevant", 500_000, 5_000, 1, "buckets"),
+    "slots: 500,000 float32, 20,000 relevant": ("count_items", 500_000, 20_000, 1, "parts"),
     "sorting: 100,000 relevant float32": ("sort_relevant", 500_000, 100_000, 1, "parts"),
     "reading: average precision of 100,000 rows": ("ranking_average_precision", 500_000, 100_000, 1, "parts"),
 }
