@@ -3,8 +3,9 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-# No trace outside the checkout: matplotlib keeps a list of fonts, and pip asks rustc, which may be rustup's, for its version.
-export MPLCONFIGDIR="$root/build/matplotlib" RUSTUP_HOME="${RUSTUP_HOME:-$root/build/rustup}"
+# No trace outside the checkout: matplotlib keeps a list of fonts, ir_measures folders for data, and pip asks rustc, which
+# may be rustup's, for its version.
+export MPLCONFIGDIR="$root/build/matplotlib" RUSTUP_HOME="${RUSTUP_HOME:-$root/build/rustup}" IR_DATASETS_HOME="$root/build/ir_datasets"
 
 # environment NAME EXTRAS: leaves the environment's folder in $env
 environment() {
