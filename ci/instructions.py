@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 COUNTS = Path(__file__).with_suffix(".txt")
@@ -39,15 +40,17 @@ def run(items, relevant, queries, strategy):
 def count(case):
     kernel, *numbers, strategy = CASES[case]
     module = MODULES[kernel]
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=callgrind.out", "--collect-atstart=no",
-               f"--toggle-collect=__pyx_f_8hitcurve_{len(module) + 1}_{module}_{kernel}",
-               sys.executable, __file__, "--case", *map(str, numbers), strategy]
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
-                          env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"})
-    if done.returncode != 0:
-        raise SystemExit(done.stderr)
-    with open("callgrind.out") as lines:
-        found = next(int(line.split()[1]) for line in lines if line.startswith(("summary:", "totals:")))
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "callgrind.out")
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
+                   f"--toggle-collect=__pyx_f_8hitcurve_{len(module) + 1}_{module}_{kernel}",
+                   sys.executable, __file__, "--case", *map(str, numbers), strategy]
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"})
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+        with out.open() as lines:
+            found = next(int(line.split()[1]) for line in lines if line.startswith(("summary:", "totals:")))
     if found == 0:
         raise SystemExit(f"{kernel} was never entered: {' '.join(command)}")
     return found
