@@ -448,6 +448,16 @@ def test_progress_is_for_terminals(items, capfd, monkeypatch):
     assert "million a second" in terminal.getvalue()
 
 
+def started(code, folder):
+    """A process whose temporary files are in the folder."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder)},
+        text=True,
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     code = """
@@ -464,12 +474,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
         except KeyboardInterrupt:
             print("stopped", threading.active_count(), flush=True)
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        text=True,
-    )  # fmt: skip
+    process = started(code, tmp_path)
     for line in process.stdout:
         if line.strip() == "20":
             break
@@ -610,6 +615,16 @@ def test_masked_arrays_are_refused(at):
 
 
 # --- labels, and what names them
+
+
+@pytest.mark.parametrize("nan_policy", ["worst", "omit"])
+def test_actives_without_a_score(nan_policy):
+    y, s = np.array([1, 1, 0, 0]), np.array([3, np.nan, 2, np.nan])
+    expected = hc.HitCurve(y, s, nan_policy=nan_policy)
+    for source in ((y, s), lambda: [(y, s)]):
+        assert hc.scan(source, actives=[np.nan, 3.0], nan_policy=nan_policy) == expected
+    table = pa.table({"s": s[2:]})
+    assert hc.scan(lambda: [table], score="s", actives=[np.nan, 3.0], nan_policy=nan_policy) == expected
 
 
 def test_batches_of_a_function_are_labelled():
@@ -834,12 +849,7 @@ def test_interrupted_while_the_source_sleeps(workers, tmp_path):
         except KeyboardInterrupt:
             print("stopped", flush=True)
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        text=True,
-    )  # fmt: skip
+    process = started(code, tmp_path)
     try:
         assert process.stdout.readline() == "asleep\n"
         time.sleep(0.2)

@@ -592,27 +592,6 @@ def _together(counters: list[BlockCounter]) -> BlockCounter:
     return counters[0]
 
 
-def _checked_table(
-    cuts: NDArray[Any],
-    items: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    nan_items: int,
-    nan_hits: int,
-    lower_is_better: bool,
-    nan_policy: str,
-    num_relevant: int | None,
-) -> HitCurve:
-    short = np.flatnonzero(items[1::2] < hits)
-    if short.shape[0] or nan_items < nan_hits:
-        at = cuts[int(short[0])] if short.shape[0] else np.nan
-        raise ValueError(f"the source changed between the passes: of the relevant items with score {at}, some are gone")
-    if nan_policy == "omit":
-        nan_items = nan_hits = 0
-    return table_from_counts(
-        cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better, num_relevant=num_relevant
-    )
-
-
 # ------------------------------------------------------------------------------------------------------------- binned
 
 
@@ -760,7 +739,11 @@ def _counted(
             raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")
     if small and "f" not in kinds:
         cuts = cuts.astype(own)
-    return _checked_table(cuts, items, hits, nan_items, nan_hits, lower_is_better, nan_policy, num_relevant)
+    if nan_policy == "omit":
+        nan_items = nan_hits = 0
+    return table_from_counts(
+        cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better, num_relevant=num_relevant
+    )
 
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
