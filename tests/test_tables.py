@@ -223,7 +223,6 @@ def test_parquet_is_read_by_name(tmp_path):
 @pytest.mark.parametrize(("wanted", "threads"), [(64, 2), (-1, 1), (1, 1)])
 def test_no_more_threads_than_cores(wanted, threads, monkeypatch):
     monkeypatch.setattr("hitcurve.cores.cores", lambda: 2)
-    monkeypatch.setattr(tables, "cores", lambda: 2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert TableReader(["a.csv"], "y", ["s"], workers=wanted).workers == threads
 

@@ -1290,11 +1290,6 @@ def checked_whole(value, name):
     return whole_number(value, name)
 
 
-def checked_workers(workers):
-    """Threads to start: no more than there are cores."""
-    return parse_workers(workers)
-
-
 def checked_array(values, name, what):
     """An array of one dimension and a real type that holds all values exactly, none wider than float64."""
     return as_double(one_dimension(as_ndarray(values, name, what), name), name)
@@ -1360,7 +1355,6 @@ def checked_block(y_true, y_score, cuts):
     return relevant, score.astype(wide), cuts.astype(wide)
 
 
-@cython.final
 def distinct_scores(scores):
     """Sorts scores of a compared type, none NaN, in an array that nobody else sees: distinct ones, how often each."""
     cdef Py_ssize_t m, n = scores.shape[0]
@@ -1386,12 +1380,14 @@ def distinct_scores(scores):
     return scores[:m], hits
 
 
+@cython.final
 cdef class BlockCounter:
     """Counts blocks of scores against sorted thresholds, which siblings share, each with counts of its own.
 
     What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
     number.
     """
+
     def __cinit__(self):
         self.taken = PyThread_allocate_lock()
         if self.taken is NULL:

@@ -362,13 +362,13 @@ def _pictures(
     progress: Any,
 ) -> None:
     from hitcurve import page
-    from hitcurve.cores import usable_cores
+    from hitcurve.cores import check_workers
 
     drawing = {
         "band": options.level if options.interval else None,
         "n_resamples": options.resamples or _RESAMPLES,
         "rng": options.seed,
-        "workers": usable_cores() if options.workers == -1 else options.workers,
+        "workers": check_workers(options.workers),
     }
     if options.plot:
         progress("drawing")

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
-from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, checked_workers, distinct_scores
+from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores
+from hitcurve.cores import check_workers
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, names_array, open_source
 
@@ -152,7 +153,7 @@ def scan(
     0.9166666666666666
     """
     checked_sorted([], "score", lower_is_better, nan_policy)  # the options
-    workers = checked_workers(workers)
+    workers = check_workers(workers)
     if sorted not in (None, "score", "group"):
         raise ValueError(f"sorted={sorted!r} is unknown: must be None, 'score', 'group'")
     arrays = isinstance(source, tuple)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve.cores import cores, usable_cores
+from hitcurve.cores import check_workers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +179,7 @@ class TableReader:
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
         self.header = header
-        self.workers = usable_cores() if workers == -1 else min(workers, cores())
+        self.workers = check_workers(workers)
         self.group_names: list[Any] = []
         self.found: set[str] = set()
         self._codes: dict[Any, int] = {}
