@@ -15,7 +15,7 @@ environment() {
         echo "hitcurve needs Python 3.11 or newer; PYTHON=... names one" >&2
         exit 1
     fi
-    stamp=$( (cd "$root" && cat pyproject.toml setup.py README.md ci/constraints.txt && find src -type f ! -name '*.pyc' -print0 |
+    stamp=$( (cd "$root" && cat pyproject.toml setup.py README.md ci/constraints.txt && find src/hitcurve -type f ! -name '*.pyc' ! -name '*.so' -print0 |
         LC_ALL=C sort -z | xargs -0 cat; "$python" -VV; echo "${HITCURVE_WERROR:-} ${HITCURVE_DEBUG:-} ${CFLAGS:-} ${LDFLAGS:-}") | cksum)
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$stamp" ]; then
         return
