@@ -180,28 +180,26 @@ def judged(y, s, qid):
 
 @pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval 9"])
 def test_pytrec_eval(name):
-    evaluate = pytest.importorskip("hitcurve.trec").evaluate
     pytrec_eval = pytest.importorskip("pytrec_eval")
     qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut", "recip_rank", "ndcg"}).evaluate(run)
     names = ["map", "map_cut_5", "recip_rank", "ndcg"]
-    found = evaluate(qrels, run, names, **hc.PRESETS[name])
+    found = hc.evaluate(qrels, run, names, **hc.PRESETS[name])
     for measure, ours in zip(names, found.means.values(), strict=True):
         assert ours == pytest.approx(np.mean([value[measure] for value in theirs.values()]), rel=1e-12)
     with pytest.raises(ValueError, match="q05"):
-        evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+        hc.evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
     del qrels["q05"]
-    in_double = evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
+    in_double = hc.evaluate(qrels, run, names, **hc.PRESETS["trec_eval 10"])
     assert in_double.means["AP"] != found.means["AP"]
 
 
 def test_ir_measures():
-    evaluate = pytest.importorskip("hitcurve.trec").evaluate
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = judged(*random_queries(lambda rng, n: rng.integers(0, 4, n) + rng.integers(0, 2, n) * 1e-9))
     measures = [ir_measures.AP, ir_measures.AP @ 5, ir_measures.nDCG @ 10, ir_measures.P @ 5]
     theirs = ir_measures.calc_aggregate(measures, qrels, run)
-    found = evaluate(qrels, run, [str(measure) for measure in measures], **hc.PRESETS["ir_measures"])
+    found = hc.evaluate(qrels, run, [str(measure) for measure in measures], **hc.PRESETS["ir_measures"])
     for measure in measures:
         assert found.means[str(measure)] == pytest.approx(theirs[measure], rel=1e-12)
 
@@ -273,9 +271,8 @@ def test_every_preset_is_accepted(name):
     assert type(preset) is dict
     y, s, qid = random_queries(lambda rng, n: rng.integers(0, 9, n))
     if "scores" in preset:  # of runs
-        evaluate = pytest.importorskip("hitcurve.trec").evaluate
         qrels, run = trec_dicts(y, s, qid)
-        assert 0 < evaluate(qrels, run, "AP", **preset).means["AP"] < 1
+        assert 0 < hc.evaluate(qrels, run, "AP", **preset).means["AP"] < 1
         return
     assert 0 < hc.mean_average_precision(y, s, qid=qid, **preset) < 1
     assert set(preset) <= set(inspect.signature(hc.mean_average_precision).parameters)
