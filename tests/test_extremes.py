@@ -15,6 +15,9 @@ import reference as ref
 
 import hitcurve as hc
 
+# What a context computes raises its precision for a while, for every thread.
+pytestmark = pytest.mark.thread_unsafe(reason="one context of mpmath, which is for one thread")
+
 mp = mpmath.MPContext()
 mp.dps = 150  # alpha = 1e-9 over 2**62 items: factors of 1 - 2e-28, and differences of their sums
 
