@@ -275,6 +275,11 @@ def test_make_table(probe, n, dtype):
             assert probe.make_table(label, score, capacity=len(curve) - 1)[:2] == (NO_ROOM, len(curve))
 
 
+def test_columns_of_the_caller_stay(probe):
+    label, score = np.array([1, 0, 1], np.uint8), np.array([3.0, 2.0, 2.0])
+    assert probe.columns_after(label, score) == (0, True, True, [(None, 0, 1, 1), (None, 1, 2, 1)])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_mean_average_precision(probe, dtype):
     rng = np.random.default_rng(3)
