@@ -174,7 +174,10 @@ static int hitcurve_import(void) {
         capsule = PyMapping_GetItemString(capsules, functions[i].name);
         function = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
         Py_XDECREF(capsule);
-        if (function == NULL) { /* hitcurve is older than this header */
+        if (function == NULL) {
+            if (PyErr_ExceptionMatches(PyExc_KeyError))
+                PyErr_Format(PyExc_ImportError, "the installed hitcurve is older than the one compiled against: it has no %s",
+                             functions[i].name);
             Py_DECREF(capsules);
             return -1;
         }
