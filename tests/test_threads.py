@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -371,6 +372,22 @@ def write(root, files):
 )
 def test_cgroup_quota(tmp_path, files, quota):
     assert write(tmp_path, files) == quota
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes only there")
+@pytest.mark.parametrize("utf8", [0, 1])
+@pytest.mark.parametrize("name", [b"caf\xe9", "café".encode()])
+def test_cgroup_of_any_name(tmp_path, name, utf8):
+    group = b"0::/" + name
+    folder = os.path.join(os.fsencode(tmp_path), b"sys/fs/cgroup", name)
+    os.makedirs(folder)
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "self" / "cgroup").write_bytes(group + b"\n")
+    Path(os.fsdecode(folder), "cpu.max").write_text("300000 100000\n", encoding="ascii")
+    code = f"from hitcurve.cores import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
+    command = [sys.executable, "-X", f"utf8={utf8}", "-X", "warn_default_encoding", "-W", "error", "-c", code]
+    environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "3\n"
 
 
 def test_cores(monkeypatch):
