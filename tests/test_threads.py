@@ -171,6 +171,33 @@ def test_arrays_that_another_thread_writes():
     assert hc.average_precision(y_true, -np.arange(N)) == hc.average_precision(np.arange(N) % 3 == 0, -np.arange(N))
 
 
+@pytest.mark.thread_unsafe(reason="the size of stacks is the process's")
+@pytest.mark.parametrize("strategy", ["search", "buckets", "parts"])
+def test_small_stacks(strategy):
+    """128 KB, all that a thread has with musl. Scores in clusters within clusters take maps within maps."""
+    code = f"""
+import threading
+import numpy as np, hitcurve as hc
+threading.stack_size(128 * 1024)
+rng = np.random.default_rng(0)
+for n in (400, 6000, 200_000):
+    level = rng.integers(0, 4, n)
+    for s in (rng.random(n), 1 + rng.random(n) * 2.0 ** (-13 * level), rng.integers(0, 2**12, n) << 12 * level):
+        y = rng.random(n) < 0.5
+        def calls():
+            curve = hc.HitCurve(y, s, _strategy={strategy!r})
+            return (curve.average_precision(), curve.bedroc(), hc.average_precision(y, s),
+                    hc.mean_average_precision(y, s, offsets=[0, n // 2, n]))
+        found = []
+        thread = threading.Thread(target=lambda: found.append(calls()))
+        thread.start()
+        thread.join()
+        assert found == [calls()]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
 # --- pools and processes ------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,6 @@
 /* hitcurve for C and C++: what capi.pxd says, in C. Python.h must come first; call hitcurve_import() once, with the GIL,
  * in each file that includes this: it returns 0, or -1 with a Python exception set. After that any thread may call; a
- * call takes up to half a megabyte of its stack.
+ * call takes less than 100 KB of its stack.
  *
  * A function returns HITCURVE_OK or what was wrong, and then its results mean nothing. Names, signatures and the order
  * of fields never change; what is new is added at the end.
