@@ -201,6 +201,27 @@ def test_struct_of_another_version(probe):
     assert probe.average_precision(label, score, size=8)[0] == BAD_ARGUMENT
 
 
+def test_hitcurve_older_than_the_header(tmp_path):
+    """What it lacks is an ImportError, as from Cython: packages that can do without catch that."""
+    name = "hitcurve_average_precision_f32"
+    header = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
+    (tmp_path / "hitcurve.h").write_text(header.replace(f'{{"{name}"', '{"hitcurve_from_later"'), encoding="utf-8")
+    (tmp_path / "late.c").write_text(
+        '#include <Python.h>\n#include "hitcurve.h"\n'
+        "static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = \"late\"};\n"
+        "PyMODINIT_FUNC PyInit_late(void) { return hitcurve_import() < 0 ? NULL : PyModule_Create(&late); }\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "setup.py").write_text(
+        "from setuptools import Extension, setup\n"
+        'setup(name="late", ext_modules=[Extension("late", ["late.c"], include_dirs=["."])])\n',
+        encoding="utf-8",
+    )
+    run([sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], cwd=tmp_path)
+    with pytest.raises(ImportError, match="older than the one compiled against: it has no hitcurve_from_later"):
+        imported("late", tmp_path)
+
+
 # --- the same numbers as from Python ------------------------------------------------------------------------
 
 
@@ -273,6 +294,11 @@ def test_make_table(probe, n, dtype):
             assert_table(table, curve)
         if len(curve) > 1:
             assert probe.make_table(label, score, capacity=len(curve) - 1)[:2] == (NO_ROOM, len(curve))
+
+
+def test_columns_of_the_caller_stay(probe):
+    label, score = np.array([1, 0, 1], np.uint8), np.array([3.0, 2.0, 2.0])
+    assert probe.columns_after(label, score) == (0, True, True, [(None, 0, 1, 1), (None, 1, 2, 1)])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -78,6 +78,27 @@ def test_import_leaves_numpy_as_it_was():
     )
 
 
+def test_subinterpreters_are_refused():
+    """By an ImportError, as numpy's extensions refuse them; the first interpreter goes on."""
+    pytest.importorskip("concurrent.interpreters", reason="new in 3.14")
+    run(
+        """
+        import concurrent.interpreters, hitcurve
+        for _ in range(2):
+            other = concurrent.interpreters.create()
+            try:
+                other.exec("import hitcurve")
+            except concurrent.interpreters.ExecutionFailed as error:
+                assert error.excinfo.type.__name__ == "ImportError", error
+                assert "hitcurve._curve does not support loading in subinterpreters" in error.excinfo.msg
+            else:
+                raise AssertionError("imported")
+            other.close()
+            assert hitcurve.average_precision([1, 0], [2, 1]) == 1.0
+        """
+    )
+
+
 def test_undefined_values_do_not_warn():
     """0 / 0 is nan, without a warning, also where numpy's floating point errors are turned into exceptions."""
     run(

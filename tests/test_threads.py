@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -168,6 +169,34 @@ def test_arrays_that_another_thread_writes():
         writer.join()
     y_true[:] = np.arange(N) % 3 == 0
     assert hc.average_precision(y_true, -np.arange(N)) == hc.average_precision(np.arange(N) % 3 == 0, -np.arange(N))
+
+
+@pytest.mark.thread_unsafe(reason="the size of stacks is the process's")
+@pytest.mark.skipif(sys.platform == "win32", reason="no thread has so little there")
+@pytest.mark.parametrize("strategy", ["search", "buckets", "parts"])
+def test_small_stacks(strategy):
+    """128 KB, all that a thread has with musl. Scores in clusters within clusters take maps within maps."""
+    code = f"""
+import threading
+import numpy as np, hitcurve as hc
+threading.stack_size(128 * 1024)
+rng = np.random.default_rng(0)
+for n in (400, 6000, 200_000):
+    level = rng.integers(0, 4, n)
+    for s in (rng.random(n), 1 + rng.random(n) * 2.0 ** (-13 * level), rng.integers(0, 2**12, n) << 12 * level):
+        y = rng.random(n) < 0.5
+        def calls():
+            curve = hc.HitCurve(y, s, _strategy={strategy!r})
+            return (curve.average_precision(), curve.bedroc(), hc.average_precision(y, s),
+                    hc.mean_average_precision(y, s, offsets=[0, n // 2, n]))
+        found = []
+        thread = threading.Thread(target=lambda: found.append(calls()))
+        thread.start()
+        thread.join()
+        assert found == [calls()]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
 
 
 # --- pools and processes ------------------------------------------------------------------------------------
@@ -371,6 +400,22 @@ def write(root, files):
 )
 def test_cgroup_quota(tmp_path, files, quota):
     assert write(tmp_path, files) == quota
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes only there")
+@pytest.mark.parametrize("utf8", [0, 1])
+@pytest.mark.parametrize("name", [b"caf\xe9", "café".encode()])
+def test_cgroup_of_any_name(tmp_path, name, utf8):
+    group = b"0::/" + name
+    folder = os.path.join(os.fsencode(tmp_path), b"sys/fs/cgroup", name)
+    os.makedirs(folder)
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "self" / "cgroup").write_bytes(group + b"\n")
+    Path(os.fsdecode(folder), "cpu.max").write_text("300000 100000\n", encoding="ascii")
+    code = f"from hitcurve.cores import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
+    command = [sys.executable, "-X", f"utf8={utf8}", "-X", "warn_default_encoding", "-W", "error", "-c", code]
+    environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "3\n"
 
 
 def test_cores(monkeypatch):

@@ -9,6 +9,8 @@ lies in one bucket is spread by a map of its own.
 from libc.stdint cimport UINT64_MAX, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
 cdef enum:
     INSERTION = 32      # up to here insertion beats a map
     SMALL_SORT = 4096   # up to here one map is enough: scores and buckets stay in the first caches
@@ -17,6 +19,21 @@ cdef enum:
     MOST_PARTS = 2048   # places written to at the same time
     SAMPLE = 2048
     DEPTH = 4           # maps in maps, before a sort that no input can slow down
+
+# What one map needs lies on the stack only once: threads have 128 KB of it with musl, and maps in maps took 350.
+cdef struct Places:
+    uint16_t ends[2 * SMALL_SORT + SMALL_CELLS]
+    uint16_t place[SMALL_SORT]
+
+cdef struct FewSpace:
+    Cell cells[SMALL_CELLS + 2]
+    Places places
+
+cdef struct PartsSpace:
+    Cell cells[CELLS + 2]
+    uint64_t ends[2 * MOST_PARTS + CELLS]
+    uint64_t sample[SAMPLE]  # scores of any type
+    Places places
 
 
 cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_ssize_t most_cells, Cell* cells,
@@ -109,11 +126,11 @@ cdef inline bint is_sorted(const score_t* scores, Py_ssize_t n) noexcept nogil:
     return i >= n
 
 
-cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, int depth) noexcept nogil:
+cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, PartsSpace* space, int depth) noexcept nogil:
     """Sorts scores, many of them: into parts by a coarse map, which a sample of them makes, then each part."""
-    cdef Cell cells[CELLS + 2]
-    cdef uint64_t ends[2 * MOST_PARTS + CELLS]
-    cdef score_t sample[SAMPLE]
+    cdef Cell* cells = space.cells
+    cdef uint64_t* ends = space.ends
+    cdef score_t* sample = <score_t*>space.sample
     cdef uint64_t total = 0, held, key, least, greatest, width
     cdef Buckets buckets
     cdef Py_ssize_t i, start = 0, stop
@@ -143,14 +160,14 @@ cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, int depth)
         while part < last:
             stop = <Py_ssize_t>ends[part]
             sort_part(scratch + start, stop - start, scores + start, key, width,
-                      part == 0 or part == top, depth + 1)
+                      part == 0 or part == top, &space.places, depth + 1)
             start = stop
             key += width
             part += 1
 
 
 cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, uint64_t width, bint open,
-                    int depth) noexcept nogil:
+                    Places* places, int depth) noexcept nogil:
     """Writes scores in order whose keys lie in an interval, unless it is open; the scores themselves are lost."""
     cdef Cell cells[2]
     cdef Buckets buckets
@@ -172,16 +189,17 @@ cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, 
         buckets.cells = cells
         cells[0].shift = cells[1].shift = shift
         cells[0].base = cells[1].base = 0
-        sort_small(scores, n, to, &buckets, depth)
+        sort_small(scores, n, to, &buckets, places, depth)
 
 
-cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* buckets, int depth) noexcept nogil:
+cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* buckets, Places* places,
+                     int depth) noexcept nogil:
     """Writes the scores, at most SMALL_SORT, in order: into buckets of one or two, the rest by insertion.
 
     The scores themselves are lost.
     """
-    cdef uint16_t ends[2 * SMALL_SORT + SMALL_CELLS]
-    cdef uint16_t place[SMALL_SORT]
+    cdef uint16_t* ends = places.ends
+    cdef uint16_t* place = places.place
     cdef uint16_t total = 0, held, most = 0
     cdef Py_ssize_t i, start, stop
     cdef uint32_t bucket
@@ -208,24 +226,35 @@ cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* 
     insertion_sort(to, n)
 
 
-cdef void sort_deeper(score_t* scores, Py_ssize_t n, score_t* scratch, int depth) noexcept nogil:
-    cdef Cell cells[SMALL_CELLS + 2]
+cdef void sort_few(score_t* scores, Py_ssize_t n, score_t* scratch, FewSpace* space, int depth) noexcept nogil:
+    """Sorts at most SMALL_SORT scores."""
     cdef Buckets buckets
+    memcpy(scratch, scores, n * sizeof(score_t))
+    spread_typed(<const score_t*>scratch, n, <uint32_t>n, SMALL_CELLS, space.cells, &buckets)
+    sort_small(scratch, n, scores, &buckets, &space.places, depth)
+
+
+cdef void sort_deeper(score_t* scores, Py_ssize_t n, score_t* scratch, int depth) noexcept nogil:
+    cdef void* space = NULL
     if is_sorted(<const score_t*>scores, n):
         return
-    if depth >= DEPTH:
+    if depth < DEPTH:
+        space = PyMem_RawMalloc(sizeof(PartsSpace) if n > SMALL_SORT else sizeof(FewSpace))
+    if space is NULL:
         heap_sort(scores, n)
     elif n > SMALL_SORT:
-        sort_parts(scores, n, scratch, depth)
+        sort_parts(scores, n, scratch, <PartsSpace*>space, depth)
     else:
-        memcpy(scratch, scores, n * sizeof(score_t))
-        spread_typed(<const score_t*>scratch, n, <uint32_t>n, SMALL_CELLS, cells, &buckets)
-        sort_small(scratch, n, scores, &buckets, depth)
+        sort_few(scores, n, scratch, <FewSpace*>space, depth)
+    PyMem_RawFree(space)
 
 
 cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept nogil:
     """Sorts the scores; the scratch has room for as many, and is not needed up to INSERTION."""
+    cdef FewSpace space
     if n <= INSERTION:
         insertion_sort(scores, n)
-    else:
+    elif n > SMALL_SORT:
         sort_deeper(scores, n, scratch, 0)
+    elif not is_sorted(<const score_t*>scores, n):
+        sort_few(scores, n, scratch, &space, 0)

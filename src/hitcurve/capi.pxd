@@ -2,7 +2,7 @@
 #
 # Plain C types, no GIL, nothing raised: a function returns HITCURVE_OK or what was wrong, and then its results mean
 # nothing. Any thread may call, Python's or not, also several on the same data; nothing is kept between calls.
-# A call takes up to half a megabyte of the thread's stack: where native threads get less (musl: 128 KB), ask for more.
+# A call takes less than 100 KB of the thread's stack.
 # Names, signatures and the order of fields never change; what is new is added at the end. hitcurve.h says the same in C.
 from libc.stdint cimport int64_t, uint8_t
 

@@ -603,11 +603,12 @@ cdef int hitcurve_make_table_f64(const uint8_t* label, const double* score, int6
 cdef void hitcurve_free_table(hitcurve_table* table) noexcept nogil:
     if table is NULL or table.memory is NULL:
         return
+    if table.above == table.memory:  # else the columns are the caller's, who had a table made by the library before
+        table.above = table.tied = table.hits = NULL
+        table.score = NULL
+        table.rows = 0
     PyMem_RawFree(table.memory)
     table.memory = NULL
-    table.above = table.tied = table.hits = NULL
-    table.score = NULL
-    table.rows = 0
 
 
 cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexcept nogil:

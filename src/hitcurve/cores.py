@@ -76,7 +76,7 @@ def _quota(folder: str, version: int) -> list[int]:
 
 def _read(path: str) -> str:
     try:
-        with open(path) as file:
-            return file.read()
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read())  # a group's name is that of a folder: bytes of any kind
     except OSError:
         return ""

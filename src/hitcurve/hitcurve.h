@@ -1,6 +1,6 @@
 /* hitcurve for C and C++: what capi.pxd says, in C. Python.h must come first; call hitcurve_import() once, with the GIL,
  * in each file that includes this: it returns 0, or -1 with a Python exception set. After that any thread may call; a
- * call takes up to half a megabyte of its stack.
+ * call takes less than 100 KB of its stack.
  *
  * A function returns HITCURVE_OK or what was wrong, and then its results mean nothing. Names, signatures and the order
  * of fields never change; what is new is added at the end.
@@ -174,7 +174,10 @@ static int hitcurve_import(void) {
         capsule = PyMapping_GetItemString(capsules, functions[i].name);
         function = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
         Py_XDECREF(capsule);
-        if (function == NULL) { /* hitcurve is older than this header */
+        if (function == NULL) {
+            if (PyErr_ExceptionMatches(PyExc_KeyError))
+                PyErr_Format(PyExc_ImportError, "the installed hitcurve is older than the one compiled against: it has no %s",
+                             functions[i].name);
             Py_DECREF(capsules);
             return -1;
         }

@@ -182,6 +182,22 @@ def make_table(const uint8_t[::1] label, const score_t[::1] score, capacity=0, b
         free(memory)
 
 
+def columns_after(const uint8_t[::1] label, const double[::1] score):
+    """A table in the library's memory, then one in columns of our own: whether they are left as they are at the end."""
+    cdef int64_t[3][8] column
+    cdef hitcurve_table table
+    cdef int status
+    memset(&table, 0, sizeof(table))
+    table.size = sizeof(table)
+    status = hitcurve_make_table_f64(&label[0], &score[0], label.shape[0], NULL, &table, NULL)
+    table.capacity = 8
+    table.above, table.tied, table.hits, table.score = column[0], column[1], column[2], NULL
+    status |= hitcurve_make_table_f64(&label[0], &score[0], label.shape[0], NULL, &table, NULL)
+    hitcurve_free_table(&table)
+    hitcurve_free_table(&table)
+    return status, table.memory is NULL, table.above is column[0], rows_of(&table, False)[0]
+
+
 cdef class Rows:
     """A table made elsewhere."""
     cdef hitcurve_table table
