@@ -146,6 +146,10 @@ class Shown:
         assert agrees(values, [worst, expected, best], tolerance), f"{call}: {values}"
         self.bands.append(Band(call, *values))
 
+    def same(self, call: str, value: float) -> None:
+        """A band of one number: ties are not the reason here."""
+        self.band(call, value, value, value)
+
 
 class Record(NamedTuple):
     name: str
@@ -570,6 +574,7 @@ def normalizers(show: Shown) -> None:
     show.ours("hc.average_precision(y, s, k=4, normalize='hits')", 0.5)
     show.ours("np.mean(hc.HitCurve(y, s).precision([1, 2, 3, 4]))", 1 / 3)
     show.ours("hc.average_precision(y, s, k=5)  # MAP@R: k = R", 0.2)
+    show.same("hc.average_precision(y, s, k=4, ties=...)", 0.25)
 
 
 @record("Definitions", "Eleven points, three numbers")
@@ -591,6 +596,7 @@ def eleven_points(show: Shown) -> None:
     show.peer("trec_eval", "11pt_avg, version 10", 0.6969697, trec_eval("11pt_avg", *lines_of(qrels, run)),
               lambda: by(lambda level: math.floor(level * 3 + 0.5)), tolerance=5e-5)  # it prints four places
     show.ours("hc.average_precision(y, s, num_relevant=3, interpolation='11-point')", (4 + 3 * 2 / 3) / 11)
+    show.same("hc.average_precision(y, s, num_relevant=3, interpolation='11-point', ties=...)", 6 / 11)
 
 
 @record("Definitions", "The area under the precision-recall curve")
@@ -644,6 +650,7 @@ def not_retrieved(show: Shown) -> None:
     show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.0, real,
               lambda: precision_at_hits((y * (s > 0))[np.argsort(-s)], 2))
     show.ours("hc.average_precision(y, s)", 5 / 6)
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("Definitions", "How many are 7 % of 100")
@@ -667,6 +674,7 @@ def seven_percent(show: Shown) -> None:
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.1, 0.15, 0.2]).tolist()", [5.0, 2.5, 2.5])
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.2, 0.1]).tolist()", [2.5, 5.0])
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor(1.0)", 1.0)
+    show.same("hc.HitCurve.from_ranked(hits).enrichment_factor(0.2, ties=...)", 2.5)
 
 
 @record("Definitions", "A share that ends inside a tie, or between two items")
@@ -707,6 +715,7 @@ def ignored_scores(show: Shown) -> None:
     show.peer("oddt", "enrichment_factor(y, s, percentage=20)", 5.0, rule=lambda: y[:2].mean() / y.mean())
     show.ours("hc.HitCurve(y, s).enrichment_factor(0.2)", 0.0)
     show.ours("hc.HitCurve.from_ranked(y).enrichment_factor(0.2)", 5.0)
+    show.same("hc.HitCurve(y, s).enrichment_factor(0.2, ties=...)", 0.0)
 
 
 # --- numbers on a computer --------------------------------------------------------------------------------------------
@@ -770,6 +779,8 @@ def voc_levels(show: Shown) -> None:
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point')", (4 + 7 * 10 / 1010) / 11)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point-float')", missed)
     show.ours(share_that_differs("11-point"), 0.541)
+    show.same("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point', ties=...)",
+              (4 + 7 * 10 / 1010) / 11)
 
 
 @record("Numbers on a computer", "Recall levels 0.35, 0.7 and 0.95 of COCO")
@@ -792,6 +803,8 @@ def coco_levels(show: Shown) -> None:
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point')", (36 + 65 * 20 / 1020) / 101)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point-float')", missed)
     show.ours(share_that_differs("101-point"), 0.568)
+    show.same("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point', ties=...)",
+              (36 + 65 * 20 / 1020) / 101)
 
 
 @record("Numbers on a computer", "BEDROC at both ends of α")
@@ -807,6 +820,7 @@ def bedroc_ends(show: Shown) -> None:
     show.peer("rdkit", "CalcBEDROC(hits, 0, 1e-12)", 2.25006938718507, lambda m: m.CalcBEDROC(hits, 0, 1e-12))
     show.ours("hc.HitCurve.from_ranked(hits).bedroc([710.0, 1e-8, 1e-12]).tolist()", [1.0, 0.875, 0.875])
     show.ours("hc.HitCurve.from_ranked(hits).roc_auc()", 0.875)
+    show.same("hc.HitCurve.from_ranked(hits).bedroc(1e-8, ties=...)", 0.875)
 
 
 @record("Numbers on a computer", "A sigmoid that ties everything")
@@ -830,6 +844,9 @@ def sigmoid(show: Shown) -> None:
     show.peer("torchmetrics", "binary_average_precision(s, y)", 0.5, real("binary_average_precision"),
               lambda: hc.average_precision(y, flat, ties="threshold"))
     show.ours("hc.HitCurve(y, s).roc_auc(), hc.average_precision(y, s)", (1.0, 1.0))
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
+    show.given("flat = 1 / (1 + np.exp(-np.array(s, dtype=np.float32)))")
+    show.band("hc.average_precision(y, flat, ties=...)", 5 / 12, 0.6805556, 1.0)
 
 
 @record("Numbers on a computer", "Two hundred thresholds")
@@ -865,6 +882,7 @@ def single_precision_counts(show: Shown) -> None:
     show.peer("cuML", "items up to the last, by a running sum in float32", 2.0**24,
               rule=lambda: float(np.cumsum(np.ones(show.names["n"], np.float32))[-1]), tolerance=0.0)
     show.ours("1 / curve.average_precision()", 2.0**24 + 100, tolerance=1e-15)
+    show.same("1 / curve.average_precision(ties=...)", 2.0**24 + 100)
 
 
 # --- missing or undefined ---------------------------------------------------------------------------------------------
@@ -895,6 +913,7 @@ def unanswered(show: Shown) -> None:
     show.ours("hc.evaluate(qrels, run, 'AP').means['AP']", 0.25)
     show.ours("hc.evaluate(qrels, run, 'AP', **hc.PRESETS['trec_eval 9']).means['AP']", 0.5)
     show.ours("hc.evaluate(qrels, run, 'AP', **hc.PRESETS['trec_eval 10']).means['AP']", "raises ValueError")
+    show.same("hc.evaluate(qrels, run, 'AP', ties=...).means['AP']", 0.25)
 
 
 @record("What is missing or undefined", "A ranking without relevant items")
@@ -930,6 +949,7 @@ def no_relevant(show: Shown) -> None:
     show.ours("hc.mean_average_precision(Y, S)", 1.0)
     show.ours("hc.mean_average_precision(Y, S, empty='zero')", 0.5)
     show.ours("hc.mean_average_precision(Y, S, empty='one')", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", math.nan)
 
 
 @record("What is missing or undefined", "A ranking with nothing but relevant items")
@@ -944,6 +964,7 @@ def all_relevant(show: Shown) -> None:
     show.peer("scikit-learn", "roc_auc_score(y, s)", math.nan, lambda m: m.roc_auc_score(y, s))
     show.ours("hc.HitCurve(y, s).roc_auc(), hc.HitCurve(y, s).bedroc()", (math.nan, math.nan))
     show.ours("hc.average_precision(y, s)", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
 
 
 @record("What is missing or undefined", "Relevant items that were never retrieved")
@@ -959,6 +980,7 @@ def never_retrieved(show: Shown) -> None:
     show.peer("ranx", "map", 0.5, lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
     show.ours("hc.average_precision(y, s)", 1.0)
     show.ours("hc.average_precision(y, s, num_relevant=2)", 0.5)
+    show.same("hc.average_precision(y, s, num_relevant=2, ties=...)", 0.5)
 
 
 @record("What is missing or undefined", "A score that is not a number")
@@ -994,6 +1016,7 @@ def not_a_number(show: Shown) -> None:
     show.ours("hc.average_precision(y, s)", "raises ValueError")
     show.ours("hc.average_precision(y, s, nan_policy='worst')", 1 / 3)
     show.ours("hc.average_precision(y, s, nan_policy='omit')", math.nan)
+    show.same("hc.average_precision(y, s, nan_policy='worst', ties=...)", 1 / 3)
 
 
 @record("What is missing or undefined", "A query that nobody judged")
@@ -1014,6 +1037,7 @@ def unjudged_query(show: Shown) -> None:
     show.ours("hc.mean_average_precision(y, s, qid=qid)", 0.5)
     show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'])", 0.5)
     show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'], empty='zero')", 0.25)
+    show.same("hc.mean_average_precision(y, s, qid=qid, ties=...)", 0.5)
 
 
 @record("What is missing or undefined", "An infinite score")
@@ -1028,6 +1052,7 @@ def infinite_score(show: Shown) -> None:
     show.peer("pytrec_eval-terrier", "map", 5 / 6,
               pytrec("map", {"q": {"a": 1, "b": 0, "c": 1}}, {"q": dict(zip("abc", s, strict=True))}))
     show.ours("hc.average_precision(y, s)", 5 / 6)
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("What is missing or undefined", "No items at all")
@@ -1051,6 +1076,7 @@ def no_items(show: Shown) -> None:
     show.peer("torchmetrics", "retrieval_average_precision([], [])", "raises ValueError", nothing)
     show.ours("hc.average_precision(y, s)", math.nan)
     show.ours("hc.average_precision(y, s, num_relevant=3)", 0.0)
+    show.same("hc.average_precision(y, s, num_relevant=3, ties=...)", 0.0)
 
 
 @record("What is missing or undefined", "A geometric mean that comes as a logarithm")
@@ -1062,6 +1088,7 @@ def geometric_mean(show: Shown) -> None:
     show.peer("pytrec_eval-terrier", "gm_map", -0.6931472,
               pytrec("gm_map", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 2.0}}))
     show.ours("math.log(hc.average_precision(y, s))", -0.6931472)
+    show.same("hc.average_precision(y, s, ties=...)", 0.5)
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -1080,6 +1107,7 @@ def labels_one_and_two(show: Shown) -> None:
     show.peer("rdkit", "CalcAUC([[nan], [0]], 0)", 1.0, lambda m: m.CalcAUC([[math.nan], [0]], 0))
     show.ours("hc.average_precision(y, s)", "raises ValueError")
     show.ours("hc.average_precision(y, s, relevance_level=2)", 1.0)
+    show.same("hc.average_precision(y, s, relevance_level=2, ties=...)", 1.0)
 
 
 @record("Input", "Weights below zero")
@@ -1092,6 +1120,7 @@ def negative_weights(show: Shown) -> None:
     show.peer("scikit-learn", "average_precision_score(y, s, sample_weight=w)", 0.5,
               lambda m: m.average_precision_score(y, s, sample_weight=w))
     show.ours("hc.average_precision(y, s, sample_weight=w, ties='threshold')", "raises ValueError")
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("Input", "Numbers of numpy")
@@ -1109,6 +1138,7 @@ def numbers_of_numpy(show: Shown) -> None:
         show.peer("pytrec_eval-terrier", f"map of {what}", "raises TypeError", pytrec("map", qrels, run))
     show.ours("hc.average_precision(y, s)", 1.0)
     show.ours("hc.evaluate({1: {'a': y[0]}}, {1: {'a': s[0]}}, 'AP').means['AP']", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
 
 
 @record("Input", "A relevance of 0.9, and a score that says foo")
@@ -1132,6 +1162,7 @@ def numbers_in_text(show: Shown) -> None:
     show.peer("trec_eval", "map, a score of foo", 0.5, trec_eval("map", *foo), lambda: by_text(*foo))
     show.ours("hc.evaluate(judged, run, 'AP').means['AP']", "raises ValueError")
     show.ours("hc.evaluate(judged, run, 'AP', strict=False).means['AP']  # with a warning", 0.5)
+    show.same("hc.evaluate(judged, run, 'AP', strict=False, ties=...).means['AP']", 0.5)
 
 
 @record("Input", "Scores cut at one half")
@@ -1158,3 +1189,4 @@ def lower_is_better(show: Shown) -> None:
     show.peer("scikit-learn", "average_precision_score(y, energy)", 1 / 3, lambda m: m.average_precision_score(y, s))
     show.ours("hc.average_precision(y, energy)", 1 / 3)
     show.ours("hc.average_precision(y, energy, lower_is_better=True)", 1.0)
+    show.same("hc.average_precision(y, energy, lower_is_better=True, ties=...)", 1.0)
