@@ -366,8 +366,8 @@ def names_decide(show: Shown) -> None:
 
 @record("Ties", "Ties in the order of topk")
 def topk_order(show: Shown) -> None:
-    """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version named the
-    first of five tied documents is ranked fourth and the third is ranked first. No rule gives these numbers.
+    """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version named
+    the first of five tied documents is ranked fourth and the third is ranked first. No rule gives these numbers.
     """
     show.given("y, s = [1, 0, 0, 0, 0], [1.0] * 5")
 
