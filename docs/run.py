@@ -7,11 +7,12 @@ import os
 import re
 import shlex
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list it is indented
 
 
 def failures(name: str, text: str) -> list[str]:
@@ -21,7 +22,8 @@ def failures(name: str, text: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for file, content in re.findall(r"`([\w.]+)`:\n\n```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             Path(file).write_text(content, encoding="utf-8")
-        for language, block in FENCED.findall(text):
+        for _, language, indented in FENCED.findall(text):
+            block = textwrap.dedent(indented)
             if language == "python" and block.startswith(">>> "):
                 found += examples(name, block, names)
             elif language == "console":
@@ -57,15 +59,16 @@ def commands(name: str, text: str) -> list[str]:
 def docstrings() -> Iterator[tuple[str, str]]:
     """The public docstrings, by name."""
     import hitcurve
+    from hitcurve import measures
 
-    for name in hitcurve.__all__:
-        value = getattr(hitcurve, name)
+    public = {name: getattr(hitcurve, name) for name in hitcurve.__all__}
+    for name, value in (public | {name: getattr(measures, name) for name in measures.__all__}).items():
         if isinstance(value, type):
             for attribute in dir(value):
                 text = getattr(getattr(value, attribute), "__doc__", None)
                 if not attribute.startswith("_") and isinstance(text, str):
                     yield f"{name}.{attribute}", text
-        if isinstance(value, type) or callable(value):
+        if callable(value):
             yield name, value.__doc__ or ""
 
 

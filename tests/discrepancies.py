@@ -1,18 +1,27 @@
 """Where tools disagree about the same ranking: each case as a record that is run, by the tests and by the docs.
 
 A record shows the other tool's number from the tool itself where it is installed, and from its published rule, written
-anew here, where it is not (where both are there, they must agree). Every number is checked against the one written
+anew here, where it is not (where both are there, they must agree); a number that no rule gives is then that of its last
+run. Every number is checked against the one written
 down, so a tool that changes its mind fails a test and stops the docs. A record's docstring says why the numbers differ.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import json
 import math
 import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +38,32 @@ PEERS = {  # the package that is installed, and the module that it brings
     "torchmetrics": "torchmetrics",
     "polars-ds": "polars_ds",
     "scikit-fingerprints": "skfp.metrics",
-    "oddt": "oddt.metrics",
+    "pyspark": "pyspark.mllib.evaluation",
+}
+
+LAST_RUN = {
+    "scikit-learn": "1.9.1",
+    "pytrec_eval-terrier": "0.5.11",
+    "ir_measures": "0.4.3",
+    "ranx": "0.3.21",
+    "rdkit": "2026.9.1",
+    "pycocotools": "2.0.11",
+    "torchmetrics": "1.9.0",
+    "polars-ds": "0.13.0",
+    "scikit-fingerprints": "2.1.0",
+    "pyspark": "4.3.0",
 }
 
 
+@functools.cache
 def peer_version(name: str) -> str | None:
     """The version of a peer that is installed, None for one that is not."""
+    if name == "trec_eval":  # a program, which no package brings
+        program = shutil.which("trec_eval")
+        said = program and subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stderr
+        return said.split()[-1] if said and said.split()[-1].startswith("10.") else None
+    if name == "pyspark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return None
     try:
         found = version(name)
         with warnings.catch_warnings():
@@ -103,12 +132,12 @@ class Shown:
 
     def peer(self, name: str, call: str, wanted: Any, real: Callable[[Any], Any] | None = None,
              rule: Callable[[], Any] | None = None, tolerance: float = 1e-6) -> None:
-        """The number of a peer; `real` is called with the peer's module."""
+        """The number of a peer; `real` is called with the peer's module, or the path of its program."""
         found = peer_version(name) if real is not None else None
         values = []
         who = name
         if found is not None and real is not None:
-            module = importlib.import_module(PEERS[name])
+            module = importlib.import_module(PEERS[name]) if name in PEERS else shutil.which(name)
             values.append(outcome(lambda: real(module)))
             self.run_with[name] = found
             who = f"{name} {found}"
@@ -119,6 +148,8 @@ class Shown:
             assert agrees(value, wanted, tolerance), f"{who}: {call} is {value!r}, not {wanted!r}"
         if values:
             self.lines.append(Line(who, call, values[0], False))
+        else:
+            self.lines.append(Line(f"{name} {LAST_RUN[name]}, not run here", call, wanted, False))
 
     def ours(self, call: str, wanted: Any, tolerance: float = 1e-6) -> None:
         value = outcome(lambda: eval(call, self.names))
@@ -130,6 +161,10 @@ class Shown:
         values = [eval(call.replace("ties=...", f"ties={t!r}"), self.names) for t in ("worst", "expected", "best")]
         assert agrees(values, [worst, expected, best], tolerance), f"{call}: {values}"
         self.bands.append(Band(call, *values))
+
+    def same(self, call: str, value: float) -> None:
+        """A band of one number: ties are not the reason here."""
+        self.band(call, value, value, value)
 
 
 class Record(NamedTuple):
@@ -164,6 +199,63 @@ def pytrec(measure: str, qrels: Any, run: Any) -> Callable[[Any], Any]:
     return lambda m: next(iter(m.RelevanceEvaluator(qrels, {measure}).evaluate(run).values()))[
         measure.replace(".", "_")
     ]
+
+
+def trec_eval(measure: str, qrels: str, run: str) -> Callable[[Any], Any]:
+    """One measure over all queries by the program itself, from the lines of two files."""
+
+    def real(program: str) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder, "qrels"), Path(folder, "run")]
+            for path, text in zip(paths, (qrels, run), strict=True):
+                path.write_text(text, encoding="utf-8")
+            done = subprocess.run([program, "-m", measure, *paths], capture_output=True, text=True, check=False)
+        return float(done.stdout.split()[-1]) if done.returncode == 0 else "stops with an error"
+
+    return real
+
+
+def lines_of(qrels: Any, run: Any) -> tuple[str, str]:
+    """Dictionaries as the text of TREC files."""
+    judged = (f"{query} 0 {doc} {level}\n" for query, docs in qrels.items() for doc, level in docs.items())
+    found = (f"{query} Q0 {doc} 0 {score!r} tag\n" for query, docs in run.items() for doc, score in docs.items())
+    return "".join(judged), "".join(found)
+
+
+def precision_at_hits(flags: Any, num_relevant: int) -> float:
+    """Average precision from its definition, of flags in rank order."""
+    hits = np.flatnonzero(flags)
+    return float(np.sum((np.arange(len(hits)) + 1) / (hits + 1)) / num_relevant)
+
+
+NORMALIZED = [0, 1, 0, 1, 0, 0, 0, 1, 1, 1], [*range(10, 0, -1)]
+AREA = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]
+SPARK = """
+import json, sys
+from pyspark import SparkConf, SparkContext
+from pyspark.mllib.evaluation import BinaryClassificationMetrics, RankingMetrics
+settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+context = SparkContext("local[1]", conf=SparkConf().setAll(settings.items()))
+ranked, scored = json.load(sys.stdin)
+one = RankingMetrics(context.parallelize([tuple(ranked[0])], 1))
+two = RankingMetrics(context.parallelize([tuple(pair) for pair in ranked], 1))
+area = BinaryClassificationMetrics(context.parallelize([tuple(map(float, pair)) for pair in scored], 1))
+found = one.meanAveragePrecisionAt(4), two.meanAveragePrecision, one.meanAveragePrecision, area.areaUnderPR
+print("found", json.dumps(found))
+"""
+
+
+@functools.cache
+def spark() -> dict[str, float]:
+    """What Spark says, in a process of its own: one that the caller runs is left alone."""
+    ids = [*range(len(NORMALIZED[0]))]
+    queries = [(ids, [i for i in ids if NORMALIZED[0][i]]), (ids, [])]  # in rank order; the second without an answer
+    given = json.dumps([queries, [*zip(AREA[1], AREA[0], strict=True)]])
+    done = subprocess.run([sys.executable, "-c", SPARK], input=given, capture_output=True, text=True, check=False)
+    answer = re.search(r"^found (.*)$", done.stdout, re.MULTILINE)
+    if answer is None:
+        raise RuntimeError(done.stderr[-2000:])
+    return dict(zip(("at 4", "two queries", "one query", "area"), json.loads(answer[1]), strict=True))
 
 
 def rows(flags: Any) -> list[list[int]]:
@@ -274,8 +366,8 @@ def names_decide(show: Shown) -> None:
 
 @record("Ties", "Ties in the order of topk")
 def topk_order(show: Shown) -> None:
-    """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version run
-    here the first of five tied documents is ranked fourth and the third is ranked first. No rule gives these numbers.
+    """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version named
+    the first of five tied documents is ranked fourth and the third is ranked first. No rule gives these numbers.
     """
     show.given("y, s = [1, 0, 0, 0, 0], [1.0] * 5")
 
@@ -313,6 +405,7 @@ def docking_scores(show: Shown) -> None:
     show.band("hc.average_precision(y, tenths, lower_is_better=True, ties=...)", 0.0102360, 0.0114398, 0.0129221)
     show.band("hc.average_precision(y, whole, lower_is_better=True, ties=...)", 0.0053782, 0.0125013, 0.0725515)
     show.band("hc.HitCurve(y, whole, lower_is_better=True).bedroc(20.0, ties=...)", 0.2207369, 0.3249362, 0.5198642)
+    show.band("hc.HitCurve(y, whole, lower_is_better=True).enrichment_factor(0.001, ties=...)", 20.0, 34.9378882, 150.0)
 
 
 @record("Ties", "Scores that only single precision ties")
@@ -323,8 +416,13 @@ def single_precision(show: Shown) -> None:
     """
     show.given("y, s = np.array([1, 0]), np.array([0.500000001, 0.5])  # documents d1, d2", "docno = np.array([1, 2])")
     qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 0.500000001, "d2": 0.5}}
-    show.peer("pytrec_eval-terrier", "map", 0.5, pytrec("map", qrels, run), lambda: 0.5)
-    show.peer("trec_eval 10", "map", 1.0, rule=lambda: 1.0)
+
+    def by_id(kind: str) -> float:
+        ranked = sorted(run["q"], key=lambda doc: (np.dtype(kind).type(run["q"][doc]), doc), reverse=True)
+        return precision_at_hits([doc in qrels["q"] for doc in ranked], 1)
+
+    show.peer("pytrec_eval-terrier", "map", 0.5, pytrec("map", qrels, run), lambda: by_id("float32"))
+    show.peer("trec_eval", "map, version 10", 1.0, trec_eval("map", *lines_of(qrels, run)), lambda: by_id("float64"))
     show.ours("hc.average_precision(y, s.astype('float32'), tiebreak=-docno)", 0.5)
     show.ours("hc.average_precision(y, s, tiebreak=-docno)", 1.0)
     show.band("hc.average_precision(y, s.astype('float32'), ties=...)", 0.5, 0.75, 1.0)
@@ -359,8 +457,10 @@ def relevant_before_the_sort(show: Shown) -> None:
 @record("Ties", "A random scorer with log AUC 0.50")
 def log_auc_of_nothing(show: Shown) -> None:
     """The ROC curve of a constant score is the diagonal. Drawn over the logarithm of the false-positive rate it is
-    bent, and a trapezoid between its two points, as torchmetrics and others compute, is no area under it: 0.50 in
-    place of 0.145. The exact integral of a straight ROC segment is Δy/ln 10 + b·Δlog₁₀ x.
+    bent, and a trapezoid between its two points, as torchmetrics, TDC and oddt compute, is no area under it: 0.50 in
+    place of 0.145. The exact integral of a straight ROC segment is Δy/ln 10 + b·Δlog₁₀ x. The programs of DOCK and
+    DUD-E have that integral, but break ties by the order of a stable sort: with the actives before the decoys in the
+    file, noise that ties enough has the best of all values, 85.54 %.
     """
     show.given("y, s = [1] * 10 + [0] * 9990, [0.5] * 10_000")
 
@@ -373,29 +473,71 @@ def log_auc_of_nothing(show: Shown) -> None:
         return (0.001 + 1) / 2 * (math.log10(1) - math.log10(0.001)) / 3
 
     show.peer("torchmetrics", "binary_logauc(s, y, fpr_range=(0.001, 1))", 0.5005, real, rule)
+    show.peer("DUD-E's enrich.py and its kin", "adjusted logAUC, actives first in the file", 0.8553795,
+              rule=lambda: 1 - (1 - 0.001) / (math.log(10) * 3))  # found all at false-positive rate 0: area 1
     show.ours("hc.HitCurve(y, s).log_auc(0.001)", 0.1446205)
     show.ours("hc.HitCurve(y, s).log_auc(0.001, adjusted=True)", 0.0)
     show.band("hc.HitCurve(y, s).log_auc(0.001, ties=...)", 0.0, 0.1446205, 1.0)
+    show.band("hc.HitCurve(y, s).log_auc(0.001, adjusted=True, ties=...)", -0.1446205, 0.0, 0.8553795)
 
 
 @record("Ties", "Ties that count as losses")
 def ties_as_losses(show: Shown) -> None:
     """In ROC AUC a tied pair counts a half: that is the mean over its orders, and what scikit-learn, RDKit on average
     and the area under the polygon say. cornac counts pairs with a strictly greater score only: its number is the worst
-    order.
+    order. precrec's statistic with `ustat_method="sort"` counts them as wins: the best order. Its default is
+    the half.
     """
     show.given("y, s = [1, 0, 1, 0], [3.0, 3.0, 2.0, 1.0]")
     y, s = np.array(show.names["y"]), np.array(show.names["s"])
     show.peer("cornac", "AUC", 0.5, rule=lambda: np.mean(s[y == 1][:, None] > s[y == 0][None, :]))
+    show.peer("precrec 0.14", "aucroc, ustat_method='sort'", 0.75,
+              rule=lambda: np.mean(s[y == 1][:, None] >= s[y == 0][None, :]))
     show.peer("scikit-learn", "roc_auc_score(y, s)", 0.625, lambda m: m.roc_auc_score(y, s))
     show.ours("hc.HitCurve(y, s).roc_auc()", 0.625)
     show.band("hc.HitCurve(y, s).roc_auc(ties=...)", 0.5, 0.625, 0.75)
 
 
+@record("Ties", "nDCG, with ties averaged and not")
+def ndcg_ties(show: Shown) -> None:
+    """For nDCG there is a peer that takes the mean over all orders of a tie: scikit-learn (McSherry & Najork 2008), and
+    torchmetrics after it. trec_eval and what is built on it rank by document id here too, so that one ranking has two
+    values of nDCG; for average precision scikit-learn has no such mean.
+    """
+    show.given("qrels = {'q': {'a': 1, 'b': 0, 'c': 2}}", "run = {'q': {'a': 1.0, 'b': 1.0, 'c': 1.0}}")
+    qrels, run = show.names["qrels"], show.names["run"]
+    gains = [1, 0, 2]
+    discounts = [1 / math.log2(rank + 1) for rank in (1, 2, 3)]
+    ideal = 2 * discounts[0] + discounts[1]
+    show.peer("scikit-learn", "ndcg_score([[1, 0, 2]], [[1, 1, 1]])", sum(gains) / 3 * sum(discounts) / ideal,
+              lambda m: m.ndcg_score([gains], [[1.0, 1.0, 1.0]]))
+    show.peer("pytrec_eval-terrier", "ndcg", (2 * discounts[0] + discounts[2]) / ideal, pytrec("ndcg", qrels, run))
+    show.ours("hc.evaluate(qrels, run, 'nDCG').means['nDCG']", (2 * discounts[0] + discounts[2]) / ideal)
+    show.ours("hc.evaluate(qrels, run, 'nDCG', ties='expected').means['nDCG']", sum(gains) / 3 * sum(discounts) / ideal)
+    show.band("hc.evaluate(qrels, run, 'nDCG', ties=...).means['nDCG']", 0.6199062, 0.8099531, 1.0)
+
+
+@record("Ties", "Neighbours at the same distance")
+def same_distance(show: Shown) -> None:
+    """The recall of an approximate search for neighbours asks how many of the k nearest it found. Where several are
+    equally far, which of them are "the" nearest is an accident of the exact search. ann-benchmarks therefore counts
+    whoever is no farther than the k-th, plus a little; a comparison of ids does not. Here the labels say what is meant.
+    """
+    show.given("distance = [1.0, 2.0, 2.0, 3.0]  # of items 0 to 3; the two nearest: 0, and 1 or 2", "found = [0, 2]")
+    distance, found = np.array(show.names["distance"]), show.names["found"]
+    show.peer("any that compares ids", "recall of the 2 nearest by a stable sort: 0 and 1", 0.5,
+              rule=lambda: len({*np.argsort(distance, kind="stable")[:2].tolist()} & {*found}) / 2)
+    show.peer("ann-benchmarks", "recall, k = 2", 1.0,
+              rule=lambda: np.mean(distance[found] <= np.sort(distance)[1] + 1e-3))
+    show.ours("hc.HitCurve.from_ranked([item in {0, 1} for item in found], num_relevant=2).recall(2)", 0.5)
+    show.ours("hc.HitCurve.from_ranked([distance[item] <= 2.0 for item in found]).precision(2)", 1.0)
+    show.band("hc.HitCurve([1, 0, 1, 0], distance, lower_is_better=True).recall(2, ties=...)", 0.5, 0.75, 1.0)
+
+
 @record("Ties", "Detections of one score, by image")
 def detections_by_image(show: Shown) -> None:
     """pycocotools sorts detections by a stable sort: those with one score stay in the order of their images' ids. The
-    VOC development kit sorts stably too, its Python copies call `np.argsort`, which from 17 items on is not stable.
+    VOC development kit sorts stably too; its Python copies call `np.argsort`, which is not stable.
     """
     show.given("hit, confidence = [0, 1], [0.9, 0.9]  # images 1 and 2, two objects in all")
 
@@ -414,11 +556,13 @@ def detections_by_image(show: Shown) -> None:
 @record("Definitions", "AP@k, divided by five different numbers")
 def normalizers(show: Shown) -> None:
     """The sum of the precisions at the relevant items among the first k is divided by R (trec_eval, pytrec_eval,
-    ir_measures, ranx, TF-Ranking), by min(R, k) (Spark, recommenders, RecBole, LensKit, Kaggle, Vespa) or by the
-    relevant items found (torchmetrics, much image-hashing code). Elliot's MAP is the mean of P@1 to P@k, whatever is
-    relevant. MAP@R of pytorch-metric-learning is AP@R divided by R. Few of them say which.
+    ir_measures, ranx, TF-Ranking), by min(R, k) (Spark, recommenders, RecBole, Kaggle, Vespa; LensKit by the lesser of
+    R and the length of the list) or by the relevant items found (torchmetrics, much image-hashing code). Elliot's MAP
+    is the mean of P@1 to P@k, whatever is relevant. MAP@R of pytorch-metric-learning is AP@R divided by R. Few of them
+    say which.
     """
     show.given("y, s = [0, 1, 0, 1, 0, 0, 0, 1, 1, 1], list(range(10, 0, -1))")
+    assert (show.names["y"], show.names["s"]) == NORMALIZED
     y = np.array(show.names["y"])
     qrels = {"q": {f"d{i}": int(y[i]) for i in range(10)}}
     run = {"q": {f"d{i}": 10.0 - i for i in range(10)}}
@@ -429,7 +573,8 @@ def normalizers(show: Shown) -> None:
     show.peer("ir_measures", "AP@4", total / 5,
               lambda m: m.calc_aggregate([m.parse_measure("AP@4")], qrels, run)[m.parse_measure("AP@4")])
     show.peer("ranx", "map@4", total / 5, lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map@4"))
-    show.peer("Spark", "RankingMetrics.meanAveragePrecisionAt(4)", total / 4, rule=lambda: total / min(5, 4))
+    show.peer("pyspark", "RankingMetrics.meanAveragePrecisionAt(4)", total / 4, lambda m: spark()["at 4"],
+              lambda: total / min(5, 4))
 
     def real(module: Any) -> float:
         torch = importlib.import_module("torch")
@@ -439,11 +584,13 @@ def normalizers(show: Shown) -> None:
     show.peer("torchmetrics", "retrieval_average_precision(s, y, top_k=4)", total / 2, real, lambda: total / len(hits))
     show.peer("Elliot", "MAP at 4", (0 + 1 / 2 + 1 / 3 + 2 / 4) / 4,
               rule=lambda: np.mean([np.mean(y[:k]) for k in range(1, 5)]))
+    show.peer("pytorch-metric-learning", "MAP@R", 0.2, rule=lambda: precision_at_hits(y[:5], 5))
     show.ours("hc.average_precision(y, s, k=4, normalize='relevant')", 0.2)
     show.ours("hc.average_precision(y, s, k=4, normalize='min')", 0.25)
     show.ours("hc.average_precision(y, s, k=4, normalize='hits')", 0.5)
     show.ours("np.mean(hc.HitCurve(y, s).precision([1, 2, 3, 4]))", 1 / 3)
     show.ours("hc.average_precision(y, s, k=5)  # MAP@R: k = R", 0.2)
+    show.same("hc.average_precision(y, s, k=4, ties=...)", 0.25)
 
 
 @record("Definitions", "Eleven points, three numbers")
@@ -462,8 +609,10 @@ def eleven_points(show: Shown) -> None:
 
     show.peer("pytrec_eval-terrier", "11pt_avg", 0.6060606, pytrec("11pt_avg", qrels, run),
               lambda: by(lambda level: int(level * 3 + 0.9)))
-    show.peer("trec_eval 10", "11pt_avg", 0.6969697, rule=lambda: by(lambda level: math.floor(level * 3 + 0.5)))
+    show.peer("trec_eval", "11pt_avg, version 10", 0.6969697, trec_eval("11pt_avg", *lines_of(qrels, run)),
+              lambda: by(lambda level: math.floor(level * 3 + 0.5)), tolerance=5e-5)  # it prints four places
     show.ours("hc.average_precision(y, s, num_relevant=3, interpolation='11-point')", (4 + 3 * 2 / 3) / 11)
+    show.same("hc.average_precision(y, s, num_relevant=3, interpolation='11-point', ties=...)", 6 / 11)
 
 
 @record("Definitions", "The area under the precision-recall curve")
@@ -474,6 +623,7 @@ def pr_area(show: Shown) -> None:
     All are called area under the PR curve.
     """
     show.given("y, s = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]")
+    assert (show.names["y"], show.names["s"]) == AREA
     y, s = np.array(show.names["y"]), np.array(show.names["s"], dtype=float)
 
     def lines(first: float | None) -> float:
@@ -484,7 +634,15 @@ def pr_area(show: Shown) -> None:
     show.peer("scikit-learn", "average_precision_score(y, s)", 0.55, lambda m: m.average_precision_score(y, s))
     show.peer("scikit-learn", "auc(recall, precision)", 0.6, lambda m: m.auc(*m.precision_recall_curve(y, s)[1::-1]),
               lambda: lines(1.0))
-    show.peer("Spark", "areaUnderPR, numBins=0", 0.5375, rule=lambda: lines(None))
+    def spread() -> float:
+        """The integral of precision over recall, by steps of a thousandth of an item."""
+        x = (np.arange(8000) + 0.5) / 1000
+        hits = np.interp(x, [0, 2, 5, 8], [0, 1, 3, 4])
+        return float(np.sum(hits / x * np.select([x < 2, x < 5], [1 / 2, 2 / 3], 1 / 3)) / 1000 / 4)
+
+    show.peer("pyspark", "BinaryClassificationMetrics.areaUnderPR", 0.5375, lambda m: spark()["area"],
+              lambda: lines(None))
+    show.peer("PRROC and precrec", "area under the PR curve", 0.5429843, rule=spread, tolerance=1e-6)
     show.ours("hc.average_precision(y, s, **hc.PRESETS['scikit-learn'])", 0.55)
     show.ours("hc.average_precision(y, s, **hc.PRESETS['Spark areaUnderPR'])", 0.5375)
     show.ours("hc.average_precision(y, s, interpolation='continuous')", 0.5429843)
@@ -504,8 +662,11 @@ def not_retrieved(show: Shown) -> None:
         score = torch.tensor(show.names["s"])
         return float(module.functional.retrieval_average_precision(score, torch.tensor(show.names["y"])))
 
-    show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.0, real, lambda: 0.0)
+    y, s = np.array(show.names["y"]), np.array(show.names["s"])
+    show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.0, real,
+              lambda: precision_at_hits((y * (s > 0))[np.argsort(-s)], 2))
     show.ours("hc.average_precision(y, s)", 5 / 6)
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("Definitions", "How many are 7 % of 100")
@@ -529,6 +690,35 @@ def seven_percent(show: Shown) -> None:
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.1, 0.15, 0.2]).tolist()", [5.0, 2.5, 2.5])
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor([0.2, 0.1]).tolist()", [2.5, 5.0])
     show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor(1.0)", 1.0)
+    show.same("hc.HitCurve.from_ranked(hits).enrichment_factor(0.2, ties=...)", 2.5)
+
+
+@record("Definitions", "A share that ends inside a tie, or between two items")
+def fractional_share(show: Shown) -> None:
+    """enrichvs lets a share of 15 % of ten items be one and a half items, and takes the hits of a tie group in
+    proportion: the expected hits here, at a fractional place. But where the share ends in the last group, it says 1,
+    whatever was found before. Here a share is the whole number of items that reaches it.
+    """
+    show.given("hits = [1, 0, 0, 1] + [0] * 6", "y, s = [1, 1] + [0] * 8, [2.0] * 2 + [1.0] * 8")
+
+    def enrichvs(y: list[int], s: Any, share: float) -> float:
+        place, above, hits = share * len(y), 0, 0
+        scores = sorted(set(s), reverse=True)
+        for score in scores[:-1]:
+            group = [label for label, one in zip(y, s, strict=True) if one == score]
+            if above + len(group) >= place:
+                return (hits + (place - above) / len(group) * sum(group)) / place / (sum(y) / len(y))
+            above, hits = above + len(group), hits + sum(group)
+        return 1.0
+
+    hits, y, s = (show.names[name] for name in ("hits", "y", "s"))
+    show.peer("enrichvs 0.0.5", "enrichment_factor(s, hits, top=0.15), s without ties", 10 / 3,
+              rule=lambda: enrichvs(hits, range(10, 0, -1), 0.15))
+    show.peer("enrichvs 0.0.5", "enrichment_factor(s, y, top=0.5)", 1.0, rule=lambda: enrichvs(y, s, 0.5))
+    show.ours("hc.HitCurve.from_ranked(hits).enrichment_factor(0.15)", 2.5)
+    show.ours("hc.HitCurve(y, s).enrichment_factor(0.5)", 2.0)
+    show.band("hc.HitCurve(y, s).enrichment_factor(0.5, ties=...)", 2.0, 2.0, 2.0)
+    show.band("hc.HitCurve(y, s).enrichment_factor(0.1, ties=...)", 5.0, 5.0, 5.0)
 
 
 @record("Definitions", "An enrichment that ignores the scores")
@@ -537,9 +727,11 @@ def ignored_scores(show: Shown) -> None:
     come in rank order. Its `roc_auc` does sort, with low scores first.
     """
     show.given("y, s = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0], list(range(10))  # the actives have the lowest scores")
-    show.peer("oddt", "enrichment_factor(y, s, percentage=20)", 5.0, rule=lambda: np.mean([1, 1]) / 0.2)
+    y = np.array(show.names["y"])
+    show.peer("oddt", "enrichment_factor(y, s, percentage=20)", 5.0, rule=lambda: y[:2].mean() / y.mean())
     show.ours("hc.HitCurve(y, s).enrichment_factor(0.2)", 0.0)
     show.ours("hc.HitCurve.from_ranked(y).enrichment_factor(0.2)", 5.0)
+    show.same("hc.HitCurve(y, s).enrichment_factor(0.2, ties=...)", 0.0)
 
 
 # --- numbers on a computer --------------------------------------------------------------------------------------------
@@ -547,6 +739,20 @@ def ignored_scores(show: Shown) -> None:
 
 def detections_of(num_objects: int, first: int) -> list[int]:
     return [1] * first + [0] * 1000 + [1] * (num_objects - first)
+
+
+def at_random(num_objects: int) -> tuple[str, str]:
+    return (
+        "rng = np.random.default_rng(0)",
+        f"at_random = [hc.HitCurve.from_ranked(rng.permutation([1] * {num_objects} + [0] * {2 * num_objects})) "
+        "for _ in range(1000)]",
+    )
+
+
+def share_that_differs(kind: str) -> str:
+    """How many of the rankings at random have another number in floats."""
+    return (f"np.mean([curve.average_precision(interpolation='{kind}') != "
+            f"curve.average_precision(interpolation='{kind}-float') for curve in at_random])")
 
 
 def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list[float]], objects: int) -> float:
@@ -572,10 +778,11 @@ def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list
 @record("Numbers on a computer", "Recall levels 0.3, 0.6 and 0.7 of PASCAL VOC 2007")
 def voc_levels(show: Shown) -> None:
     """The Python code that most copied for the 11-point AP of VOC 2007 makes its levels by `np.arange(0, 1.1, 0.1)`.
-    There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it; 6 and 7 likewise. With 10 or 20
-    objects four rankings in five get another number, up to 0.05 lower. In whole numbers, 10 · h ≥ i · R, none is.
+    There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it; 6 and 7 likewise. Of rankings at
+    random with 10 objects half get another number; the first one below is lower by 0.08. In whole numbers,
+    10 · h ≥ i · R, no level is missed.
     """
-    show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7")
+    show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7", *at_random(10))
     hits = np.array(show.names["hits"])
     missed = (3 + 8 * 10 / 1010) / 11
 
@@ -587,15 +794,18 @@ def voc_levels(show: Shown) -> None:
     show.peer("VOC 2007 code", "voc_ap(recall, precision, use_07_metric=True)", missed, rule=rule)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point')", (4 + 7 * 10 / 1010) / 11)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point-float')", missed)
+    show.ours(share_that_differs("11-point"), 0.541)
+    show.same("hc.HitCurve.from_ranked(hits).average_precision(interpolation='11-point', ties=...)",
+              (4 + 7 * 10 / 1010) / 11)
 
 
 @record("Numbers on a computer", "Recall levels 0.35, 0.7 and 0.95 of COCO")
 def coco_levels(show: Shown) -> None:
     """pycocotools compares the recall h/R with `np.linspace(0, 1, 101)` in floats. With 20 objects the levels 0.35,
-    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. The error is up
-    to 0.003, for nearly every ranking.
+    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. Of rankings at
+    random with 20 objects more than half get another number; the first one below is lower by 0.01.
     """
-    show.given("hits = [1] * 7 + [0] * 1000 + [1] * 13")
+    show.given("hits = [1] * 7 + [0] * 1000 + [1] * 13", *at_random(20))
     hits = show.names["hits"]
     missed = (35 + 66 * 20 / 1020) / 101
 
@@ -608,6 +818,9 @@ def coco_levels(show: Shown) -> None:
               lambda m: coco_average_precision(m, [hits], [list(np.linspace(1, 0.1, len(hits)))], 20), rule)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point')", (36 + 65 * 20 / 1020) / 101)
     show.ours("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point-float')", missed)
+    show.ours(share_that_differs("101-point"), 0.568)
+    show.same("hc.HitCurve.from_ranked(hits).average_precision(interpolation='101-point', ties=...)",
+              (36 + 65 * 20 / 1020) / 101)
 
 
 @record("Numbers on a computer", "BEDROC at both ends of α")
@@ -623,6 +836,7 @@ def bedroc_ends(show: Shown) -> None:
     show.peer("rdkit", "CalcBEDROC(hits, 0, 1e-12)", 2.25006938718507, lambda m: m.CalcBEDROC(hits, 0, 1e-12))
     show.ours("hc.HitCurve.from_ranked(hits).bedroc([710.0, 1e-8, 1e-12]).tolist()", [1.0, 0.875, 0.875])
     show.ours("hc.HitCurve.from_ranked(hits).roc_auc()", 0.875)
+    show.same("hc.HitCurve.from_ranked(hits).bedroc(1e-8, ties=...)", 0.875)
 
 
 @record("Numbers on a computer", "A sigmoid that ties everything")
@@ -646,6 +860,33 @@ def sigmoid(show: Shown) -> None:
     show.peer("torchmetrics", "binary_average_precision(s, y)", 0.5, real("binary_average_precision"),
               lambda: hc.average_precision(y, flat, ties="threshold"))
     show.ours("hc.HitCurve(y, s).roc_auc(), hc.average_precision(y, s)", (1.0, 1.0))
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
+    show.given("flat = 1 / (1 + np.exp(-np.array(s, dtype=np.float32)))")
+    show.band("hc.average_precision(y, flat, ties=...)", 5 / 12, 0.6805556, 1.0)
+
+
+@record("Numbers on a computer", "Two hundred thresholds")
+def two_hundred_thresholds(show: Shown) -> None:
+    """Keras' AUC, and torchmetrics with `thresholds=`, keep counts at thresholds that are evenly spaced from 0 to 1,
+    for constant memory. Scores between two neighbours are tied: a model whose scores are all small is not ranked at
+    all, and nothing says so. Spark's `numBins` merges neighbouring scores likewise. Here a bin is a tie group, and the
+    worst and the best value hold the exact one between them.
+    """
+    show.given("y, s = [1, 1, 0, 0, 0, 0], [0.0046, 0.0044, 0.0038, 0.0034, 0.0030, 0.0026]",
+               "binned = hc.HitCounter(edges=np.linspace(0, 1, 200))", "binned.update(y, s)")
+
+    def real(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        functional = importlib.import_module("torchmetrics.functional.classification")
+        y, s = torch.tensor(show.names["y"]), torch.tensor(show.names["s"])
+        return float(functional.binary_average_precision(s, y, thresholds=200))
+
+    y, s = np.array(show.names["y"]), np.array(show.names["s"])
+    show.peer("torchmetrics", "binary_average_precision(s, y, thresholds=200)", 1 / 3, real,
+              lambda: hc.average_precision(y, np.floor(s * 199), ties="threshold"))
+    show.ours("hc.average_precision(y, s)", 1.0)
+    show.ours("binned.curve().average_precision(ties='threshold')", 1 / 3)
+    show.band("binned.curve().average_precision(ties=...)", 4 / 15, 0.5266667, 1.0)
 
 
 @record("Numbers on a computer", "Counts that stop at 16,777,216")
@@ -657,6 +898,7 @@ def single_precision_counts(show: Shown) -> None:
     show.peer("cuML", "items up to the last, by a running sum in float32", 2.0**24,
               rule=lambda: float(np.cumsum(np.ones(show.names["n"], np.float32))[-1]), tolerance=0.0)
     show.ours("1 / curve.average_precision()", 2.0**24 + 100, tolerance=1e-15)
+    show.same("1 / curve.average_precision(ties=...)", 2.0**24 + 100)
 
 
 # --- missing or undefined ---------------------------------------------------------------------------------------------
@@ -672,7 +914,9 @@ def unanswered(show: Shown) -> None:
     qrels, run = {"q": {"a": 1, "b": 0}, "p": {"c": 1}}, {"q": {"a": 1.0, "b": 2.0}}
     show.peer("pytrec_eval-terrier", "queries in the result", ["q"],
               lambda m: [*m.RelevanceEvaluator(qrels, {"map"}).evaluate(run)])
-    show.peer("trec_eval 10", "trec_eval qrels run", "stops with an error", rule=lambda: "stops with an error")
+    show.peer("trec_eval", "trec_eval -m map qrels run, version 10", "stops with an error",
+              trec_eval("map", *lines_of(qrels, run)),
+              lambda: "stops with an error" if qrels.keys() - run.keys() else "goes on")
     show.peer("ir_measures", "calc_aggregate([AP], qrels, run)", 0.25,
               lambda m: m.calc_aggregate([m.AP], qrels, run)[m.AP])
     show.peer("ranx", "evaluate(qrels, run, 'map')", "raises AssertionError",
@@ -681,13 +925,19 @@ def unanswered(show: Shown) -> None:
               lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map", make_comparable=True))
     show.ours("answered.average_precision(), missing.average_precision()", (0.5, 0.0))
     show.ours("np.mean([answered.average_precision(), missing.average_precision()])", 0.25)
+    show.given("qrels, run = {'q': {'a': 1, 'b': 0}, 'p': {'c': 1}}, {'q': {'a': 1.0, 'b': 2.0}}")
+    show.ours("hc.evaluate(qrels, run, 'AP').means['AP']", 0.25)
+    show.ours("hc.evaluate(qrels, run, 'AP', **hc.PRESETS['trec_eval 9']).means['AP']", 0.5)
+    show.ours("hc.evaluate(qrels, run, 'AP', **hc.PRESETS['trec_eval 10']).means['AP']", "raises ValueError")
+    show.same("hc.evaluate(qrels, run, 'AP', ties=...).means['AP']", 0.25)
 
 
 @record("What is missing or undefined", "A ranking without relevant items")
 def no_relevant(show: Shown) -> None:
     """Nothing can be found, so AP is 0/0. scikit-learn says 0 with a warning for AP, but NaN for ROC AUC and 1 for
-    label ranking; its macro average then takes the 0 in. trec_eval, pytrec_eval and ranx say 0. RDKit says 0 for
-    BEDROC. Here it is NaN, and the caller says what a mean does with it.
+    label ranking; its macro average then takes the 0 in. trec_eval, pytrec_eval, ranx, Spark and torchmetrics say 0
+    (torchmetrics unless it is told otherwise), and RDKit says 0 for BEDROC. pycocotools writes -1 and leaves the class
+    out of its mean. Here it is NaN, and the caller says what a mean does with it.
     """
     show.given("y, s = [0, 0, 0], [3.0, 2.0, 1.0]", "Y, S = np.array([[1, 0, 0], [0, 0, 0]]), np.array([s, s])")
     y, s = show.names["y"], show.names["s"]
@@ -701,10 +951,21 @@ def no_relevant(show: Shown) -> None:
     show.peer("pytrec_eval-terrier", "map", 0.0, pytrec("map", {"q": {"a": 0}}, {"q": {"a": 1.0}}))
     show.peer("ranx", "map", 0.0, lambda m: m.evaluate(m.Qrels({"q": {"a": 0}}), m.Run({"q": {"a": 1.0}}), "map"))
     show.peer("rdkit", "CalcBEDROC(rows, 0, 20.0)", 0.0, lambda m: m.CalcBEDROC(rows(y), 0, 20.0))
+    show.peer("pycocotools", "AP of a class without objects", -1.0,
+              lambda m: coco_average_precision(m, [[0, 0, 0]], [[3.0, 2.0, 1.0]], 0))
+
+    def retrieval(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        return float(module.functional.retrieval_average_precision(torch.tensor(s), torch.tensor(y)))
+
+    show.peer("torchmetrics", "retrieval_average_precision(s, y)", 0.0, retrieval)
+    show.peer("pyspark", "meanAveragePrecision with a query of an empty truth, over that without it", 0.5,
+              lambda m: spark()["two queries"] / spark()["one query"])
     show.ours("hc.average_precision(y, s), hc.HitCurve(y, s).roc_auc()", (math.nan, math.nan))
     show.ours("hc.mean_average_precision(Y, S)", 1.0)
     show.ours("hc.mean_average_precision(Y, S, empty='zero')", 0.5)
     show.ours("hc.mean_average_precision(Y, S, empty='one')", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", math.nan)
 
 
 @record("What is missing or undefined", "A ranking with nothing but relevant items")
@@ -719,6 +980,7 @@ def all_relevant(show: Shown) -> None:
     show.peer("scikit-learn", "roc_auc_score(y, s)", math.nan, lambda m: m.roc_auc_score(y, s))
     show.ours("hc.HitCurve(y, s).roc_auc(), hc.HitCurve(y, s).bedroc()", (math.nan, math.nan))
     show.ours("hc.average_precision(y, s)", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
 
 
 @record("What is missing or undefined", "Relevant items that were never retrieved")
@@ -734,15 +996,18 @@ def never_retrieved(show: Shown) -> None:
     show.peer("ranx", "map", 0.5, lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
     show.ours("hc.average_precision(y, s)", 1.0)
     show.ours("hc.average_precision(y, s, num_relevant=2)", 0.5)
+    show.same("hc.average_precision(y, s, num_relevant=2, ties=...)", 0.5)
 
 
 @record("What is missing or undefined", "A score that is not a number")
 def not_a_number(show: Shown) -> None:
     """NaN is neither above nor below any score, so a sort puts it anywhere. scikit-learn refuses it. pytrec_eval and
-    ranx sort it without a word: pytrec_eval puts it between the others here, above a document that has a score.
-    polars-ds' plugin panics. Here it is an error, or the worst score, or left out, as the caller says.
+    ranx sort it without a word: pytrec_eval puts it between the others here, above a document that has a score, ranx
+    last or first, by the kind of its input. polars-ds' plugin panics. precrec 0.14 puts the least positive number in
+    its place: that is the worst score only where scores are positive. Here it is an error, or the worst score, or left
+    out, as the caller says.
     """
-    show.given("y, s = [0, 1, 0], [1.0, math.nan, 2.0]")
+    show.given("y, s = [0, 1, 0], [1.0, math.nan, 2.0]", "below = [-1.0, math.nan, -2.0]")
     y, s = show.names["y"], show.names["s"]
     qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": math.nan, "c": 2.0}}
     show.peer("scikit-learn", "average_precision_score(y, s)", "raises ValueError",
@@ -754,9 +1019,20 @@ def not_a_number(show: Shown) -> None:
         return polars.DataFrame({"y": y, "s": s}).select(module.query_binary_metrics("y", "s"))
 
     show.peer("polars-ds", "query_binary_metrics('y', 's')", "raises ComputeError", panics)
+    show.peer("ranx", "evaluate(Qrels(qrels), Run(run), 'map')", 1 / 3,
+              lambda m: m.evaluate(m.Qrels(qrels), m.Run(run), "map"))
+    show.peer("ranx", "evaluate(qrels, run, 'map')", 1.0, lambda m: m.evaluate(qrels, run, "map"))
+
+    def least_positive() -> float:
+        filled = np.nan_to_num(show.names["below"], nan=sys.float_info.min)
+        return precision_at_hits(np.array(y)[np.argsort(-filled)], 1)
+
+    show.peer("precrec 0.14", "average precision of `below`, na_worst=TRUE", 1.0, rule=least_positive)
+    show.ours("hc.average_precision(y, below, nan_policy='worst')", 1 / 3)
     show.ours("hc.average_precision(y, s)", "raises ValueError")
     show.ours("hc.average_precision(y, s, nan_policy='worst')", 1 / 3)
     show.ours("hc.average_precision(y, s, nan_policy='omit')", math.nan)
+    show.same("hc.average_precision(y, s, nan_policy='worst', ties=...)", 1 / 3)
 
 
 @record("What is missing or undefined", "A query that nobody judged")
@@ -777,6 +1053,7 @@ def unjudged_query(show: Shown) -> None:
     show.ours("hc.mean_average_precision(y, s, qid=qid)", 0.5)
     show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'])", 0.5)
     show.ours("hc.mean_average_precision(y + [0], s + [1.0], qid=qid + ['p'], empty='zero')", 0.25)
+    show.same("hc.mean_average_precision(y, s, qid=qid, ties=...)", 0.5)
 
 
 @record("What is missing or undefined", "An infinite score")
@@ -791,12 +1068,13 @@ def infinite_score(show: Shown) -> None:
     show.peer("pytrec_eval-terrier", "map", 5 / 6,
               pytrec("map", {"q": {"a": 1, "b": 0, "c": 1}}, {"q": dict(zip("abc", s, strict=True))}))
     show.ours("hc.average_precision(y, s)", 5 / 6)
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("What is missing or undefined", "No items at all")
 def no_items(show: Shown) -> None:
-    """A search that returned nothing is common. scikit-learn raises a bare IndexError, RDKit and ranx a ValueError.
-    Here the AP of no items is NaN, or 0 if relevant ones exist that were not retrieved.
+    """A search that returned nothing is common. scikit-learn raises a bare IndexError, RDKit, ranx and torchmetrics a
+    ValueError; pytrec_eval says 0. Here the AP of no items is NaN, or 0 if relevant ones exist that were not retrieved.
     """
     show.given("y, s = [], []")
     show.peer("scikit-learn", "average_precision_score([], [])", "raises IndexError",
@@ -804,8 +1082,17 @@ def no_items(show: Shown) -> None:
     show.peer("rdkit", "CalcBEDROC([], 0, 20.0)", "raises ValueError", lambda m: m.CalcBEDROC([], 0, 20.0))
     show.peer("ranx", "evaluate(qrels, {'q': {}}, 'map')", "raises ValueError",
               lambda m: m.evaluate(m.Qrels({"q": {"a": 1}}), m.Run({"q": {}}), "map"))
+    show.peer("pytrec_eval-terrier", "map of {'q': {}}", 0.0, pytrec("map", {"q": {"a": 1}}, {"q": {}}))
+
+    def nothing(module: Any) -> float:
+        torch = importlib.import_module("torch")
+        labels = torch.tensor([], dtype=torch.long)
+        return float(module.functional.retrieval_average_precision(torch.tensor([]), labels))
+
+    show.peer("torchmetrics", "retrieval_average_precision([], [])", "raises ValueError", nothing)
     show.ours("hc.average_precision(y, s)", math.nan)
     show.ours("hc.average_precision(y, s, num_relevant=3)", 0.0)
+    show.same("hc.average_precision(y, s, num_relevant=3, ties=...)", 0.0)
 
 
 @record("What is missing or undefined", "A geometric mean that comes as a logarithm")
@@ -817,6 +1104,7 @@ def geometric_mean(show: Shown) -> None:
     show.peer("pytrec_eval-terrier", "gm_map", -0.6931472,
               pytrec("gm_map", {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 2.0}}))
     show.ours("math.log(hc.average_precision(y, s))", -0.6931472)
+    show.same("hc.average_precision(y, s, ties=...)", 0.5)
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -830,35 +1118,81 @@ def labels_one_and_two(show: Shown) -> None:
     show.given("y, s = [2, 1, 1], [3.0, 2.0, 1.0]")
     y, s = show.names["y"], show.names["s"]
     show.peer("scikit-learn", "average_precision_score(y, s)", 7 / 12, lambda m: m.average_precision_score(y, s))
+    show.peer("scikit-learn", "average_precision_score([0, 5, 0], s)", "raises ValueError",
+              lambda m: m.average_precision_score([0, 5, 0], s))
     show.peer("rdkit", "CalcAUC([[nan], [0]], 0)", 1.0, lambda m: m.CalcAUC([[math.nan], [0]], 0))
     show.ours("hc.average_precision(y, s)", "raises ValueError")
     show.ours("hc.average_precision(y, s, relevance_level=2)", 1.0)
+    show.same("hc.average_precision(y, s, relevance_level=2, ties=...)", 1.0)
 
 
 @record("Input", "Weights below zero")
 def negative_weights(show: Shown) -> None:
-    """A negative weight makes a count that falls. scikit-learn computes on."""
+    """A negative weight makes a count that falls, and with it a precision that means nothing. scikit-learn computes on:
+    0.5, for a ranking whose precision is never below 2/3 with weights of 1.
+    """
     show.given("y, s, w = [1, 0, 1], [3.0, 2.0, 1.0], [1.0, -2.0, 1.0]")
     y, s, w = (show.names[name] for name in "ysw")
-    show.peer("scikit-learn", "average_precision_score(y, s, sample_weight=w)", "no error",
-              lambda m: "no error" if outcome(lambda: m.average_precision_score(y, s, sample_weight=w)) is not None
-              else "")
+    show.peer("scikit-learn", "average_precision_score(y, s, sample_weight=w)", 0.5,
+              lambda m: m.average_precision_score(y, s, sample_weight=w))
     show.ours("hc.average_precision(y, s, sample_weight=w, ties='threshold')", "raises ValueError")
+    show.same("hc.average_precision(y, s, ties=...)", 5 / 6)
 
 
 @record("Input", "Numbers of numpy")
 def numbers_of_numpy(show: Shown) -> None:
     """pytrec_eval takes dictionaries of Python's own numbers. A float32 score or an int64 relevance, as they come out
-    of an array, is a TypeError; so is a relevance of 1.0.
+    of an array, is a TypeError; so are a relevance of 1.0 and a query that is a number.
     """
     show.given("y, s = np.array([1]), np.array([1.0], dtype='float32')")
     for what, qrels, run in (
         ("a float32 score", {"q": {"a": 1}}, {"q": {"a": np.float32(1)}}),
         ("an int64 relevance", {"q": {"a": np.int64(1)}}, {"q": {"a": 1.0}}),
         ("a relevance of 1.0", {"q": {"a": 1.0}}, {"q": {"a": 1.0}}),
+        ("a query 1", {1: {"a": 1}}, {1: {"a": 1.0}}),
     ):
         show.peer("pytrec_eval-terrier", f"map of {what}", "raises TypeError", pytrec("map", qrels, run))
     show.ours("hc.average_precision(y, s)", 1.0)
+    show.ours("hc.evaluate({1: {'a': y[0]}}, {1: {'a': s[0]}}, 'AP').means['AP']", 1.0)
+    show.same("hc.average_precision(y, s, ties=...)", 1.0)
+
+
+@record("Input", "A relevance of 0.9, and a score that says foo")
+def numbers_in_text(show: Shown) -> None:
+    """trec_eval reads relevance and score by C functions that take the number at the beginning of the text, and 0 where
+    there is none. A document of relevance 0.9 is then not relevant, a score of foo is 0; nothing is said.
+    """
+    show.given("judged = {'q': {'a': 0.9, 'b': 1}}", "run = {'q': {'a': 2.0, 'b': 1.0}}")
+    judged, scores = "q 0 a 0.9\nq 0 b 1\n", "q Q0 a 1 2.0 tag\nq Q0 b 2 1.0 tag\n"
+    foo = "q 0 a 1\n", "q Q0 a 1 foo tag\nq Q0 b 2 1.0 tag\n"
+
+    def by_text(qrels: str, run: str) -> float:
+        relevant = {line.split()[2] for line in qrels.splitlines() if int(line.split()[3].partition(".")[0]) >= 1}
+        texts = {line.split()[2]: line.split()[4] for line in run.splitlines()}
+        number = {doc: float(text) if text[0].isdigit() else 0.0 for doc, text in texts.items()}
+        ranked = sorted(number, key=lambda doc: number[doc], reverse=True)
+        return precision_at_hits([doc in relevant for doc in ranked], len(relevant))
+
+    show.peer("trec_eval", "map, a relevance of 0.9", 0.5, trec_eval("map", judged, scores),
+              lambda: by_text(judged, scores))
+    show.peer("trec_eval", "map, a score of foo", 0.5, trec_eval("map", *foo), lambda: by_text(*foo))
+    show.ours("hc.evaluate(judged, run, 'AP').means['AP']", "raises ValueError")
+    show.ours("hc.evaluate(judged, run, 'AP', strict=False).means['AP']  # with a warning", 0.5)
+    show.same("hc.evaluate(judged, run, 'AP', strict=False, ties=...).means['AP']", 0.5)
+
+
+@record("Input", "Scores cut at one half")
+def cut_at_half(show: Shown) -> None:
+    """Older versions of TDC turned scores into 0 and 1 at 0.5 before they took the area under the precision-recall
+    curve. What is left of a ranking is one threshold, with a tie above and a tie below it.
+    """
+    show.given("y, s = [1, 1, 0, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.1]", "cut = [score >= 0.5 for score in s]")
+    y, cut = show.names["y"], show.names["cut"]
+    show.peer("scikit-learn", "average_precision_score(y, cut), as TDC called it", 0.5,
+              lambda m: m.average_precision_score(y, cut), lambda: (2 * 2 / 4 + 3 / 6) / 3)
+    show.ours("hc.average_precision(y, s)", (1 + 1 + 3 / 5) / 3)
+    show.ours("hc.average_precision(y, np.array(cut, dtype=float), ties='threshold')", 0.5)
+    show.band("hc.average_precision(y, np.array(cut, dtype=float), ties=...)", 4 / 9, 0.6370370, 13 / 15)
 
 
 @record("Input", "Lower is better")
@@ -871,3 +1205,4 @@ def lower_is_better(show: Shown) -> None:
     show.peer("scikit-learn", "average_precision_score(y, energy)", 1 / 3, lambda m: m.average_precision_score(y, s))
     show.ours("hc.average_precision(y, energy)", 1 / 3)
     show.ours("hc.average_precision(y, energy, lower_is_better=True)", 1.0)
+    show.same("hc.average_precision(y, energy, lower_is_better=True, ties=...)", 1.0)

@@ -36,6 +36,7 @@ def test_a_wrong_page_is_found():
     assert run.failures("page", "```python\n>>> 1 + 1\n2\n```\n") == []
     assert len(run.failures("page", "```python\n>>> 1 + 1\n3\n```\n")) == 1
     assert len(run.failures("page", "```console\n$ hitcurve measures AP\nnothing\n```\n")) == 1
+    assert len(run.failures("page", "a\n: b\n\n  ```python\n  >>> 1 + 1\n  3\n\n  ```\n")) == 1
 
 
 def test_every_page_is_linked():
@@ -50,7 +51,7 @@ def functions():
     for name in hc.__all__:
         value = getattr(hc, name)
         if inspect.isclass(value):
-            for attribute in sorted(vars(value)) if not issubclass(value, tuple) else ():
+            for attribute in dir(value) if not issubclass(value, tuple) else ():  # the inherited ones too
                 member = getattr(value, attribute)
                 if not attribute.startswith("_") and callable(member):
                     yield f"{name}.{attribute}", member

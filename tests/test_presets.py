@@ -178,6 +178,20 @@ def judged(y, s, qid):
     return qrels, run
 
 
+def test_recall_levels_of_trec_eval_9():
+    """trec_eval's own names are those of 10; `levels=` names those of 9, which pytrec_eval and ir_measures have."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "x": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"11pt_avg", "iprec_at_recall"}).evaluate(run)["q"]
+    for name, measure in (("11pt_avg", "IPrecAvg(levels=trec_eval9)"),
+                          ("iprec_at_recall_0.40", "IPrec(levels=trec_eval9)@0.4")):
+        for preset in ("trec_eval 9", "pytrec_eval", "ir_measures"):
+            found = hc.evaluate(qrels, run, [measure, name], **hc.PRESETS[preset])
+            nine, ten = found.means.values()
+            assert nine == pytest.approx(theirs[name], rel=1e-12)
+            assert nine != ten
+
+
 @pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval 9"])
 def test_pytrec_eval(name):
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -216,15 +230,32 @@ def test_ranx():
         assert ours == pytest.approx(theirs[measure], rel=1e-12)
 
 
-def test_torchmetrics():
+@pytest.mark.filterwarnings("ignore")
+def test_ranx_in_ties():
+    """No rule gives its number, but it is that of an order of the tied documents."""
+    ranx = pytest.importorskip("ranx")
+    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 3, n))
+    y[11] = 1
+    qrels, run = trec_dicts(y, s, qid)
+    options = {"qid": qid, "k": 5, **hc.PRESETS["ranx"]}
+    worst, best = (hc.mean_average_precision(y, s, ties=ties, **options) for ties in ("worst", "best"))
+    for theirs in (ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "map@5"), ranx.evaluate(qrels, run, "map@5")):
+        assert worst - 1e-12 <= theirs <= best + 1e-12
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+def test_torchmetrics(shift):
+    """Some scores are not above 0: their items are not relevant there."""
     torch = pytest.importorskip("torch")
     retrieval = pytest.importorskip("torchmetrics.retrieval")
-    y, s, qid = random_queries(lambda rng, n: rng.random(n).astype("float32"))
+    y, s, qid = random_queries(lambda rng, n: (rng.random(n) - shift).astype("float32"))
     for k in (None, 5):
         metric = retrieval.RetrievalMAP(top_k=k)
         theirs = metric(torch.tensor(s), torch.tensor(y), indexes=torch.tensor(qid))
-        ours = hc.mean_average_precision(y, s, qid=qid, k=k, **hc.PRESETS["torchmetrics"])
+        ours = hc.mean_average_precision(y * (s > 0), s, qid=qid, k=k, **hc.PRESETS["torchmetrics"])
         assert ours == pytest.approx(float(theirs), rel=1e-6)
+        plain = hc.mean_average_precision(y, s, qid=qid, k=k, **hc.PRESETS["torchmetrics"])
+        assert (plain == ours) == (shift == 0 or k == 5)  # the first five are above 0
 
 
 def test_spark_ranking_rule():

@@ -432,6 +432,27 @@ print("the same")
 """
 
 
+def test_presets(spark):
+    """Spark's own MLlib: lists in rank order, one of them without an answer, and labels with tied scores."""
+    from pyspark.mllib.evaluation import BinaryClassificationMetrics, RankingMetrics
+
+    rng = np.random.default_rng(11)
+    queries = [(rng.permutation(30)[:size].tolist(), rng.permutation(30)[:answers].tolist())
+               for size, answers in zip([5, 12, 3, 20, 8], [4, 7, 9, 1, 0], strict=True)]  # fmt: skip
+    flags = [[item in answers for item in items] for items, answers in queries]
+    offsets = np.cumsum([0, *map(len, flags)])
+    metrics = RankingMetrics(spark.sparkContext.parallelize(queries, 2))
+    for k in (None, 1, 5, 50):
+        theirs = metrics.meanAveragePrecision if k is None else metrics.meanAveragePrecisionAt(k)
+        ours = hc.mean_average_precision(np.concatenate(flags), np.zeros(offsets[-1]), offsets=offsets, k=k,
+                                         num_relevant=[len(answers) for _, answers in queries], **hc.PRESETS["Spark"])
+        assert ours == pytest.approx(theirs, rel=1e-14)
+    y, s = rng.integers(0, 2, 200), rng.integers(0, 30, 200)
+    pairs = [*zip(s.astype(float).tolist(), y.astype(float).tolist(), strict=True)]
+    theirs = BinaryClassificationMetrics(spark.sparkContext.parallelize(pairs, 2)).areaUnderPR
+    assert hc.average_precision(y, s, **hc.PRESETS["Spark areaUnderPR"]) == pytest.approx(theirs, rel=1e-13)
+
+
 def test_spark_connect(environment):
     for name in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         pytest.importorskip(name)

@@ -559,6 +559,17 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``; for items with weights.
+
+        References
+        ----------
+        Truchon & Bayly (2007), "Evaluating virtual screening methods", J. Chem. Inf. Model. 47:488.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.auac(), 4)
+        0.6667
         """
         self.needs_all("auac")
         area = self.plain("auac", MEASURE_ROC_AUC, ties)
@@ -1573,6 +1584,10 @@ cdef class HitCurve(_Measures):
         ValueError
             For an unknown name or choice, weighted items, or too many orders for ``"exact"``.
 
+        References
+        ----------
+        Phipson & Smyth (2010), "Permutation p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9:39.
+
         Examples
         --------
         >>> import hitcurve as hc
@@ -2267,6 +2282,10 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     ValueError, TypeError
         For input that has no meaning, with the argument, the place and the value.
 
+    References
+    ----------
+    Buckley & Voorhees (2000), "Evaluating evaluation measure stability", SIGIR.
+
     Examples
     --------
     >>> import hitcurve as hc
@@ -2310,6 +2329,15 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     ThresholdCounts
         tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
         nothing is selected, recall when there is no relevant item, F when both.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A threshold that is NaN or no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
+
+    References
+    ----------
+    van Rijsbergen (1979), "Information Retrieval", chapter 7.
 
     Examples
     --------

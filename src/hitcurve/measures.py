@@ -718,6 +718,7 @@ def parse(name: str) -> Measure:
 
     Examples
     --------
+    >>> from hitcurve.measures import parse
     >>> parse("map_cut_10").name
     'AP@10'
     >>> parse("BEDROC").name
