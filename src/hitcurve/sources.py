@@ -241,23 +241,25 @@ class _Parquet(Source):
     def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
         path, metadata, label, score, _, _ = self.files[at]
         rows = metadata.row_group(group).num_rows
+        if want == "relevant" and _without_hits(metadata.row_group(group), label):
+            yield Piece(rows, np.empty(0, np.uint8))
+            return
         held = getattr(self.local, "file", None)
         if held is None or held[0] != at:
             if held is not None:
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
-        if want == "relevant" and _without_hits(metadata.row_group(group), label):
-            yield Piece(rows, np.empty(0, np.uint8))
-            return
         try:
             if rows > _LONG_GROUP:
                 leaves = sorted({*score, *(() if want == "score" else label)})
                 for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=leaves,
                                                use_threads=self.threads):  # fmt: skip
                     self._unchanged(at)
-                    labels = None if want == "score" else batch.column(leaves.index(label[0]))
-                    yield self._converted(want, batch.column(leaves.index(score[0])), labels, at, first)
+                    # The columns come in the order of the file, each as one, however many leaves it has.
+                    labels = None if want == "score" else batch.column(int(score < label))
+                    scores = batch.column(int(want != "score" and label < score))
+                    yield self._converted(want, scores, labels, at, first)
                     first += batch.num_rows
                 return
             labels = scores = None
