@@ -617,6 +617,21 @@ def test_masked_arrays_are_refused(at):
 # --- labels, and what names them
 
 
+@pytest.mark.parametrize(
+    ("actives", "scores"),
+    [
+        (np.array([2**60], np.uint64), np.array([2**60, -1, 5])),
+        (np.array([2**60]), np.array([2**60, 2**63 + 5, 5], np.uint64)),
+        (np.array([2**60]), np.array([2.0**60, 2.0**63, 5])),
+    ],
+)
+def test_scores_beyond_the_type_of_the_actives(actives, scores):
+    """They are not wrapped to its other end."""
+    with pytest.raises(TypeError, match="cannot be compared exactly with actives of dtype"):
+        hc.scan(([1, 0, 0], scores), actives=actives)
+    assert hc.scan(([1, 0, 0], scores), actives=actives.astype(scores.dtype)) == hc.HitCurve([1, 0, 0], scores)
+
+
 @pytest.mark.parametrize("nan_policy", ["worst", "omit"])
 def test_actives_without_a_score(nan_policy):
     y, s = np.array([1, 1, 0, 0]), np.array([3, np.nan, 2, np.nan])
@@ -714,7 +729,7 @@ def test_names_of_groups_keep_their_digits():
     assert hc.scan(lambda: parts, group=3).qid.tolist() == [-5, large]
 
 
-def test_columns_of_one_name(tmp_path):
+def test_columns_of_one_name(tmp_path, monkeypatch):
     columns = [np.array([1, 0, 0]), np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])]
     table = pa.Table.from_arrays([pa.array(one) for one in columns], ["y", "s", "s"])
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -727,9 +742,12 @@ def test_columns_of_one_name(tmp_path):
     inner = pa.array([{"t": 9.0, "u": 0}] * 3)
     table = pa.table({"q": inner, "q.t": columns[1], "y": columns[0]})
     parquet.write_table(table, tmp_path / "b.parquet")
-    assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
-    with pytest.raises(ValueError, match="column 'q': it holds struct"):
-        hc.scan(tmp_path / "b.parquet", "y", "q")
+    for rows in (sources._LONG_GROUP, 1):
+        monkeypatch.setattr(sources, "_LONG_GROUP", rows)
+        assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
+        for label, score in (("y", "q"), ("q", "q.t"), ("q", "q")):
+            with pytest.raises(ValueError, match="column 'q': it holds struct"):
+                hc.scan(tmp_path / "b.parquet", label, score)
 
 
 # --- files that are not what they were

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
-from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores
+from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve.cores import check_workers
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, names_array, open_source
@@ -211,13 +211,6 @@ def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
     if one.kind == "f":
         return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
     return np.dtype(np.uint64 if one == np.uint64 else np.int64)
-
-
-def _is_float64(scores: NDArray[Any]) -> bool:
-    """Whether integers keep their values as float64."""
-    wide = scores.astype(np.float64)
-    inside = wide < 2.0 ** (64 if scores.dtype.kind == "u" else 63)
-    return bool(inside.all() and (wide.astype(scores.dtype) == scores).all())
 
 
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
@@ -718,7 +711,7 @@ def _counted(
                     f"{source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, which is "
                     "not among the actives"
                 )
-            found[worker] += np.bincount(place[known], minlength=cuts.shape[0])
+            np.add.at(found[worker], place[known], 1)
         counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
     _run(source.tasks("score" if unlabelled else "both"), count, workers, shown)
@@ -751,10 +744,8 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
     if _compared([score.dtype]) == dtype:
         return score.astype(dtype, copy=False)
-    with np.errstate(invalid="ignore", over="ignore"):
-        wide = score.astype(dtype)
-        back = wide.astype(score.dtype)
-    if not np.array_equal(back, score, equal_nan=score.dtype.kind == "f"):
+    wide = unchanged(score, dtype)
+    if wide is None:
         raise TypeError(f"scores of dtype {score.dtype} cannot be compared exactly with actives of dtype {dtype}")
     return wide
 
@@ -790,8 +781,8 @@ def _in_order(
                 f"{source.place(piece.start)}: scores of dtype {piece.score.dtype} after integers that no float64 "
                 "holds, which are not compared exactly: give all scores one type"
             )
-        if score.dtype.kind in "iu":
-            large = large or (max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53 and not _is_float64(score))
+        if score.dtype.kind in "iu" and max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53:
+            large = large or unchanged(score, np.dtype(np.float64)) is None
         score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
         line = np.concatenate([group, score]) if group.shape[0] else score
         # NaN, at the end, equal each other here.
