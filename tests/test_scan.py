@@ -448,6 +448,24 @@ def test_progress_is_for_terminals(items, capfd, monkeypatch):
     assert "million a second" in terminal.getvalue()
 
 
+@pytest.mark.parametrize("different", [4, 1_000, 1 << 30])
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_bins_within_max_memory(different, lower_is_better):
+    rng = np.random.default_rng(9)
+    y = rng.random(1_500_000) < 0.5
+    s = rng.integers(0, different, y.size) / 8
+    limit = 8 << 20
+    tracemalloc.start()
+    try:
+        curve = hc.scan(batches(y, s, 1 << 14), lower_is_better=lower_is_better, max_memory=limit, tolerance=0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+    # Where few scores are different, no bin is needed.
+    assert (curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)) == (different < 1 << 30)
+
+
 def started(code, folder):
     """A process whose temporary files are in the folder."""
     return subprocess.Popen(

@@ -539,11 +539,13 @@ def _both_passes(
         found = counter.sibling()
         for part in relevant:
             found.add(part().astype(dtype, copy=False), nan_policy)
+        bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
+        counters.clear()
+        del counter, found  # what they hold takes as much as the bins
         assert tolerance is not None and max_memory is not None
         return _binned(
-            counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items, lower_is_better,
-            num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1),
-        )  # fmt: skip
+            *bins, lower_is_better, num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1)
+        )
     finally:
         scores.close()
         relevant.close()
@@ -595,8 +597,7 @@ def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bo
     An error of a bin counts with its items over its rank, so the best ranks are kept whole. The sample is by a hash of
     the score: which are taken does not depend on the order in which they come.
     """
-    best = np.empty(0, dtype)
-    sample = [np.empty(0, dtype)]
+    best = sample = np.empty(0, dtype)
     top = cap // 2
     share = np.uint64(min(2**64 - 1, int(2**64 * (cap - top) / max(relevant.length, 1))))
     for part in relevant:
@@ -607,11 +608,10 @@ def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bo
         hashed = bits.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(29)
         hashed *= np.uint64(0xBF58476D1CE4E5B9)
-        sample.append(array[hashed < share])
-        best = np.concatenate([best, array])
-        if best.shape[0] > top:
-            best = np.partition(best, top - 1)[:top] if lower_is_better else np.partition(best, -top)[-top:]
-    return np.unique(np.concatenate([best, *sample]))
+        sample = np.union1d(sample, array[hashed < share])
+        best = np.union1d(best, array)
+        best = best[:top] if lower_is_better else best[-top:]
+    return np.union1d(best, sample)
 
 
 def _binned(
