@@ -53,8 +53,8 @@ def files(table, tmp_path_factory):
     return folder
 
 
-def batches(y, s, size):
-    return lambda: ((y[at : at + size], s[at : at + size]) for at in range(0, len(y), size))
+def batches(y, s, size, *groups):
+    return lambda: (tuple(one[at : at + size] for one in (y, s, *groups)) for at in range(0, len(y), size))
 
 
 def arrow_stream(table):
@@ -464,6 +464,57 @@ def test_bins_within_max_memory(different, lower_is_better):
     assert peak < limit
     # Where few scores are different, no bin is needed.
     assert (curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)) == (different < 1 << 30)
+
+
+@pytest.mark.parametrize("sorted_", [None, "group"])
+def test_groups_within_max_memory(sorted_):
+    rng = np.random.default_rng(10)
+    y, s = rng.random(1_000_000) < 0.01, rng.random(1_000_000)
+    limit = 6 << 20
+
+    many, few = (np.arange(y.size) // (y.size // groups) for groups in (1_000, 4))
+    options = {"group": 3, "sorted": sorted_, "max_memory": limit}
+    tracemalloc.start()
+    try:
+        curves = hc.scan(batches(y, s, 1 << 14, many), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"ranking [\d,]+ items together.* needs about max_memory=\d.* 6\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 14, few), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+    finally:
+        tracemalloc.stop()
+    assert curves == hc.HitCurves(y, s, qid=many)
+
+
+def test_a_sorted_scan_within_max_memory():
+    s = np.arange(200_000.0)
+    y = np.ones(s.size, bool)
+    options = {"sorted": "score", "lower_is_better": True}
+    tracemalloc.start()
+    try:
+        assert len(hc.scan(batches(y, s, 1 << 10), max_memory=24 << 20, **options)) == s.size
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"the table of [\d,]+ rows and more needs .* not 4\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 10), max_memory=4 << 20, **options)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_actives_within_max_memory():
+    s = np.random.default_rng(11).random(200_000)
+    y = np.ones(s.size, bool)
+    for limit in (200 << 20, 64 << 20):
+        tracemalloc.start()
+        try:
+            assert hc.scan(batches(y, s, 1 << 14), actives=s, max_memory=limit, workers=2).num_hits == s.size
+            assert tracemalloc.get_traced_memory()[1] < limit
+        finally:
+            tracemalloc.stop()
+    with pytest.raises(ValueError, match=r"the table of 200,000 actives needs about max_memory=\d.* not 8\.0 MiB"):
+        hc.scan((y, s), actives=s, max_memory=8 << 20)
 
 
 def started(code, folder):

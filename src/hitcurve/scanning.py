@@ -33,6 +33,7 @@ __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
+_ORDERED_BYTES = 112  # for each row of the table when rows come best first
 _PARTS = 64  # of items apart by their groups
 _PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
@@ -187,11 +188,13 @@ def scan(
         if grouped:
             return _by_group(opened, shown, sorted, lower_is_better, nan_policy, max_memory, workers)
         if sorted == "score":
-            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant)
+            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory)
         if actives is not None:
             known = checked_actives(actives, nan_policy)
             unlabelled = label is None and not arrays and not callable(source)
-            return _counted(opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, workers)
+            return _counted(
+                opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, max_memory, workers
+            )
         return _twice(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers)
 
 
@@ -503,11 +506,10 @@ def _both_passes(
         elif tolerance is not None and max_memory is not None:
             cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), lower_is_better)
         else:
-            raise ValueError(
-                f"the table of {relevant.length:,} relevant items needs about max_memory="
-                f"{_bytes(_needed(relevant.length, dtype, 1))}, not {_bytes(max_memory or 0)}: allow more, or give "
-                "tolerance= to accept bins"
-            )
+            raise _too_little(
+                f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
+                ", or give tolerance= to accept bins",
+            )  # fmt: skip
         counters = [BlockCounter(cuts)]
         del cuts
         counters += [counters[0].sibling() for _ in range(workers - 1)]
@@ -556,6 +558,13 @@ def _bytes(number: int) -> str:
         if number >= 1 << power:
             return f"{number / (1 << power):.1f} {unit}"
     return f"{number:,} bytes"
+
+
+def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
+    assert max_memory is not None
+    return ValueError(
+        f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}"
+    )
 
 
 def _spooled(scores: _Spool) -> Iterator[Task]:
@@ -672,6 +681,7 @@ def _counted(
     lower_is_better: bool,
     nan_policy: str,
     num_relevant: int | None,
+    max_memory: int | None,
     workers: int,
 ) -> HitCurve:
     """One pass against known relevant scores; where the source has no labels, their items are not in it."""
@@ -681,6 +691,13 @@ def _counted(
     small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
     if small:
         cuts = cuts.astype(np.float64)
+    if max_memory is not None:
+        copies = 120 * cuts.shape[0]  # that the table is made from
+        while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
+            workers -= 1
+        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+        if needed > max_memory:
+            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
     counters = [BlockCounter(cuts)]
     counters += [counters[0].sibling() for _ in range(workers - 1)]
     found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
@@ -751,18 +768,23 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _in_order(
-    source: Source, shown: _Progress, lower_is_better: bool, nan_policy: str, num_relevant: int | None
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
 ) -> HitCurve:
     """One pass over rows that come best first."""
     tables: list[tuple[NDArray[Any], ...]] = []
-    seen = 0
+    seen = num_rows = 0
     group = np.empty(0)  # the score of the group that may go on
     tied = hits = above = 0
     dtypes: set[np.dtype[Any]] = set()
     large = False  # integers that no float holds
 
     def walk(worker: int, piece: Piece) -> None:
-        nonlocal seen, group, tied, hits, above, large
+        nonlocal seen, num_rows, group, tied, hits, above, large
         assert piece.score is not None and piece.label is not None
         score, label, rows = piece.score, piece.label, None
         if nan_policy == "omit" and score.dtype.kind == "f":
@@ -810,6 +832,9 @@ def _in_order(
             if hits:
                 tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
             rows = np.flatnonzero(found[:-1])
+            num_rows += rows.shape[0]
+            if max_memory is not None and _ORDERED_BYTES * num_rows > max_memory:
+                raise _too_little(f"the table of {num_rows:,} rows and more", _ORDERED_BYTES * num_rows, max_memory)
             tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
             above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
             group = score[starts[-1] :][:1].copy()
@@ -839,6 +864,14 @@ def _by_group(
 ) -> HitCurves:
     """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
     made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
+    num_hits = num_groups = 0  # met so far
+
+    def check_room(rows: int, hits: int, share: float = 1) -> None:
+        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+        needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
+        if max_memory is not None and needed > max_memory:
+            what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
+            raise _too_little(what, needed, max_memory)
 
     def rank(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64]) -> None:
         options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy, "workers": workers}
@@ -848,11 +881,12 @@ def _by_group(
 
     if order == "group":
         waiting: list[Piece] = []
-        held, limit = 0, _TOGETHER
+        together = _TOGETHER if max_memory is None else min(_TOGETHER, max_memory // 200)
+        held, limit = 0, together
         ended = np.zeros(0, np.bool_)
 
         def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
-            nonlocal ended
+            nonlocal ended, num_groups
             starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
             codes = code[starts]
             ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
@@ -866,24 +900,28 @@ def _by_group(
                     "sorted by group"
                 )
             ended[codes] = True
+            num_groups += codes.shape[0]
             rank(label, score, code)
 
         def stream(worker: int, piece: Piece) -> None:
-            nonlocal waiting, held, limit
+            nonlocal waiting, held, limit, num_hits
             if not piece.rows:
                 return
             waiting.append(piece)
             held += piece.rows
+            num_hits += _hits([piece])
             if held >= limit:
+                check_room(held, _hits(waiting))
                 label, score, code, start = _joined(waiting)
                 last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
                 if last:
                     close(label[:last], score[:last], code[:last], start)
                 waiting = [Piece(held - last, None, score[last:], label[last:], code[last:], start + last)]
                 held -= last
-                limit = max(_TOGETHER, 2 * held)
+                limit = max(together, 2 * held)
 
         _run(source.tasks("rows"), stream, 1, shown)
+        check_room(held, _hits(waiting))
         if held:
             close(*_joined(waiting))
     else:
@@ -891,7 +929,9 @@ def _by_group(
         parts = [[_Spool(limit // (3 * _PARTS), disk=True) for _ in range(3)] for _ in range(_PARTS)]
 
         def put(worker: int, piece: Piece) -> None:
+            nonlocal num_hits
             assert piece.group is not None
+            num_hits += _hits([piece])
             part = (piece.group * 0x9E3779B1 >> 7) % _PARTS
             place = np.argsort(part, kind="stable")
             ends = np.cumsum(np.bincount(part, minlength=_PARTS))
@@ -902,6 +942,9 @@ def _by_group(
 
         try:
             _run(source.tasks("rows"), put, 1, shown)
+            num_groups = len(source.group_order()[1])
+            longest = max(code.length for _, _, code in parts)
+            check_room(longest, min(longest, num_hits), share=3 / 4)
             for label, score, code in parts:
                 if code.length:
                     rank(label.all(np.dtype(np.uint8)), score.all(_compared(score.dtypes())),
@@ -914,6 +957,10 @@ def _by_group(
                     spool.close()
     places, names = source.group_order()
     return _gathered(made, places, names, lower_is_better)
+
+
+def _hits(pieces: list[Piece]) -> int:
+    return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
 
 
 def _joined(pieces: list[Piece]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
