@@ -798,6 +798,33 @@ def test_names_of_groups_keep_their_digits():
     assert hc.scan(lambda: parts, group=3).qid.tolist() == [-5, large]
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [["a\0", "a", "a\0"], [b"\xff", b"a", b"\xff"], ["a", "b\0", "b"], [10, 9.5, 10], [True, 2, 1], [2**63 + 1, 5, 0]],
+    ids=repr,
+)
+def test_groups_are_those_of_curves(groups):
+    y, s = [1, 0, 1], [3.0, 2.0, 1.0]
+    expected = hc.HitCurves(y, s, qid=groups)
+    rows = [([y[i]], [s[i]], [groups[i]]) for i in range(3)]
+    given = [(y, s, groups), lambda: [(y, s, tuple(groups))], lambda: rows]
+    if isinstance(groups[0], str):
+        given.append(pa.table({"y": y, "s": s, "q": groups}))
+    for source in given:
+        names = ("y", "s", "q") if isinstance(source, pa.Table) else ()
+        curves = hc.scan(source, *names, **({"group": 3} if callable(source) else {}))
+        assert curves == expected and curves.qid.tolist() == expected.qid.tolist()
+        assert curves.qid.dtype == expected.qid.dtype
+
+
+def test_texts_and_numbers_are_no_groups_together():
+    for groups in (["1", 1], [1, "1"], ["a", np.nan], ["a", b"a"]):
+        with pytest.raises((TypeError, ValueError), match=r"source: (row 1: )?groups\[[01]\] is .*among"):
+            hc.scan(([1, 0], [2.0, 1.0], groups))
+        with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*among"):
+            hc.scan(lambda groups=groups: [([1, 0], [2.0, 1.0], groups)], group=3)
+
+
 def test_columns_of_one_name(tmp_path, monkeypatch):
     columns = [np.array([1, 0, 0]), np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])]
     table = pa.Table.from_arrays([pa.array(one) for one in columns], ["y", "s", "s"])

@@ -524,7 +524,7 @@ def test_readers_that_make_no_sense():
         TableReader(["t.csv"], None, ["s"])
     with pytest.raises(ValueError, match="ids must say in which column"):
         TableReader(["t.csv"], None, ["s"], actives=["a"])
-    with pytest.raises(ValueError, match="workers is 0: it must be a number of threads from 1 up, or -1"):
+    with pytest.raises(ValueError, match="workers is 0: must be at least 1, or -1 for all cores"):
         TableReader(["t.csv"], "y", ["s"], workers=0)
     with pytest.raises(ValueError, match="group cannot be given too"):
         TableReader(["t.csv"], "y", ["s"], "g", by_file=True)

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._rank import checked_array
+from hitcurve._rank import checked_array, checked_column
 from hitcurve.tables import (
     Batch,
     Column,
     TableReader,
+    _ascending,
     _BadCell,
+    _coded,
     _encoded,
     _first_line,
     _found,
@@ -462,8 +464,7 @@ class _Batches(Source):
     ) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
         self.rows, self.cheap, self.once, self.tuples, self.unlabelled = rows, cheap, once, tuples, unlabelled
-        self.names: list[Any] = []
-        self.codes: dict[Any, int] = {}
+        self.codes: dict[Any, int] = {}  # of the groups
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
@@ -519,7 +520,7 @@ class _Batches(Source):
                 column = self.group
                 cells = _whole(batch.column(_found("source", names, self.group)))
                 _checked_groups(cells.type, f"source: column {column!r}")
-                group = self._coded(_encoded_groups(cells))
+                group = _coded(_encoded_groups(cells), self.codes)
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {start + bad.index + 1}, "
             raise ValueError(f"source: {place}column {column!r}: {bad}") from None
@@ -559,31 +560,15 @@ class _Batches(Source):
             import pyarrow as pa
 
             try:
-                group = self._coded(_encoded_groups(pa.array(groups)))
+                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
 
-    def _coded(self, cells: Any) -> NDArray[np.int64]:
-        indices = cells.indices.to_numpy()
-        code = np.zeros(len(cells.dictionary), np.int64)
-        for used in np.unique(indices).tolist():
-            name = cells.dictionary[used].as_py()
-            code[used] = self.codes.setdefault(name, len(self.codes))
-            if code[used] == len(self.names):
-                self.names.append(name)
-        coded: NDArray[np.int64] = code[indices]
-        return coded
-
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        key = (lambda at: self.names[at]) if len({type(name) for name in self.names}) < 2 else (
-            lambda at: str(self.names[at]))  # fmt: skip
-        order = sorted(range(len(self.names)), key=key)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return rank, [self.names[at] for at in order]
+        return _ascending(list(self.codes))
 
 
 _LABELS = "labels must be 0 or 1, False or True"
@@ -591,38 +576,18 @@ _SCORES = "scores must be real numbers"
 
 
 def _group_names(groups: Any, place: str) -> NDArray[Any]:
-    """An array of the names of groups, in which no integer is rounded."""
-    if isinstance(groups, np.ma.MaskedArray) and np.any(groups.mask):
-        raise ValueError(f"{place}: groups are a masked array with {int(np.sum(groups.mask))} masked entries: leave "
-                         "them out, or fill them")  # fmt: skip
-    array = np.asarray(groups)
-    if array.dtype.kind in "fO" and isinstance(groups, (list, tuple)) and _all_whole(groups):
-        return names_array(groups)
-    return array
-
-
-def _all_whole(names: Sequence[Any]) -> bool:
-    return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names)
+    try:
+        return checked_column(groups, "groups")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{place}: {error}") from None
 
 
 def names_array(names: Sequence[Any]) -> NDArray[Any]:
-    """Names of groups as an array: numbers keep all their digits, what is no number is text."""
-    if names and _all_whole(names):
-        for dtype in (np.int64, np.uint64):
-            limits = np.iinfo(dtype)
-            if limits.min <= min(names) and max(names) <= limits.max:
-                return np.array(names, dtype)
-        return np.array(names, object)
-    if all(isinstance(name, (bool, np.bool_)) for name in names) or all(
-        isinstance(name, (float, np.floating)) for name in names
-    ):
-        return np.array(names)
-    if all(isinstance(name, (int, float, np.number)) for name in names):
-        wide = np.array(names, float)
-        if all(own == name for own, name in zip(wide.tolist(), names, strict=True)):
-            return wide
-        return np.array(names, object)
-    return np.array(names, str)
+    """Names of groups as an array; what is neither number nor text, or stands beside such, is text."""
+    kinds = ((int, float, np.number, np.bool_), str, bytes)
+    if not any(all(isinstance(name, kind) for name in names) for kind in kinds):
+        names = [str(name) for name in names]
+    return checked_column(names, "groups")
 
 
 def _encoded_groups(cells: Any) -> Any:

@@ -165,8 +165,7 @@ class TableReader:
             raise ValueError("actives are joined by their ids: ids must say in which column these are")
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
-        if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
-            raise ValueError(f"workers is {workers!r}: it must be a number of threads from 1 up, or -1")
+        self.workers = check_workers(workers)
         try:
             import pyarrow as pa
         except ImportError as error:
@@ -179,10 +178,8 @@ class TableReader:
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
         self.header = header
-        self.workers = check_workers(workers)
-        self.group_names: list[Any] = []
         self.found: set[str] = set()
-        self._codes: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}  # of the groups, in the order in which they came
         self._by_file = by_file
         self._header_read = header
         self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
@@ -246,21 +243,15 @@ class TableReader:
             self.found.update(pc.unique(ids.filter(active)).to_pylist())
         group = None
         if self._by_file:
-            group = np.full(label.shape[0], self._code(self._file_names[shown]), np.int64)
+            code = self._codes.setdefault(self._file_names[shown], len(self._codes))
+            group = np.full(label.shape[0], code, np.int64)
         elif "group" in named:
-            cells = named["group"]
-            indices = _numpy(cells.indices)
-            code = np.zeros(len(cells.dictionary), np.int64)
-            for used in np.unique(indices).tolist():
-                code[used] = self._code(cells.dictionary[used].as_py())
-            group = code[indices]
+            group = _coded(named["group"], self._codes)
         return Batch(label, tuple(named["scores"]), group, ids)
 
-    def _code(self, name: Any) -> int:
-        code = self._codes.setdefault(name, len(self._codes))
-        if code == len(self.group_names):
-            self.group_names.append(name)
-        return code
+    @property
+    def group_names(self) -> list[Any]:
+        return list(self._codes)
 
     @property
     def grouped(self) -> bool:
@@ -270,19 +261,15 @@ class TableReader:
     def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
         names = self.group_names
-        if not self._by_file:
-            try:
-                integers = [int(name) for name in names]
-            except (TypeError, ValueError):
-                integers = []
-            if [str(integer) for integer in integers] == [str(name) for name in names]:
-                names = integers
-        # Groups of several files may be of several types, which have no order.
-        key = names.__getitem__ if len({type(name) for name in names}) < 2 else lambda code: str(names[code])
-        order = list(range(len(names))) if self._by_file else sorted(range(len(names)), key=key)
-        rank = np.empty(len(names), np.int64)
-        rank[order] = np.arange(len(names))
-        return rank, [names[code] for code in order]
+        if self._by_file:
+            return np.arange(len(names)), names
+        try:
+            integers = [int(name) for name in names]
+        except (TypeError, ValueError):
+            integers = []
+        if [str(integer) for integer in integers] == [str(name) for name in names]:
+            names = integers
+        return _ascending(names)
 
     def _values(self, cells: list[Any]) -> list[Any]:
         """The cells of the columns asked for, converted to what a `Batch` holds."""
@@ -952,6 +939,27 @@ def _encoded(cells: Any) -> Any:
             if at is None or at in wrong:
                 raise _BadCell(index, "the group is empty")
     return cells
+
+
+def _coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
+    """The code of the group in each cell; what has none yet is given the next."""
+    indices = _numpy(cells.indices)
+    code = np.zeros(len(cells.dictionary), np.int64)
+    for used in np.unique(indices).tolist():
+        code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
+    coded: NDArray[np.int64] = code[indices]
+    return coded
+
+
+def _ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """The place of each name among them all, and these in order."""
+    try:
+        order = sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # groups of several files or batches may be of types that have no common order
+        order = sorted(range(len(names)), key=lambda code: str(names[code]))
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank, [names[code] for code in order]
 
 
 def _ids(cells: Any) -> Any:
