@@ -419,6 +419,14 @@ def test_bad_sources():
         hc.scan("a.csv", score="s")
     with pytest.raises(ValueError, match="2 and 1 items"):
         hc.scan(([1, 0], [1.0]))
+    with pytest.raises(TypeError, match=r"source is a tuple of int, float: object of type 'int' has no len"):
+        hc.scan((1, 2.0))
+    with pytest.raises(TypeError, match=r"source is a tuple of ndarray, ndarray: .*unsized"):
+        hc.scan((np.array(1), np.array(2.0)))
+    for label in (1.0, ["y"], b"y"):
+        with pytest.raises(TypeError, match=r"source: column .* is of type .*: it must be a name or a number"):
+            hc.scan(pa.table({"y": [1, 0], "s": [2.0, 1.0]}), label, "s")
+    assert hc.scan(pa.table({"y": [1, 0], "s": [2.0, 1.0]}), np.int64(1), np.uint8(2)).num_items == 2
     with pytest.raises(TypeError, match="batch of type dict"):
         hc.scan(lambda: [{"y": 1}])
     with pytest.raises(TypeError, match="scores must be real numbers"):

@@ -306,6 +306,7 @@ BAD_TEXT = [
     (b"y,s\n1,\xff\n", "row 1 (line 2), column 's': b'\\xff' is not UTF-8"),
     ("y,s\n1,18446744073709551615\n0,18446744073709551614\n", "row 1 (line 2), column 's': the score "
      "'18446744073709551615' is a whole number beyond 64 bits with a sign, and no float64"),
+    ("y,s\n1," + "1" * 5000 + "\n0,2\n", "row 1 (line 2), column 's': the score '1111"),
     ("y,s\n1,0.5\n0,2\n1,-9223372036854775809\n", "row 3 (line 4), column 's': the score '-9223372036854775809' is"),
 ]
 

@@ -779,13 +779,15 @@ def _has_nan(score: NDArray[Any]) -> bool:
 
 def _found(shown: str, names: list[str], column: str | int, by_number: bool = True) -> int:
     """The place of a column among the names of the file; not `by_number`: its reader knows columns by name only."""
+    if not isinstance(column, (str, int, np.integer)):
+        raise TypeError(f"{shown}: column {column!r} is of type {type(column).__name__}: it must be a name or a number")
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
             places = ", ".join(str(place + 1) for place, name in enumerate(names) if name == column)
             advice = f"give a number: {places}" if by_number else f"columns {places} must have different names"
             raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; {advice}")
         return names.index(column)
-    if isinstance(column, int) or (column.isascii() and column.isdigit()):
+    if not isinstance(column, str) or (column.isascii() and column.isdigit()):
         number = _number(shown, column)
         if number > len(names):
             raise ValueError(f"{shown}: there is no column {number}: the file has {len(names)}")
@@ -908,9 +910,11 @@ def _parsed(texts: Any) -> Any:
     except pa.ArrowInvalid:
         large = pc.greater_equal(pc.abs(floats), _BEYOND)
         if pc.any(large).as_py():
+            from decimal import Decimal  # of as many digits as there are, which int refuses
+
             for index in np.flatnonzero(_numpy(pc.fill_null(large, False)).view(bool)).tolist():
                 text = texts[index].as_py().strip()
-                if _INTEGER.fullmatch(text) and int(text) != floats[index].as_py():
+                if _INTEGER.fullmatch(text) and Decimal(text) != floats[index].as_py():
                     raise _BadCell(
                         index,
                         f"the score {_short(text)} is a whole number beyond 64 bits with a sign, and no float64",
