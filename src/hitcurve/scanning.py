@@ -527,8 +527,6 @@ def _both_passes(
             counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
-        if not spooled and source.once:
-            raise AssertionError("a source that comes once is always kept")
         _run(again, count, workers, shown)
         if sum(seen) != num_rows:
             raise ValueError(f"the source gave {num_rows:,} rows in the first pass, and {sum(seen):,} in the second")

@@ -70,9 +70,7 @@ class Source:
     guess : int or None
         About how many.
     cheap : bool
-        Reading again costs less than a copy on disk.
-    once : bool
-        It cannot be read again.
+        Reading again costs less than a copy on disk. Some others cannot be read again.
     dtypes : set of dtype
         Types of scores that are known beforehand to come.
     """
@@ -80,7 +78,6 @@ class Source:
     rows: int | None = None
     guess: int | None = None
     cheap = False
-    once = False
     dtypes: frozenset[np.dtype[Any]] = frozenset()
 
     def tasks(self, want: str) -> Iterator[Task]:
@@ -127,16 +124,15 @@ def open_source(
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        return _Batches(_arrays(source), None, None, None, nan_policy, rows=len(source[1]), cheap=True, tuples=True)
+        slices, num_items = _arrays(source)
+        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
     if score is None:
         raise TypeError("score must say in which column the scores are")
     named = [column for column in (label, score, group) if column is not None]
-    open_, rows, cheap, once = _arrow(source, named)
-    return _Batches(
-        open_, label, score, group, nan_policy, rows=rows, cheap=cheap, once=once, unlabelled=unlabelled
-    )  # fmt: skip
+    open_, rows, cheap = _arrow(source, named)
+    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled)
 
 
 def _paths(source: Any) -> list[str]:
@@ -407,7 +403,6 @@ class _Files(Source):
         self, paths: list[str], label: Column | None, score: Column, group: Column | None, nan_policy: str,
         header: bool, workers: int,
     ) -> None:  # fmt: skip
-        self.once = "-" in paths
         self.paths = paths
         self.starts: list[int] = []  # rows before each file
         if label is None:
@@ -459,11 +454,11 @@ class _Batches(Source):
 
     def __init__(
         self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None, group: Column | None,
-        nan_policy: str, *, rows: int | None = None, cheap: bool = False, once: bool = False, tuples: bool = False,
+        nan_policy: str, *, rows: int | None = None, cheap: bool = False, tuples: bool = False,
         unlabelled: bool = False,
     ) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
-        self.rows, self.cheap, self.once, self.tuples, self.unlabelled = rows, cheap, once, tuples, unlabelled
+        self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
         self.codes: dict[Any, int] = {}  # of the groups
 
     def tasks(self, want: str) -> Iterator[Task]:
@@ -611,14 +606,17 @@ def _whole(column: Any) -> Any:
     return column
 
 
-def _arrays(source: tuple[Any, ...]) -> Callable[[], Iterator[Any]]:
-    """Slices of arrays in memory or mapped to it."""
+def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
+    """Slices of arrays in memory or mapped to it, and how many items there are."""
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
         for array, name, what in zip(source, ("y_true", "y_score"), (_LABELS, _SCORES), strict=False)
     ) + tuple(_group_names(array, "source") if isinstance(array, list) else array for array in source[2:])
-    lengths = [len(array) for array in source]
+    try:
+        lengths = [len(array) for array in source]
+    except TypeError as error:
+        raise TypeError(f"source is a tuple of {', '.join(type(one).__name__ for one in source)}: {error}") from None
     if len(set(lengths)) > 1:
         raise ValueError(f"source has arrays of {' and '.join(map(str, lengths))} items: one label for each score")
 
@@ -626,11 +624,11 @@ def _arrays(source: tuple[Any, ...]) -> Callable[[], Iterator[Any]]:
         for start in range(0, lengths[0], _ROWS):
             yield tuple(array[start : start + _ROWS] for array in source)
 
-    return slices
+    return slices, lengths[0]
 
 
-def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool, bool]:
-    """(function that gives batches, number of rows, whether reading is cheap, whether it can be read only once)."""
+def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
+    """(function that gives batches, number of rows, whether reading is cheap)."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -644,21 +642,19 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         return list(asked) if len(asked) == len({*columns}) and all(name in names for name in asked) else None
 
     if isinstance(source, pa.RecordBatchReader):
-        return lambda: iter(source), None, False, True
+        return lambda: iter(source), None, False
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
-        return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True, False
+        return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
         if type(source).__name__ == "Scanner":
             wanted(source.projected_schema.names)
-            return lambda: iter(source.to_batches()), None, False, True
+            return lambda: iter(source.to_batches()), None, False
         read = wanted(source.schema.names)
         cheap = getattr(getattr(source, "format", None), "default_extname", "") in ("parquet", "feather", "arrow")
-        return (
-            lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap, False
-        )  # fmt: skip
+        return lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
         picked = wanted(source.collect_schema().names())
         lazy = source if picked is None else source.select(picked)
@@ -668,12 +664,12 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
             for frame in frames:
                 yield from frame.to_arrow().to_batches(max_chunksize=_ROWS)
 
-        return collected, None, False, False
+        return collected, None, False
     if "duckdb" in module and hasattr(source, "fetch_arrow_reader"):
         reader = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
-        return lambda: iter(reader(_ROWS)), None, False, False
+        return lambda: iter(reader(_ROWS)), None, False
     if hasattr(source, "__arrow_c_stream__"):
-        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False, not hasattr(source, "__len__")
+        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
     raise TypeError(
         f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, an Arrow "
         "stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives batches"
