@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import scanning, sources
+from hitcurve import cores, scanning, sources
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -940,8 +940,6 @@ def test_the_source_runs_in_the_thread_of_the_caller(workers):
 def test_no_more_threads_than_cores(monkeypatch):
     import threading
 
-    from hitcurve import cores
-
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
@@ -1018,3 +1016,27 @@ def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
     advised, needed = (float(re.search(r"([\d.]+) MiB(?:,| would)", str(one.value))[1]) for one in (caught, exact))
     assert advised <= needed
     assert hc.scan((y, s), max_memory=int((advised + 0.1) * 2**20), tolerance=tolerance).num_items == 200_000
+
+
+@pytest.mark.thread_unsafe(reason="counts the threads of the process")
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_interrupted_while_threads_start(last, monkeypatch):
+    """Those that run end, even one that runs although its start was interrupted."""
+    import threading
+
+    begun = []
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        begun.append(thread)
+        if len(begun) > last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)
+    for thread in begun:
+        thread.join(10)
+    assert [thread.is_alive() for thread in begun] == [False] * (last + 1)

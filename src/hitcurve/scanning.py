@@ -13,6 +13,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -251,13 +252,17 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         return
     todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
     errors: list[tuple[int, BaseException]] = []
-    free = threading.Semaphore(workers)
-    ended = threading.Semaphore(0)
+    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+    free: queue.SimpleQueue[None] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for _ in range(workers):
+        free.put(None)
     begun = over = 0
     leave = False
 
     def one(worker: int, at: int, task: Task | None) -> bool:
         if task is None:
+            todo.put((at, None))  # the next that comes ends too, even one whose start was interrupted
             return False
         try:
             for piece in task():
@@ -268,7 +273,7 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         except BaseException as error:
             errors.append((at, error))
         finally:
-            free.release()
+            free.put(None)
         return True
 
     def work(worker: int) -> None:
@@ -276,11 +281,14 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             while one(worker, *todo.get()):
                 pass
         finally:
-            ended.release()
+            ended.put(None)
 
     def wait() -> None:
-        while not free.acquire(timeout=0.2):
-            shown.draw()
+        while True:
+            try:
+                return free.get(timeout=0.2)
+            except queue.Empty:
+                shown.draw()
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
     try:
@@ -303,15 +311,16 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             wait()
     finally:
         leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
-        for _ in threads[:begun]:
-            todo.put((0, None))
+        todo.put((0, None))
         # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
         until = monotonic() + _PATIENCE
-        while over < begun and monotonic() < until:
-            over += ended.acquire(timeout=max(0.0, until - monotonic()))
+        with suppress(queue.Empty):
+            while over < begun:
+                ended.get(timeout=max(0.0, until - monotonic()))
+                over += 1
         if over == begun:
             for thread in threads[:begun]:
-                thread.join()
+                thread.join(max(0.0, until - monotonic()))
         if close is not None:
             close()
     if errors:
