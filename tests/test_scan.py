@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import scanning, sources
+from hitcurve import cores, scanning, sources
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -53,8 +53,8 @@ def files(table, tmp_path_factory):
     return folder
 
 
-def batches(y, s, size):
-    return lambda: ((y[at : at + size], s[at : at + size]) for at in range(0, len(y), size))
+def batches(y, s, size, *groups):
+    return lambda: (tuple(one[at : at + size] for one in (y, s, *groups)) for at in range(0, len(y), size))
 
 
 def arrow_stream(table):
@@ -419,6 +419,14 @@ def test_bad_sources():
         hc.scan("a.csv", score="s")
     with pytest.raises(ValueError, match="2 and 1 items"):
         hc.scan(([1, 0], [1.0]))
+    with pytest.raises(TypeError, match=r"source is a tuple of int, float: object of type 'int' has no len"):
+        hc.scan((1, 2.0))
+    with pytest.raises(TypeError, match=r"source is a tuple of ndarray, ndarray: .*unsized"):
+        hc.scan((np.array(1), np.array(2.0)))
+    for label in (1.0, ["y"], b"y"):
+        with pytest.raises(TypeError, match=r"source: column .* is of type .*: it must be a name or a number"):
+            hc.scan(pa.table({"y": [1, 0], "s": [2.0, 1.0]}), label, "s")
+    assert hc.scan(pa.table({"y": [1, 0], "s": [2.0, 1.0]}), np.int64(1), np.uint8(2)).num_items == 2
     with pytest.raises(TypeError, match="batch of type dict"):
         hc.scan(lambda: [{"y": 1}])
     with pytest.raises(TypeError, match="scores must be real numbers"):
@@ -446,6 +454,75 @@ def test_progress_is_for_terminals(items, capfd, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     hc.scan(slow)
     assert "million a second" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("different", [4, 1_000, 1 << 30])
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_bins_within_max_memory(different, lower_is_better):
+    rng = np.random.default_rng(9)
+    y = rng.random(1_500_000) < 0.5
+    s = rng.integers(0, different, y.size) / 8
+    limit = 8 << 20
+    tracemalloc.start()
+    try:
+        curve = hc.scan(batches(y, s, 1 << 14), lower_is_better=lower_is_better, max_memory=limit, tolerance=0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+    # Where few scores are different, no bin is needed.
+    assert (curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)) == (different < 1 << 30)
+
+
+@pytest.mark.parametrize("sorted_", [None, "group"])
+def test_groups_within_max_memory(sorted_):
+    rng = np.random.default_rng(10)
+    y, s = rng.random(1_000_000) < 0.01, rng.random(1_000_000)
+    limit = 6 << 20
+
+    many, few = (np.arange(y.size) // (y.size // groups) for groups in (1_000, 4))
+    options = {"group": 3, "sorted": sorted_, "max_memory": limit}
+    tracemalloc.start()
+    try:
+        curves = hc.scan(batches(y, s, 1 << 14, many), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"ranking [\d,]+ items together.* needs about max_memory=\d.* 6\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 14, few), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+    finally:
+        tracemalloc.stop()
+    assert curves == hc.HitCurves(y, s, qid=many)
+
+
+def test_a_sorted_scan_within_max_memory():
+    s = np.arange(200_000.0)
+    y = np.ones(s.size, bool)
+    options = {"sorted": "score", "lower_is_better": True}
+    tracemalloc.start()
+    try:
+        assert len(hc.scan(batches(y, s, 1 << 10), max_memory=24 << 20, **options)) == s.size
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"the table of [\d,]+ rows and more needs .* not 4\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 10), max_memory=4 << 20, **options)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_actives_within_max_memory():
+    s = np.random.default_rng(11).random(200_000)
+    y = np.ones(s.size, bool)
+    for limit in (200 << 20, 64 << 20):
+        tracemalloc.start()
+        try:
+            assert hc.scan(batches(y, s, 1 << 14), actives=s, max_memory=limit, workers=2).num_hits == s.size
+            assert tracemalloc.get_traced_memory()[1] < limit
+        finally:
+            tracemalloc.stop()
+    with pytest.raises(ValueError, match=r"the table of 200,000 actives needs about max_memory=\d.* not 8\.0 MiB"):
+        hc.scan((y, s), actives=s, max_memory=8 << 20)
 
 
 def started(code, folder):
@@ -617,6 +694,21 @@ def test_masked_arrays_are_refused(at):
 # --- labels, and what names them
 
 
+@pytest.mark.parametrize(
+    ("actives", "scores"),
+    [
+        (np.array([2**60], np.uint64), np.array([2**60, -1, 5])),
+        (np.array([2**60]), np.array([2**60, 2**63 + 5, 5], np.uint64)),
+        (np.array([2**60]), np.array([2.0**60, 2.0**63, 5])),
+    ],
+)
+def test_scores_beyond_the_type_of_the_actives(actives, scores):
+    """They are not wrapped to its other end."""
+    with pytest.raises(TypeError, match="cannot be compared exactly with actives of dtype"):
+        hc.scan(([1, 0, 0], scores), actives=actives)
+    assert hc.scan(([1, 0, 0], scores), actives=actives.astype(scores.dtype)) == hc.HitCurve([1, 0, 0], scores)
+
+
 @pytest.mark.parametrize("nan_policy", ["worst", "omit"])
 def test_actives_without_a_score(nan_policy):
     y, s = np.array([1, 1, 0, 0]), np.array([3, np.nan, 2, np.nan])
@@ -714,7 +806,34 @@ def test_names_of_groups_keep_their_digits():
     assert hc.scan(lambda: parts, group=3).qid.tolist() == [-5, large]
 
 
-def test_columns_of_one_name(tmp_path):
+@pytest.mark.parametrize(
+    "groups",
+    [["a\0", "a", "a\0"], [b"\xff", b"a", b"\xff"], ["a", "b\0", "b"], [10, 9.5, 10], [True, 2, 1], [2**63 + 1, 5, 0]],
+    ids=repr,
+)
+def test_groups_are_those_of_curves(groups):
+    y, s = [1, 0, 1], [3.0, 2.0, 1.0]
+    expected = hc.HitCurves(y, s, qid=groups)
+    rows = [([y[i]], [s[i]], [groups[i]]) for i in range(3)]
+    given = [(y, s, groups), lambda: [(y, s, tuple(groups))], lambda: rows]
+    if isinstance(groups[0], str):
+        given.append(pa.table({"y": y, "s": s, "q": groups}))
+    for source in given:
+        names = ("y", "s", "q") if isinstance(source, pa.Table) else ()
+        curves = hc.scan(source, *names, **({"group": 3} if callable(source) else {}))
+        assert curves == expected and curves.qid.tolist() == expected.qid.tolist()
+        assert curves.qid.dtype == expected.qid.dtype
+
+
+def test_texts_and_numbers_are_no_groups_together():
+    for groups in (["1", 1], [1, "1"], ["a", np.nan], ["a", b"a"]):
+        with pytest.raises((TypeError, ValueError), match=r"source: (row 1: )?groups\[[01]\] is .*among"):
+            hc.scan(([1, 0], [2.0, 1.0], groups))
+        with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*among"):
+            hc.scan(lambda groups=groups: [([1, 0], [2.0, 1.0], groups)], group=3)
+
+
+def test_columns_of_one_name(tmp_path, monkeypatch):
     columns = [np.array([1, 0, 0]), np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])]
     table = pa.Table.from_arrays([pa.array(one) for one in columns], ["y", "s", "s"])
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -727,9 +846,12 @@ def test_columns_of_one_name(tmp_path):
     inner = pa.array([{"t": 9.0, "u": 0}] * 3)
     table = pa.table({"q": inner, "q.t": columns[1], "y": columns[0]})
     parquet.write_table(table, tmp_path / "b.parquet")
-    assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
-    with pytest.raises(ValueError, match="column 'q': it holds struct"):
-        hc.scan(tmp_path / "b.parquet", "y", "q")
+    for rows in (sources._LONG_GROUP, 1):
+        monkeypatch.setattr(sources, "_LONG_GROUP", rows)
+        assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
+        for label, score in (("y", "q"), ("q", "q.t"), ("q", "q")):
+            with pytest.raises(ValueError, match="column 'q': it holds struct"):
+                hc.scan(tmp_path / "b.parquet", label, score)
 
 
 # --- files that are not what they were
@@ -818,8 +940,6 @@ def test_the_source_runs_in_the_thread_of_the_caller(workers):
 def test_no_more_threads_than_cores(monkeypatch):
     import threading
 
-    from hitcurve import cores
-
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
@@ -896,3 +1016,27 @@ def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
     advised, needed = (float(re.search(r"([\d.]+) MiB(?:,| would)", str(one.value))[1]) for one in (caught, exact))
     assert advised <= needed
     assert hc.scan((y, s), max_memory=int((advised + 0.1) * 2**20), tolerance=tolerance).num_items == 200_000
+
+
+@pytest.mark.thread_unsafe(reason="counts the threads of the process")
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_interrupted_while_threads_start(last, monkeypatch):
+    """Those that run end, even one that runs although its start was interrupted."""
+    import threading
+
+    begun = []
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        begun.append(thread)
+        if len(begun) > last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)
+    for thread in begun:
+        thread.join(10)
+    assert [thread.is_alive() for thread in begun] == [False] * (last + 1)

@@ -211,6 +211,11 @@ def test_bad_columns_and_rows(frame):
         hit_curve(frame.withColumn("i", F.when(F.col("q") != 7, F.col("i"))), "y", "i")
     with pytest.raises(ValueError, match="nan_policy='drop'"):
         hit_curve(frame, "y", "s", nan_policy="drop")
+    for query, measures in (("q", ["AP", "RR", "AP"]), ("num_items", ["AP"]), ("AP", ["AP"])):
+        with pytest.raises(ValueError, match=r"the result would have two columns '(AP|num_items)'"):
+            hit_curves(frame.withColumnRenamed("q", query), query, "y", "s", measures)
+    with pytest.raises(TypeError, match="max_query must be a whole number, got '5'"):
+        hit_curves(frame, "q", "y", "s", max_query="5")
     with pytest.raises(ValueError, match="nDCX"):
         hit_curves(frame, "q", "y", "s", ["nDCX"])
     with pytest.raises(Exception, match=r"query 7, column 's': nan"):
@@ -368,6 +373,17 @@ def test_types_of_queries(spark, frame, items, kind, of_query, large):
     curves = hc.HitCurves(y, s.astype(np.float32), qid=[codes[of[one]] for one in q.tolist()])
     values = zip(curves.num_items, curves.num_relevant, curves.average_precision(), strict=True)
     assert found == dict(zip(sorted(codes), values, strict=True))
+
+
+def test_columns_with_dots_in_their_names(frame, items):
+    from hitcurve.spark import hit_curve, hit_curves
+
+    y, s, q = items
+    named = frame.selectExpr("y as `a.y`", "s as `a.s`", "q as `a``.q`")
+    assert hit_curve(named, "a.y", "a.s") == hc.HitCurve(y, s)
+    # Some queries apart.
+    found = hit_curves(named, "a`.q", "a.y", "a.s", max_query=int(np.bincount(q).max()) - 1).toArrow().sort_by("a`.q")
+    assert found.column("AP").to_pylist() == hc.HitCurves(y, s, qid=q).average_precision().tolist()
 
 
 def test_queries_that_have_no_type_of_their_own(frame):

@@ -306,6 +306,7 @@ BAD_TEXT = [
     (b"y,s\n1,\xff\n", "row 1 (line 2), column 's': b'\\xff' is not UTF-8"),
     ("y,s\n1,18446744073709551615\n0,18446744073709551614\n", "row 1 (line 2), column 's': the score "
      "'18446744073709551615' is a whole number beyond 64 bits with a sign, and no float64"),
+    ("y,s\n1," + "1" * 5000 + "\n0,2\n", "row 1 (line 2), column 's': the score '1111"),
     ("y,s\n1,0.5\n0,2\n1,-9223372036854775809\n", "row 3 (line 4), column 's': the score '-9223372036854775809' is"),
 ]
 
@@ -524,7 +525,7 @@ def test_readers_that_make_no_sense():
         TableReader(["t.csv"], None, ["s"])
     with pytest.raises(ValueError, match="ids must say in which column"):
         TableReader(["t.csv"], None, ["s"], actives=["a"])
-    with pytest.raises(ValueError, match="workers is 0: it must be a number of threads from 1 up, or -1"):
+    with pytest.raises(ValueError, match="workers is 0: must be at least 1, or -1 for all cores"):
         TableReader(["t.csv"], "y", ["s"], workers=0)
     with pytest.raises(ValueError, match="group cannot be given too"):
         TableReader(["t.csv"], "y", ["s"], "g", by_file=True)

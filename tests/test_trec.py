@@ -578,6 +578,58 @@ def test_columns_of_masked_arrays_and_fractions(column):
             hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})
 
 
+@pytest.mark.parametrize("column", ["qid", "docid", "score", "rank"])
+@pytest.mark.parametrize("bad", [np.ones((3, 2), int), np.array(3), np.array([1]), [1], [1, 2, 3, 4]], ids=repr)
+def test_columns_of_other_shapes(column, bad):
+    columns = {"qid": [1, 1, 1], "docid": [1, 2, 3], "score": [3, 2, 1], "rank": [1, 2, 3]}
+    wrong = rf"column '{column}' must be one-dimensional|columns of .* rows|column 'rank' of \d rows, the others of 3"
+    with pytest.raises(ValueError, match=wrong):
+        hc.read_run({**columns, column: bad})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score"])
+@pytest.mark.parametrize("dtype", ["string", "Int64", "category", "arrow", "polars"])
+def test_cells_that_are_missing(column, dtype):
+    columns = {"qid": [1, 1, 1], "docid": [1, 2, 3], "score": [3, 2, 1], column: [1, 2, None]}
+    if dtype == "arrow":
+        run = pytest.importorskip("pyarrow").table(columns)
+    elif dtype == "polars":
+        run = pytest.importorskip("polars").DataFrame(columns)
+    else:
+        pandas = pytest.importorskip("pandas")
+        run = pandas.DataFrame(columns | {column: pandas.array(columns[column], "Int64").astype(dtype)})
+    with pytest.raises(ValueError, match=rf"run: (column '{column}' is empty|the score) in row 2"):
+        hc.read_run(run)
+
+
+def test_columns_without_rows():
+    for empty in ([], np.array([]), np.array([], int), np.array([], str)):
+        with pytest.raises(ValueError, match="run: no documents"):
+            hc.read_run({"qid": empty, "docid": empty, "score": empty})
+
+
+def test_ranks_beside_judgments_of_texts():
+    run = hc.read_run({"qid": [1, 1, 2], "docid": [5, 4, 4], "score": [1.0, 2.0, 0.5], "rank": [1, 2, 1]})
+    for qrels in ({"1": {"4": 1, "x": 0}, "2": {"4": 1}}, {1: {4: 1, 5: 0}, 2: {4: 1}}):
+        assert hc.evaluate(qrels, run, "RR", ties="rank").values["RR"].tolist() == [0.5, 1.0]
+
+
+def test_levels_and_depths_beyond_all():
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    for number in (2**62, 2**63, 2**70):
+        assert hc.evaluate(qrels, run, "AP", depth=number).means == hc.evaluate(qrels, run, "AP").means
+        assert hc.evaluate(qrels, run, "AP", rel=number).means == {"AP": 0.0}
+        assert hc.evaluate(qrels, run, "P@2", rel=-number).means == {"P@2": 1.0}
+    for depth in (0, -1, -(2**70)):
+        with pytest.raises(ValueError, match=f"depth is {depth}: it must be at least 1"):
+            hc.evaluate(qrels, run, "AP", depth=depth)
+
+
+def test_the_largest_integer_is_no_score():
+    with pytest.raises(ValueError, match="an integer beyond 2\\*\\*53, which a double cannot hold"):
+        hc.read_run({"qid": ["q"], "docid": ["a"], "score": np.array([2**63 - 1])})
+
+
 def test_measures_are_names():
     with pytest.raises(TypeError, match="measures must be names of measures, got None"):
         hc.evaluate({"q": {"d": 2}}, {"q": {"d": 1.0}}, ["AP", None])

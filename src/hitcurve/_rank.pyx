@@ -1325,10 +1325,26 @@ cdef object as_double(object array, str name):
     """A type wider than float64 as float64, where that changes no value."""
     if array.dtype.itemsize <= 8:
         return array
-    narrow = array.astype(np.float64)
-    if not np.array_equal(narrow, array, equal_nan=True):
+    narrow = unchanged(array, np.dtype(np.float64))
+    if narrow is None:
         raise TypeError(f"{name} of dtype {array.dtype} holds values that no float64 has: blocks are compared in float64")
     return narrow
+
+
+def unchanged(array, dtype):
+    """The numbers in another type, or None if one of them would be another number."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        there = array.astype(dtype)
+        back = there.astype(array.dtype)
+    if not np.array_equal(back, array, equal_nan=array.dtype.kind == "f"):
+        return None
+    # What is beyond an integer type may come back as if it were not: wrapped, or on some machines cut off.
+    for numbers, type in ((array, dtype), (there, array.dtype)):
+        if type.kind in "iu" and numbers.shape[0] > 0:
+            limits = np.iinfo(type)
+            if not (limits.min <= numbers.min().item() and numbers.max().item() <= limits.max):
+                return None
+    return there
 
 
 def checked_block(y_true, y_score, cuts):
@@ -1341,10 +1357,7 @@ def checked_block(y_true, y_score, cuts):
         return relevant, score, cuts
     wide = np.promote_types(score.dtype, cuts.dtype)
     for array, name in ((score, "y_score"), (cuts, "thresholds")):
-        as_wide = array.astype(wide)
-        with np.errstate(invalid="ignore"):
-            back = as_wide.astype(array.dtype)
-        if not np.array_equal(back, array, equal_nan=array.dtype.kind == "f"):
+        if unchanged(array, wide) is None:
             raise TypeError(f"{name} of dtype {array.dtype} cannot be compared exactly with scores of dtype "
                             f"{cuts.dtype if name == 'y_score' else score.dtype}")
     if wide.kind == "f" and cuts.dtype.kind == "f" and score.dtype.itemsize > cuts.dtype.itemsize and score.dtype.kind == "f":

@@ -1402,6 +1402,7 @@ cdef class Run(Grouped):
             if isnan(scores[i]):
                 raise ValueError(f"{source}: the score in row {i} is NaN")
         cdef int64_t[::1] queries = _queries(&self.docs)
+        self.columns += (ranks,)
         if ranks is not None:
             rank = ranks
             self.ranks = True
@@ -1434,8 +1435,8 @@ cdef class Run(Grouped):
         """The same with the decimal text of its integer ids."""
         if not self.integers:
             return self
-        starts, names, docs, scores = self.columns
-        return Run.from_columns(starts, names, list(map(str, docs.tolist())), scores, self.source)
+        starts, names, docs, scores, ranks = self.columns
+        return Run.from_columns(starts, names, list(map(str, docs.tolist())), scores, self.source, ranks)
 
     def __repr__(self):
         return f"Run({self.source!r}: {len(self)} queries, {self.num_docs} documents)"

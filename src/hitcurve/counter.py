@@ -68,14 +68,18 @@ class HitCounter:
         self.nan_policy = nan_policy
         self._counting = BlockCounter(self._cuts)
         self._merged: Any = None  # counts of other counters, as those of this one
+        self._merged_nan = 0
         self._hits = np.zeros(self._cuts.shape[0] + (edges is not None), np.int64)
-        self._nan_items = 0
         self._nan_hits = 0
 
     def _items(self) -> Any:
         """Items between and at the cuts."""
         counts = self._counting.counts()
         return counts if self._merged is None else counts + self._merged
+
+    @property
+    def _nan_items(self) -> int:
+        return self._counting.nan_items + self._merged_nan
 
     @property
     def thresholds(self) -> Any:
@@ -133,16 +137,12 @@ class HitCounter:
             # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
             counting = BlockCounter(cuts)
             counting.add(score, self.nan_policy)
-            merged, before = self._items(), self._counting.nan_items
-            self._cuts, self._counting, self._merged = cuts, counting, merged
-            nan_items = counting.nan_items
+            self._merged, self._merged_nan = self._items(), self._nan_items
+            self._cuts, self._counting = cuts, counting
         else:
-            before = self._counting.nan_items
             self._counting.add(score, self.nan_policy)
-            nan_items = self._counting.nan_items - before
         np.add.at(self._hits, place, 1)
         if self.nan_policy == "worst":
-            self._nan_items += nan_items
             self._nan_hits += nan_hits
 
     def merge(self, other: HitCounter) -> HitCounter:
@@ -190,7 +190,7 @@ class HitCounter:
                              "counter: only like counters add up")
         self._merged = other._items() if self._merged is None else self._merged + other._items()
         self._hits = self._hits + other._hits
-        self._nan_items += other._nan_items
+        self._merged_nan += other._nan_items
         self._nan_hits += other._nan_hits
         return self
 
@@ -249,8 +249,7 @@ class HitCounter:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._kind, self._cuts, self._hits = state["kind"], state["cuts"], state["hits"]
-        self._merged = state["items"]
-        self._nan_items, self._nan_hits = state["nan_items"], state["nan_hits"]
+        self._merged, self._merged_nan, self._nan_hits = state["items"], state["nan_items"], state["nan_hits"]
         self.lower_is_better, self.nan_policy = state["lower_is_better"], state["nan_policy"]
         self._counting = BlockCounter(self._cuts)
 

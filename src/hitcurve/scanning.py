@@ -13,13 +13,14 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
-from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores
+from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve.cores import check_workers
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, names_array, open_source
@@ -33,6 +34,7 @@ __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
+_ORDERED_BYTES = 112  # for each row of the table when rows come best first
 _PARTS = 64  # of items apart by their groups
 _PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
@@ -187,11 +189,13 @@ def scan(
         if grouped:
             return _by_group(opened, shown, sorted, lower_is_better, nan_policy, max_memory, workers)
         if sorted == "score":
-            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant)
+            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory)
         if actives is not None:
             known = checked_actives(actives, nan_policy)
             unlabelled = label is None and not arrays and not callable(source)
-            return _counted(opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, workers)
+            return _counted(
+                opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, max_memory, workers
+            )
         return _twice(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers)
 
 
@@ -211,13 +215,6 @@ def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
     if one.kind == "f":
         return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
     return np.dtype(np.uint64 if one == np.uint64 else np.int64)
-
-
-def _is_float64(scores: NDArray[Any]) -> bool:
-    """Whether integers keep their values as float64."""
-    wide = scores.astype(np.float64)
-    inside = wide < 2.0 ** (64 if scores.dtype.kind == "u" else 63)
-    return bool(inside.all() and (wide.astype(scores.dtype) == scores).all())
 
 
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
@@ -255,13 +252,17 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         return
     todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
     errors: list[tuple[int, BaseException]] = []
-    free = threading.Semaphore(workers)
-    ended = threading.Semaphore(0)
+    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+    free: queue.SimpleQueue[None] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for _ in range(workers):
+        free.put(None)
     begun = over = 0
     leave = False
 
     def one(worker: int, at: int, task: Task | None) -> bool:
         if task is None:
+            todo.put((at, None))  # the next that comes ends too, even one whose start was interrupted
             return False
         try:
             for piece in task():
@@ -272,7 +273,7 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         except BaseException as error:
             errors.append((at, error))
         finally:
-            free.release()
+            free.put(None)
         return True
 
     def work(worker: int) -> None:
@@ -280,11 +281,14 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             while one(worker, *todo.get()):
                 pass
         finally:
-            ended.release()
+            ended.put(None)
 
     def wait() -> None:
-        while not free.acquire(timeout=0.2):
-            shown.draw()
+        while True:
+            try:
+                return free.get(timeout=0.2)
+            except queue.Empty:
+                shown.draw()
 
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
     try:
@@ -307,15 +311,16 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
             wait()
     finally:
         leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
-        for _ in threads[:begun]:
-            todo.put((0, None))
+        todo.put((0, None))
         # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
         until = monotonic() + _PATIENCE
-        while over < begun and monotonic() < until:
-            over += ended.acquire(timeout=max(0.0, until - monotonic()))
+        with suppress(queue.Empty):
+            while over < begun:
+                ended.get(timeout=max(0.0, until - monotonic()))
+                over += 1
         if over == begun:
             for thread in threads[:begun]:
-                thread.join()
+                thread.join(max(0.0, until - monotonic()))
         if close is not None:
             close()
     if errors:
@@ -510,11 +515,10 @@ def _both_passes(
         elif tolerance is not None and max_memory is not None:
             cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), lower_is_better)
         else:
-            raise ValueError(
-                f"the table of {relevant.length:,} relevant items needs about max_memory="
-                f"{_bytes(_needed(relevant.length, dtype, 1))}, not {_bytes(max_memory or 0)}: allow more, or give "
-                "tolerance= to accept bins"
-            )
+            raise _too_little(
+                f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
+                ", or give tolerance= to accept bins",
+            )  # fmt: skip
         counters = [BlockCounter(cuts)]
         del cuts
         counters += [counters[0].sibling() for _ in range(workers - 1)]
@@ -532,8 +536,6 @@ def _both_passes(
             counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
-        if not spooled and source.once:
-            raise AssertionError("a source that comes once is always kept")
         _run(again, count, workers, shown)
         if sum(seen) != num_rows:
             raise ValueError(f"the source gave {num_rows:,} rows in the first pass, and {sum(seen):,} in the second")
@@ -546,11 +548,13 @@ def _both_passes(
         found = counter.sibling()
         for part in relevant:
             found.add(part().astype(dtype, copy=False), nan_policy)
+        bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
+        counters.clear()
+        del counter, found  # what they hold takes as much as the bins
         assert tolerance is not None and max_memory is not None
         return _binned(
-            counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items, lower_is_better,
-            num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1),
-        )  # fmt: skip
+            *bins, lower_is_better, num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1)
+        )
     finally:
         scores.close()
         relevant.close()
@@ -561,6 +565,13 @@ def _bytes(number: int) -> str:
         if number >= 1 << power:
             return f"{number / (1 << power):.1f} {unit}"
     return f"{number:,} bytes"
+
+
+def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
+    assert max_memory is not None
+    return ValueError(
+        f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}"
+    )
 
 
 def _spooled(scores: _Spool) -> Iterator[Task]:
@@ -602,8 +613,7 @@ def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bo
     An error of a bin counts with its items over its rank, so the best ranks are kept whole. The sample is by a hash of
     the score: which are taken does not depend on the order in which they come.
     """
-    best = np.empty(0, dtype)
-    sample = [np.empty(0, dtype)]
+    best = sample = np.empty(0, dtype)
     top = cap // 2
     share = np.uint64(min(2**64 - 1, int(2**64 * (cap - top) / max(relevant.length, 1))))
     for part in relevant:
@@ -614,11 +624,10 @@ def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bo
         hashed = bits.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(29)
         hashed *= np.uint64(0xBF58476D1CE4E5B9)
-        sample.append(array[hashed < share])
-        best = np.concatenate([best, array])
-        if best.shape[0] > top:
-            best = np.partition(best, top - 1)[:top] if lower_is_better else np.partition(best, -top)[-top:]
-    return np.unique(np.concatenate([best, *sample]))
+        sample = np.union1d(sample, array[hashed < share])
+        best = np.union1d(best, array)
+        best = best[:top] if lower_is_better else best[-top:]
+    return np.union1d(best, sample)
 
 
 def _binned(
@@ -679,6 +688,7 @@ def _counted(
     lower_is_better: bool,
     nan_policy: str,
     num_relevant: int | None,
+    max_memory: int | None,
     workers: int,
 ) -> HitCurve:
     """One pass against known relevant scores; where the source has no labels, their items are not in it."""
@@ -688,6 +698,13 @@ def _counted(
     small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
     if small:
         cuts = cuts.astype(np.float64)
+    if max_memory is not None:
+        copies = 120 * cuts.shape[0]  # that the table is made from
+        while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
+            workers -= 1
+        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+        if needed > max_memory:
+            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
     counters = [BlockCounter(cuts)]
     counters += [counters[0].sibling() for _ in range(workers - 1)]
     found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
@@ -718,7 +735,7 @@ def _counted(
                     f"{source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, which is "
                     "not among the actives"
                 )
-            found[worker] += np.bincount(place[known], minlength=cuts.shape[0])
+            np.add.at(found[worker], place[known], 1)
         counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
     _run(source.tasks("score" if unlabelled else "both"), count, workers, shown)
@@ -751,27 +768,30 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
     if _compared([score.dtype]) == dtype:
         return score.astype(dtype, copy=False)
-    with np.errstate(invalid="ignore", over="ignore"):
-        wide = score.astype(dtype)
-        back = wide.astype(score.dtype)
-    if not np.array_equal(back, score, equal_nan=score.dtype.kind == "f"):
+    wide = unchanged(score, dtype)
+    if wide is None:
         raise TypeError(f"scores of dtype {score.dtype} cannot be compared exactly with actives of dtype {dtype}")
     return wide
 
 
 def _in_order(
-    source: Source, shown: _Progress, lower_is_better: bool, nan_policy: str, num_relevant: int | None
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
 ) -> HitCurve:
     """One pass over rows that come best first."""
     tables: list[tuple[NDArray[Any], ...]] = []
-    seen = 0
+    seen = num_rows = 0
     group = np.empty(0)  # the score of the group that may go on
     tied = hits = above = 0
     dtypes: set[np.dtype[Any]] = set()
     large = False  # integers that no float holds
 
     def walk(worker: int, piece: Piece) -> None:
-        nonlocal seen, group, tied, hits, above, large
+        nonlocal seen, num_rows, group, tied, hits, above, large
         assert piece.score is not None and piece.label is not None
         score, label, rows = piece.score, piece.label, None
         if nan_policy == "omit" and score.dtype.kind == "f":
@@ -790,8 +810,8 @@ def _in_order(
                 f"{source.place(piece.start)}: scores of dtype {piece.score.dtype} after integers that no float64 "
                 "holds, which are not compared exactly: give all scores one type"
             )
-        if score.dtype.kind in "iu":
-            large = large or (max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53 and not _is_float64(score))
+        if score.dtype.kind in "iu" and max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53:
+            large = large or unchanged(score, np.dtype(np.float64)) is None
         score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
         line = np.concatenate([group, score]) if group.shape[0] else score
         # NaN, at the end, equal each other here.
@@ -819,6 +839,9 @@ def _in_order(
             if hits:
                 tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
             rows = np.flatnonzero(found[:-1])
+            num_rows += rows.shape[0]
+            if max_memory is not None and _ORDERED_BYTES * num_rows > max_memory:
+                raise _too_little(f"the table of {num_rows:,} rows and more", _ORDERED_BYTES * num_rows, max_memory)
             tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
             above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
             group = score[starts[-1] :][:1].copy()
@@ -848,6 +871,14 @@ def _by_group(
 ) -> HitCurves:
     """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
     made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
+    num_hits = num_groups = 0  # met so far
+
+    def check_room(rows: int, hits: int, share: float = 1) -> None:
+        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+        needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
+        if max_memory is not None and needed > max_memory:
+            what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
+            raise _too_little(what, needed, max_memory)
 
     def rank(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64]) -> None:
         options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy, "workers": workers}
@@ -857,11 +888,12 @@ def _by_group(
 
     if order == "group":
         waiting: list[Piece] = []
-        held, limit = 0, _TOGETHER
+        together = _TOGETHER if max_memory is None else min(_TOGETHER, max_memory // 200)
+        held, limit = 0, together
         ended = np.zeros(0, np.bool_)
 
         def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
-            nonlocal ended
+            nonlocal ended, num_groups
             starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
             codes = code[starts]
             ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
@@ -875,24 +907,28 @@ def _by_group(
                     "sorted by group"
                 )
             ended[codes] = True
+            num_groups += codes.shape[0]
             rank(label, score, code)
 
         def stream(worker: int, piece: Piece) -> None:
-            nonlocal waiting, held, limit
+            nonlocal waiting, held, limit, num_hits
             if not piece.rows:
                 return
             waiting.append(piece)
             held += piece.rows
+            num_hits += _hits([piece])
             if held >= limit:
+                check_room(held, _hits(waiting))
                 label, score, code, start = _joined(waiting)
                 last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
                 if last:
                     close(label[:last], score[:last], code[:last], start)
                 waiting = [Piece(held - last, None, score[last:], label[last:], code[last:], start + last)]
                 held -= last
-                limit = max(_TOGETHER, 2 * held)
+                limit = max(together, 2 * held)
 
         _run(source.tasks("rows"), stream, 1, shown)
+        check_room(held, _hits(waiting))
         if held:
             close(*_joined(waiting))
     else:
@@ -900,7 +936,9 @@ def _by_group(
         parts = [[_Spool(limit // (3 * _PARTS), disk=True) for _ in range(3)] for _ in range(_PARTS)]
 
         def put(worker: int, piece: Piece) -> None:
+            nonlocal num_hits
             assert piece.group is not None
+            num_hits += _hits([piece])
             part = (piece.group * 0x9E3779B1 >> 7) % _PARTS
             place = np.argsort(part, kind="stable")
             ends = np.cumsum(np.bincount(part, minlength=_PARTS))
@@ -911,6 +949,9 @@ def _by_group(
 
         try:
             _run(source.tasks("rows"), put, 1, shown)
+            num_groups = len(source.group_order()[1])
+            longest = max(code.length for _, _, code in parts)
+            check_room(longest, min(longest, num_hits), share=3 / 4)
             for label, score, code in parts:
                 if code.length:
                     rank(label.all(np.dtype(np.uint8)), score.all(_compared(score.dtypes())),
@@ -923,6 +964,10 @@ def _by_group(
                     spool.close()
     places, names = source.group_order()
     return _gathered(made, places, names, lower_is_better)
+
+
+def _hits(pieces: list[Piece]) -> int:
+    return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
 
 
 def _joined(pieces: list[Piece]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:

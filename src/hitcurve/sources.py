@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._rank import checked_array
+from hitcurve._rank import checked_array, checked_column
 from hitcurve.tables import (
     Batch,
     Column,
     TableReader,
+    _ascending,
     _BadCell,
+    _coded,
     _encoded,
     _first_line,
     _found,
@@ -68,9 +70,7 @@ class Source:
     guess : int or None
         About how many.
     cheap : bool
-        Reading again costs less than a copy on disk.
-    once : bool
-        It cannot be read again.
+        Reading again costs less than a copy on disk. Some others cannot be read again.
     dtypes : set of dtype
         Types of scores that are known beforehand to come.
     """
@@ -78,7 +78,6 @@ class Source:
     rows: int | None = None
     guess: int | None = None
     cheap = False
-    once = False
     dtypes: frozenset[np.dtype[Any]] = frozenset()
 
     def tasks(self, want: str) -> Iterator[Task]:
@@ -125,16 +124,15 @@ def open_source(
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        return _Batches(_arrays(source), None, None, None, nan_policy, rows=len(source[1]), cheap=True, tuples=True)
+        slices, num_items = _arrays(source)
+        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
     if score is None:
         raise TypeError("score must say in which column the scores are")
     named = [column for column in (label, score, group) if column is not None]
-    open_, rows, cheap, once = _arrow(source, named)
-    return _Batches(
-        open_, label, score, group, nan_policy, rows=rows, cheap=cheap, once=once, unlabelled=unlabelled
-    )  # fmt: skip
+    open_, rows, cheap = _arrow(source, named)
+    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled)
 
 
 def _paths(source: Any) -> list[str]:
@@ -241,23 +239,25 @@ class _Parquet(Source):
     def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
         path, metadata, label, score, _, _ = self.files[at]
         rows = metadata.row_group(group).num_rows
+        if want == "relevant" and _without_hits(metadata.row_group(group), label):
+            yield Piece(rows, np.empty(0, np.uint8))
+            return
         held = getattr(self.local, "file", None)
         if held is None or held[0] != at:
             if held is not None:
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
-        if want == "relevant" and _without_hits(metadata.row_group(group), label):
-            yield Piece(rows, np.empty(0, np.uint8))
-            return
         try:
             if rows > _LONG_GROUP:
                 leaves = sorted({*score, *(() if want == "score" else label)})
                 for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=leaves,
                                                use_threads=self.threads):  # fmt: skip
                     self._unchanged(at)
-                    labels = None if want == "score" else batch.column(leaves.index(label[0]))
-                    yield self._converted(want, batch.column(leaves.index(score[0])), labels, at, first)
+                    # The columns come in the order of the file, each as one, however many leaves it has.
+                    labels = None if want == "score" else batch.column(int(score < label))
+                    scores = batch.column(int(want != "score" and label < score))
+                    yield self._converted(want, scores, labels, at, first)
                     first += batch.num_rows
                 return
             labels = scores = None
@@ -403,7 +403,6 @@ class _Files(Source):
         self, paths: list[str], label: Column | None, score: Column, group: Column | None, nan_policy: str,
         header: bool, workers: int,
     ) -> None:  # fmt: skip
-        self.once = "-" in paths
         self.paths = paths
         self.starts: list[int] = []  # rows before each file
         if label is None:
@@ -455,13 +454,12 @@ class _Batches(Source):
 
     def __init__(
         self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None, group: Column | None,
-        nan_policy: str, *, rows: int | None = None, cheap: bool = False, once: bool = False, tuples: bool = False,
+        nan_policy: str, *, rows: int | None = None, cheap: bool = False, tuples: bool = False,
         unlabelled: bool = False,
     ) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
-        self.rows, self.cheap, self.once, self.tuples, self.unlabelled = rows, cheap, once, tuples, unlabelled
-        self.names: list[Any] = []
-        self.codes: dict[Any, int] = {}
+        self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
+        self.codes: dict[Any, int] = {}  # of the groups
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
@@ -517,7 +515,7 @@ class _Batches(Source):
                 column = self.group
                 cells = _whole(batch.column(_found("source", names, self.group)))
                 _checked_groups(cells.type, f"source: column {column!r}")
-                group = self._coded(_encoded_groups(cells))
+                group = _coded(_encoded_groups(cells), self.codes)
         except _BadCell as bad:
             place = "" if bad.index is None else f"row {start + bad.index + 1}, "
             raise ValueError(f"source: {place}column {column!r}: {bad}") from None
@@ -557,31 +555,15 @@ class _Batches(Source):
             import pyarrow as pa
 
             try:
-                group = self._coded(_encoded_groups(pa.array(groups)))
+                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
 
-    def _coded(self, cells: Any) -> NDArray[np.int64]:
-        indices = cells.indices.to_numpy()
-        code = np.zeros(len(cells.dictionary), np.int64)
-        for used in np.unique(indices).tolist():
-            name = cells.dictionary[used].as_py()
-            code[used] = self.codes.setdefault(name, len(self.codes))
-            if code[used] == len(self.names):
-                self.names.append(name)
-        coded: NDArray[np.int64] = code[indices]
-        return coded
-
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        key = (lambda at: self.names[at]) if len({type(name) for name in self.names}) < 2 else (
-            lambda at: str(self.names[at]))  # fmt: skip
-        order = sorted(range(len(self.names)), key=key)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        return rank, [self.names[at] for at in order]
+        return _ascending(list(self.codes))
 
 
 _LABELS = "labels must be 0 or 1, False or True"
@@ -589,38 +571,18 @@ _SCORES = "scores must be real numbers"
 
 
 def _group_names(groups: Any, place: str) -> NDArray[Any]:
-    """An array of the names of groups, in which no integer is rounded."""
-    if isinstance(groups, np.ma.MaskedArray) and np.any(groups.mask):
-        raise ValueError(f"{place}: groups are a masked array with {int(np.sum(groups.mask))} masked entries: leave "
-                         "them out, or fill them")  # fmt: skip
-    array = np.asarray(groups)
-    if array.dtype.kind in "fO" and isinstance(groups, (list, tuple)) and _all_whole(groups):
-        return names_array(groups)
-    return array
-
-
-def _all_whole(names: Sequence[Any]) -> bool:
-    return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names)
+    try:
+        return checked_column(groups, "groups")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{place}: {error}") from None
 
 
 def names_array(names: Sequence[Any]) -> NDArray[Any]:
-    """Names of groups as an array: numbers keep all their digits, what is no number is text."""
-    if names and _all_whole(names):
-        for dtype in (np.int64, np.uint64):
-            limits = np.iinfo(dtype)
-            if limits.min <= min(names) and max(names) <= limits.max:
-                return np.array(names, dtype)
-        return np.array(names, object)
-    if all(isinstance(name, (bool, np.bool_)) for name in names) or all(
-        isinstance(name, (float, np.floating)) for name in names
-    ):
-        return np.array(names)
-    if all(isinstance(name, (int, float, np.number)) for name in names):
-        wide = np.array(names, float)
-        if all(own == name for own, name in zip(wide.tolist(), names, strict=True)):
-            return wide
-        return np.array(names, object)
-    return np.array(names, str)
+    """Names of groups as an array; what is neither number nor text, or stands beside such, is text."""
+    kinds = ((int, float, np.number, np.bool_), str, bytes)
+    if not any(all(isinstance(name, kind) for name in names) for kind in kinds):
+        names = [str(name) for name in names]
+    return checked_column(names, "groups")
 
 
 def _encoded_groups(cells: Any) -> Any:
@@ -644,14 +606,17 @@ def _whole(column: Any) -> Any:
     return column
 
 
-def _arrays(source: tuple[Any, ...]) -> Callable[[], Iterator[Any]]:
-    """Slices of arrays in memory or mapped to it."""
+def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
+    """Slices of arrays in memory or mapped to it, and how many items there are."""
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
         for array, name, what in zip(source, ("y_true", "y_score"), (_LABELS, _SCORES), strict=False)
     ) + tuple(_group_names(array, "source") if isinstance(array, list) else array for array in source[2:])
-    lengths = [len(array) for array in source]
+    try:
+        lengths = [len(array) for array in source]
+    except TypeError as error:
+        raise TypeError(f"source is a tuple of {', '.join(type(one).__name__ for one in source)}: {error}") from None
     if len(set(lengths)) > 1:
         raise ValueError(f"source has arrays of {' and '.join(map(str, lengths))} items: one label for each score")
 
@@ -659,11 +624,11 @@ def _arrays(source: tuple[Any, ...]) -> Callable[[], Iterator[Any]]:
         for start in range(0, lengths[0], _ROWS):
             yield tuple(array[start : start + _ROWS] for array in source)
 
-    return slices
+    return slices, lengths[0]
 
 
-def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool, bool]:
-    """(function that gives batches, number of rows, whether reading is cheap, whether it can be read only once)."""
+def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
+    """(function that gives batches, number of rows, whether reading is cheap)."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -677,21 +642,19 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         return list(asked) if len(asked) == len({*columns}) and all(name in names for name in asked) else None
 
     if isinstance(source, pa.RecordBatchReader):
-        return lambda: iter(source), None, False, True
+        return lambda: iter(source), None, False
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
-        return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True, False
+        return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True
     module = type(source).__module__
     if module.startswith("pyarrow._dataset"):
         if type(source).__name__ == "Scanner":
             wanted(source.projected_schema.names)
-            return lambda: iter(source.to_batches()), None, False, True
+            return lambda: iter(source.to_batches()), None, False
         read = wanted(source.schema.names)
         cheap = getattr(getattr(source, "format", None), "default_extname", "") in ("parquet", "feather", "arrow")
-        return (
-            lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap, False
-        )  # fmt: skip
+        return lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap
     if module.startswith("polars") and type(source).__name__ == "LazyFrame":
         picked = wanted(source.collect_schema().names())
         lazy = source if picked is None else source.select(picked)
@@ -701,12 +664,12 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
             for frame in frames:
                 yield from frame.to_arrow().to_batches(max_chunksize=_ROWS)
 
-        return collected, None, False, False
+        return collected, None, False
     if "duckdb" in module and hasattr(source, "fetch_arrow_reader"):
         reader = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
-        return lambda: iter(reader(_ROWS)), None, False, False
+        return lambda: iter(reader(_ROWS)), None, False
     if hasattr(source, "__arrow_c_stream__"):
-        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False, not hasattr(source, "__len__")
+        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
     raise TypeError(
         f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, an Arrow "
         "stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives batches"

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._rank import BlockCounter, checked_sorted
+from hitcurve._rank import BlockCounter, checked_sorted, checked_whole
 from hitcurve.counter import table_from_counts
 from hitcurve.measures import Measure, parse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 __all__ = ["hit_curve", "hit_curves"]
 
@@ -201,7 +201,13 @@ def hit_curves(
     asked = [parse(name) for name in measures]
     for measure in asked:
         measure.reading(ties)
+    columns = [query, "num_items", "num_relevant", *measures]
+    twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
+    if twice is not None:
+        raise ValueError(f"the result would have two columns {twice!r}: rename the query's, or give a measure once")
     checked_sorted([], "score", lower_is_better, nan_policy)
+    if max_query is not None:
+        max_query = checked_whole(max_query, "max_query")
     rows, dtype = _columns(df, label, score, query)
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
@@ -243,7 +249,7 @@ def hit_curves(
     if large:
         values = []
         for one in large:
-            of_query = df.where(df[query].eqNullSafe(F.lit(one)))
+            of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
             curve = hit_curve(of_query, label, score, lower_is_better=lower_is_better, nan_policy=nan_policy)
             read = [float(measure(curve, ties)) for measure in asked]
             values.append((one, curve.num_items, curve.num_relevant, *read))
@@ -263,16 +269,20 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None) ->
         raise TypeError(f"column {label!r} is of type {types[label]}: labels must be 0 or 1, False or True")
     if types[score] not in _SCORES:
         raise TypeError(f"column {score!r} is of type {types[score]}: scores must be {', '.join(_SCORES)}")
-    flag = df[label]
+    flag, number = _column(df, label), _column(df, score)
     if types[label] != "boolean":
         flag = F.when(flag == 1, True).when(flag == 0, False)  # null where it is neither
     dtype = np.dtype(_SCORES[types[score]])
-    number = df[score].cast("bigint") if dtype.kind == "i" else df[score]
-    chosen = [flag.alias("label"), number.alias("score")]
+    chosen = [flag.alias("label"), (number.cast("bigint") if dtype.kind == "i" else number).alias("score")]
     if query is not None:
-        one = df[query] + 0 if types[query] in ("float", "double") else df[query]  # -0.0 becomes 0.0
-        chosen.append(one.alias("query"))
+        one = _column(df, query)
+        chosen.append((one + 0 if types[query] in ("float", "double") else one).alias("query"))  # -0.0 becomes 0.0
     return df.select(*chosen), dtype
+
+
+def _column(df: DataFrame, name: str) -> Column:
+    """A column by its name, in which a dot is a dot."""
+    return df["`" + name.replace("`", "``") + "`"]
 
 
 class _BadRow(Exception):

@@ -165,8 +165,7 @@ class TableReader:
             raise ValueError("actives are joined by their ids: ids must say in which column these are")
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
-        if isinstance(workers, bool) or not isinstance(workers, int) or (workers < 1 and workers != -1):
-            raise ValueError(f"workers is {workers!r}: it must be a number of threads from 1 up, or -1")
+        self.workers = check_workers(workers)
         try:
             import pyarrow as pa
         except ImportError as error:
@@ -179,10 +178,8 @@ class TableReader:
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
         self.header = header
-        self.workers = check_workers(workers)
-        self.group_names: list[Any] = []
         self.found: set[str] = set()
-        self._codes: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}  # of the groups, in the order in which they came
         self._by_file = by_file
         self._header_read = header
         self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
@@ -246,21 +243,15 @@ class TableReader:
             self.found.update(pc.unique(ids.filter(active)).to_pylist())
         group = None
         if self._by_file:
-            group = np.full(label.shape[0], self._code(self._file_names[shown]), np.int64)
+            code = self._codes.setdefault(self._file_names[shown], len(self._codes))
+            group = np.full(label.shape[0], code, np.int64)
         elif "group" in named:
-            cells = named["group"]
-            indices = _numpy(cells.indices)
-            code = np.zeros(len(cells.dictionary), np.int64)
-            for used in np.unique(indices).tolist():
-                code[used] = self._code(cells.dictionary[used].as_py())
-            group = code[indices]
+            group = _coded(named["group"], self._codes)
         return Batch(label, tuple(named["scores"]), group, ids)
 
-    def _code(self, name: Any) -> int:
-        code = self._codes.setdefault(name, len(self._codes))
-        if code == len(self.group_names):
-            self.group_names.append(name)
-        return code
+    @property
+    def group_names(self) -> list[Any]:
+        return list(self._codes)
 
     @property
     def grouped(self) -> bool:
@@ -270,19 +261,15 @@ class TableReader:
     def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
         names = self.group_names
-        if not self._by_file:
-            try:
-                integers = [int(name) for name in names]
-            except (TypeError, ValueError):
-                integers = []
-            if [str(integer) for integer in integers] == [str(name) for name in names]:
-                names = integers
-        # Groups of several files may be of several types, which have no order.
-        key = names.__getitem__ if len({type(name) for name in names}) < 2 else lambda code: str(names[code])
-        order = list(range(len(names))) if self._by_file else sorted(range(len(names)), key=key)
-        rank = np.empty(len(names), np.int64)
-        rank[order] = np.arange(len(names))
-        return rank, [names[code] for code in order]
+        if self._by_file:
+            return np.arange(len(names)), names
+        try:
+            integers = [int(name) for name in names]
+        except (TypeError, ValueError):
+            integers = []
+        if [str(integer) for integer in integers] == [str(name) for name in names]:
+            names = integers
+        return _ascending(names)
 
     def _values(self, cells: list[Any]) -> list[Any]:
         """The cells of the columns asked for, converted to what a `Batch` holds."""
@@ -792,13 +779,15 @@ def _has_nan(score: NDArray[Any]) -> bool:
 
 def _found(shown: str, names: list[str], column: str | int, by_number: bool = True) -> int:
     """The place of a column among the names of the file; not `by_number`: its reader knows columns by name only."""
+    if not isinstance(column, (str, int, np.integer)):
+        raise TypeError(f"{shown}: column {column!r} is of type {type(column).__name__}: it must be a name or a number")
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
             places = ", ".join(str(place + 1) for place, name in enumerate(names) if name == column)
             advice = f"give a number: {places}" if by_number else f"columns {places} must have different names"
             raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; {advice}")
         return names.index(column)
-    if isinstance(column, int) or (column.isascii() and column.isdigit()):
+    if not isinstance(column, str) or (column.isascii() and column.isdigit()):
         number = _number(shown, column)
         if number > len(names):
             raise ValueError(f"{shown}: there is no column {number}: the file has {len(names)}")
@@ -921,9 +910,11 @@ def _parsed(texts: Any) -> Any:
     except pa.ArrowInvalid:
         large = pc.greater_equal(pc.abs(floats), _BEYOND)
         if pc.any(large).as_py():
+            from decimal import Decimal  # of as many digits as there are, which int refuses
+
             for index in np.flatnonzero(_numpy(pc.fill_null(large, False)).view(bool)).tolist():
                 text = texts[index].as_py().strip()
-                if _INTEGER.fullmatch(text) and int(text) != floats[index].as_py():
+                if _INTEGER.fullmatch(text) and Decimal(text) != floats[index].as_py():
                     raise _BadCell(
                         index,
                         f"the score {_short(text)} is a whole number beyond 64 bits with a sign, and no float64",
@@ -952,6 +943,27 @@ def _encoded(cells: Any) -> Any:
             if at is None or at in wrong:
                 raise _BadCell(index, "the group is empty")
     return cells
+
+
+def _coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
+    """The code of the group in each cell; what has none yet is given the next."""
+    indices = _numpy(cells.indices)
+    code = np.zeros(len(cells.dictionary), np.int64)
+    for used in np.unique(indices).tolist():
+        code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
+    coded: NDArray[np.int64] = code[indices]
+    return coded
+
+
+def _ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """The place of each name among them all, and these in order."""
+    try:
+        order = sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # groups of several files or batches may be of types that have no common order
+        order = sorted(range(len(names)), key=lambda code: str(names[code]))
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank, [names[code] for code in order]
 
 
 def _ids(cells: Any) -> Any:

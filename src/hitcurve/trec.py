@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from hitcurve import _trec
+from hitcurve._rank import checked_whole, unchanged
 from hitcurve._trec import Judged, Qrels, Run
 from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
@@ -24,6 +25,7 @@ __all__ = ["Evaluation", "Qrels", "Run", "TieBand", "evaluate", "read_qrels", "r
 TIES = ("docid", "expected", "worst", "best", "order", "rank")
 _QUERY = ("query_id", "qid", "q_id")
 _DOC = ("doc_id", "docno", "docid")
+_BEYOND = 2**62
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -210,15 +212,14 @@ def _columns(
         return *_nested(source, name), None
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # of polars
-    query = _column(source, _QUERY, name)
-    docs = _column(source, _DOC, name)
-    for ids in (query, docs):
-        if isinstance(ids, np.ndarray) and ids.dtype.kind == "f" and len(ids):
-            raise TypeError(f"{name}: an id is {ids[0]}: ids are strings or whole numbers")
+    query = _column(source, _QUERY, name, ids=True)
+    docs = _column(source, _DOC, name, ids=True)
     values = _numbers(_column(source, value_names, name), value_names[0], name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
+    if ranks is not None and len(ranks) != len(docs):
+        raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
     starts: Any
     if isinstance(query, list):
         starts, names = _trec.segments(_texts(query, "query", name))
@@ -287,8 +288,8 @@ def _id(value: Any, name: str) -> str:
     raise TypeError(f"{name}: an id is {value!r}: ids are strings or whole numbers")
 
 
-def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False) -> Any:
-    """A column as a list of texts, or as an array of numbers."""
+def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
+    """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
     listed = source.keys() if isinstance(source, Mapping) else getattr(source, "column_names", None)
     if listed is None:
         listed = getattr(source, "columns", None)
@@ -311,11 +312,13 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
             else:
                 column = column.to_numpy()
     if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
         if column.dtype.kind in "iu":
             if column.dtype.kind == "u" and column.size and int(column.max()) > np.iinfo(np.int64).max:
                 return [str(one) for one in column.tolist()]
             return np.ascontiguousarray(column, dtype=np.int64)
-        if column.dtype.kind == "f":
+        if column.dtype.kind == "f" and not ids:
             return column
         column = column.tolist()
     try:
@@ -323,7 +326,11 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
     except (TypeError, OverflowError) as error:
         raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
     for row, value in enumerate(column):
-        if value is None or value != value:
+        try:
+            empty = value is None or bool(value != value)
+        except TypeError:  # of pandas: what its NA is equal to is not known either
+            empty = True
+        if empty:
             raise ValueError(f"{name}: column {found!r} is empty in row {row}")
     if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
         try:
@@ -348,7 +355,7 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
             if isinstance(value, (int, np.integer)) and int(number) != value:
                 raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
     double = np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind in "iu" and array.size and not np.array_equal(double.astype(array.dtype), array):
+    if array.dtype.kind in "iu" and unchanged(array, np.dtype(np.float64)) is None:
         raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
     return double
 
@@ -681,11 +688,12 @@ def evaluate(
     >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
-    for name, number in (("rel", rel), ("depth", 1 if depth is None else depth)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise TypeError(f"{name} must be a whole number, got {number!r} of type {type(number).__name__}")
-    limit = -1 if depth is None else int(depth)
-    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), int(rel), limit, bool(strict))
+    # Beyond 2**62 there is neither a level nor a rank.
+    level = max(-_BEYOND, min(checked_whole(rel, "rel"), _BEYOND))
+    limit = -1 if depth is None else min(checked_whole(depth, "depth"), _BEYOND)
+    if depth is not None and limit < 1:
+        raise ValueError(f"depth is {depth}: it must be at least 1")
+    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), level, limit, bool(strict))
     _check(rules)
     asked = resolve(measures)
     judgments = read_qrels(qrels, strict=strict)
@@ -714,8 +722,6 @@ def _check(rules: _Rules) -> None:
     for option, values in allowed.items():
         if getattr(rules, option) not in values:
             raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
-    if rules.depth < -1 or rules.depth == 0:
-        raise ValueError(f"depth is {rules.depth}: it must be at least 1")
     if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
         raise ValueError(f"depth needs ranks: ties is {rules.ties!r}, which resolves none")
 
