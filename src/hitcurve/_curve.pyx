@@ -1272,10 +1272,17 @@ cdef class HitCurve(_Measures):
 
     @property
     def score(self):
-        with cython.critical_section(self):  # the one thing that a finished curve still writes; free with the GIL
-            if self.own_score is None and self.raw_score is not NULL:
-                self.own_score = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
-            return self.own_score
+        # The one thing that a finished curve still writes. Where a section calls anything that waits it lets others in, so
+        # several threads may make the array; the first is kept.
+        with cython.critical_section(self):
+            score = self.own_score
+        if score is None and self.raw_score is not NULL:
+            made = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
+            with cython.critical_section(self):
+                if self.own_score is None:
+                    self.own_score = made
+                score = self.own_score
+        return score
 
     @property
     def above(self):
