@@ -1,6 +1,6 @@
 """How often the 95 % intervals hold the true value, by simulation.
 
-    python benchmarks/coverage.py [--rankings N] [--resamples N] [--workers N] [--out FOLDER]
+    python benchmarks/interval_coverage.py [--rankings N] [--resamples N] [--workers N] [--out FOLDER]
 
 Scores are normal, those of relevant items `SHIFT` higher, with R relevant among R/prevalence items. The true AP is the
 area under precision over recall of the two distributions, an integral. A ranking is drawn as its table: the relevant
