@@ -6,6 +6,7 @@ measure, trec_eval's own names as synonyms. ``parse("AP(norm=min)@10")`` gives a
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -187,7 +188,7 @@ def _weights(text: str) -> tuple[float, ...]:
         weights = tuple(float(one) for one in text.split("/"))
     except ValueError:
         weights = ()
-    if len(weights) != 4:
+    if len(weights) != 4 or not all(map(math.isfinite, weights)):
         raise ValueError("must be four numbers, as in 1/-1/0/0")
     return weights
 
@@ -199,7 +200,7 @@ def _gains(text: str) -> tuple[tuple[int, float], ...]:
         gains = {int(level): float(gain) for level, _, gain in pairs}
     except ValueError:
         gains = {}
-    if not gains:
+    if not gains or not all(map(math.isfinite, gains.values())):
         raise ValueError("must be levels with their gains, as in {1:1, 2:3}")
     return tuple(sorted(gains.items()))
 

@@ -116,11 +116,10 @@ def _lines(name: str, parameters: str, version: int) -> list[Entry]:
     rounding = f"trec_eval{version}"
     if name == "runid":
         return [Entry(name, (place, 0.0), None)]
-    if name == "relstring":
-        length = parameters or defaults
-        return [Entry(f"relstring_{length}" if parameters else name, (place, 0.0), None, int(float(length)))]
     written = f"{name}_{parameters}" if parameters else name
     try:
+        if name == "relstring":
+            return [Entry(written, (place, 0.0), None, int(float(parameters or defaults)))]
         if name in ("iprec_at_recall", "Rprec_mult"):
             numbers = sorted({float(one) for one in (parameters or defaults).split(",")})
             return [
@@ -135,7 +134,7 @@ def _lines(name: str, parameters: str, version: int) -> list[Entry]:
                 raise ValueError("it takes no parameters")
             return [Entry(name, (place, 0.0), parse(pattern))]
         return [Entry(written, (place, 0.0), parse(_filled(name, pattern, parameters, rounding)))]
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"{name}.{parameters}: {error}") from None
 
 
