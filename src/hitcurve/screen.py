@@ -451,9 +451,11 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     for curve in curves:
         for name, rank in _cutoffs(curve, measures):
             inside = curve.tie_report(rank).cutoff_group
-            if inside > TIED_SHARE * curve.num_items:
+            if inside <= TIED_SHARE * curve.num_items:
+                continue
+            low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
+            if low < high:  # else no order of them changes what lies above
                 tied[name] = tied.get(name, 0) + 1
-                low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
                 shown = shown or (
                     f"{inside:,} items share the score at the cutoff of {name}: depending on their order {low:,.0f} to "
                     f"{high:,.0f} relevant items lie above it"
