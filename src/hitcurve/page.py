@@ -64,7 +64,7 @@ def figures(
     drawn = []
     plain = {score.name: score.curves for score in found.scores if isinstance(score.curves, HitCurve)}
     if plain:
-        curves = {name: curve for name, curve in plain.items() if curve.num_hits}
+        curves = {_literal(name): curve for name, curve in plain.items() if curve.num_hits}
         if curves:
             drawing: Any = {"n_resamples": n_resamples, "rng": rng, "workers": workers}
             drawing["band"] = band if len(curves) <= _MOST_BANDS else None
@@ -76,7 +76,7 @@ def figures(
         assert score.names is not None
         assert isinstance(score.curves, HitCurves)
         usable = [
-            (str(name), curve)
+            (_literal(str(name)), curve)
             for name, curve in zip(score.names, score.curves, strict=True)
             if 0 < curve.num_hits < curve.num_items
         ]
@@ -84,11 +84,16 @@ def figures(
         shown = {name: curve for name, curve in usable if (name, curve) in largest}
         if not shown:
             continue
-        title = score.name if len(found.scores) > 1 else ""
+        title = _literal(score.name) if len(found.scores) > 1 else ""
         if len(shown) < len(usable):
             title += f"{': ' if title else ''}the {len(shown)} of {len(usable):,} groups with the most relevant items"
         drawn.append((score.name, figure(shown, title=title)))
     return drawn
+
+
+def _literal(name: str) -> str:
+    """The name as matplotlib shows it letter by letter: it takes what stands between two $ for a formula."""
+    return name.replace("$", r"\$")
 
 
 def page(
@@ -198,11 +203,14 @@ def _table(grid: Grid) -> str:
 
 def _svg(drawing: Figure, number: int) -> str:
     """The picture as an element of the page; its ids are its own."""
+    from warnings import catch_warnings, filterwarnings
+
     from matplotlib import rc_context
 
     out = io.StringIO()
     # Text stays text, in the fonts of the page; ids come from the salt, so that the same data give the same page.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": f"hitcurve-{number}"}):
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": f"hitcurve-{number}"}), catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing from")  # of matplotlib's own font, which is not used
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     # Without the licence block that matplotlib adds: it names addresses.

@@ -142,7 +142,9 @@ def _drawn(
             # Closed along the edge, or a narrow region would not be seen.
             ax.fill(*region, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
         x, y = drawn_points(curve, kind, limits)
-        ax.plot(x, y, color=colour, linestyle=style, linewidth=1.6, label=name or None, zorder=2.5)
+        # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
+        label = f"\u200b{name}" if name.startswith("_") else name or None
+        ax.plot(x, y, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
     _dress(ax, axes, kind, limits)
     if own:
         _legend_below(ax.figure)  # type: ignore[arg-type]
