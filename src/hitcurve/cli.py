@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -10,10 +12,11 @@ from typing import Any
 
 from hitcurve.measures import MEASURES, TIES, Definition, Measure, parse
 
-__all__ = ["main"]
+__all__ = ["main", "say"]
 
 _WIDTH = 88
 _RESAMPLES = 1000
+_MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
 
@@ -26,16 +29,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0: done. 1: the data cannot be read or measured; one line on standard error says why. 2: wrong usage.
     """
+    status = _status(argv)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            # Python would complain again when it flushes the stream at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return status
+
+
+def _status(argv: Sequence[str] | None) -> int:
     try:
-        options = _parser().parse_args(argv)
-        options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
-        sys.stdout.write(options.run(options))
+        _streams()
+        status = 0
+        try:
+            options = _parser().parse_args(argv)
+            options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
+            sys.stdout.write(options.run(options))
+        except SystemExit as stop:  # argparse, which has said why
+            status = stop.code if isinstance(stop.code, int) else 2
         sys.stdout.flush()
-    except SystemExit as stop:  # argparse, which has said why
-        return stop.code if isinstance(stop.code, int) else 2
+        return status
     except BrokenPipeError:
-        # Python would complain again when it flushes standard output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
@@ -44,12 +61,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(str(error))
     except KeyboardInterrupt:
         return _INTERRUPTED
-    return 0
+
+
+def _streams() -> None:
+    """Standard streams that the caller closed, and text that their encoding lacks, are no reason to break off late."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end of the process)
+    if sys.stdout is None:
+        raise ValueError("standard output is closed")
+    encoding = str(sys.stdout.encoding).lower().replace("-", "")
+    if isinstance(sys.stdout, io.TextIOWrapper) and (sys.stdout.errors == "strict" or encoding != "utf8"):
+        # As standard error does. UTF-8 lacks nothing but the odd bytes of file names, which it may hand on.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _failed(problem: str) -> int:
-    print(f"hitcurve: error: {' '.join(problem.split())}", file=sys.stderr)
+    say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
+
+
+def say(line: str) -> None:
+    """On standard error; a full device or a reader that went away must not cost the numbers."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -101,7 +135,7 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--interval", None, "confidence intervals, of a mean over groups by Student's t", **flag)
     add("--compare", None, "is one score better than another: differences with intervals", **flag)
     add("--level", "SHARE", "confidence level (default: 0.95)", type=_level, default=0.95)
-    add("--resamples", "N", "of the bootstrap (default: 1000; --compare over groups: 9999)", type=_count)
+    add("--resamples", "N", "of the bootstrap (default: 1000; --compare over groups: 9999)", type=_resamples)
     add("--seed", "N", "of the bootstrap (default: 0)", type=_seed, default=0)
     add("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
     add("--report", "FILE", "write one HTML page with all of it")
@@ -117,6 +151,13 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return int(text)
+
+
+def _resamples(text: str) -> int:
+    number = _count(text)
+    if number > _MOST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"{text} are too many: at most {_MOST_RESAMPLES:,}")
+    return number
 
 
 def _seed(text: str) -> int:
@@ -187,7 +228,7 @@ def _table(options: argparse.Namespace) -> str:
     finally:
         progress.clear()
     for warning in warnings:
-        print(f"hitcurve: warning: {warning}", file=sys.stderr)
+        say(f"hitcurve: warning: {warning}")
     if options.measures is None and options.format == "table":
         return _report(options, found, intervals, sizes, comparison)
     several = len(found.scores) > 1
@@ -227,6 +268,10 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, str, bool]]:
         wrong = "--best-per and --id name two columns: an item has one id"
     elif options.group is not None and options.by_file:
         wrong = "--group and --by-file both make groups"
+    elif options.files.count("-") > 1:
+        wrong = "standard input can be read once"
+    elif options.by_file and len(set(options.files)) < len(options.files):
+        wrong = "--by-file makes a group of each file, and one is named twice"
     elif options.compare and len(scores) < 2:
         wrong = "--compare needs two --score or more"
     elif options.compare and options.format != "table":
@@ -361,6 +406,8 @@ def _pictures(
     comparison: Any,
     progress: Any,
 ) -> None:
+    from warnings import catch_warnings, simplefilter
+
     from hitcurve import page
     from hitcurve.cores import check_workers
 
@@ -377,7 +424,11 @@ def _pictures(
             raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
         if len(figures) > 1:
             raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
-        figures[0][1].savefig(options.plot, **page.SAVED)
+        with catch_warnings(record=True) as caught:
+            simplefilter("always")
+            figures[0][1].savefig(options.plot, **page.SAVED)
+        if any("missing from" in str(one.message) for one in caught):
+            warnings.append(f"{options.plot}: matplotlib's font lacks letters of the names, which are drawn as boxes")
     if options.report:
         text = page.page(
             found,
@@ -392,8 +443,13 @@ def _pictures(
             figures=page.figures(found, **drawing),
             progress=progress,
         )
-        with open(options.report, "w", encoding="utf-8") as file:
-            file.write(text)
+        # Names of files may hold bytes that are no text.
+        encoded = text.encode("utf-8", "backslashreplace")
+        try:
+            with open(options.report, "wb") as file:
+                file.write(encoded)
+        except OSError as error:  # a full device is not named
+            raise OSError(error.errno, error.strerror, options.report) from None
 
 
 class _Progress:

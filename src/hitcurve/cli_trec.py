@@ -91,8 +91,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--compare", action="store_true", help="test the differences between runs (default: no)")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run (default: every pair)")
-    parser.add_argument("--workers", metavar="N", type=int, default=1, help="threads, for several runs (default: 1)")
+    parser.add_argument(
+        "--workers", metavar="N", type=_workers, default=1, help="threads, for several runs (default: 1)"
+    )
     parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _workers(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1 and number != -1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up, nor -1 for all cores")
+    return number
 
 
 def run(options: argparse.Namespace) -> str:
@@ -108,6 +120,8 @@ def run(options: argparse.Namespace) -> str:
         options.usage_error("--compare needs two runs or more")
     if options.compare and options.format in ("trec", "csv"):
         options.usage_error(f"--compare does not go with --format {options.format}")
+    if options.compare and len(set(options.runs)) < len(options.runs):
+        options.usage_error("--compare: a run is named twice")
     if [*options.runs, options.qrels].count("-") > 1:
         options.usage_error("standard input can be read once")
     asked = options.measures or (["official"] if options.format == "trec" else _MEASURES)
@@ -116,6 +130,8 @@ def run(options: argparse.Namespace) -> str:
     except ValueError as error:
         options.usage_error(f"argument -m: {error}")
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
+    if not measures and options.format != "trec":
+        options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints it")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
@@ -216,7 +232,7 @@ def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Nam
         if not options.each:
             del entry["queries"]
         found.append(entry)
-    return json.dumps({"runs": found}, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps({"runs": found}, indent=1) + "\n"
 
 
 def _csv(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
@@ -279,6 +295,8 @@ def _compared(names: list[str], evaluations: list[Evaluation], options: argparse
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
     """On standard error; whether anything was."""
+    from hitcurve.cli import say
+
     left = False
     said = set()
     for name, one in zip(names, evaluations, strict=True):
@@ -307,7 +325,7 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
         for line in lines:
             if line not in said:
                 said.add(line)
-                print(f"hitcurve: warning: {line}", file=sys.stderr)
+                say(f"hitcurve: warning: {line}")
     return left
 
 

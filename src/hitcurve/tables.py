@@ -628,6 +628,8 @@ def _opened(path: Path) -> Iterator[Any]:
     """The bytes of the file, decompressed."""
     text = os.fspath(path)
     if text == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
         yield sys.stdin.buffer
         return
     compression = _COMPRESSIONS.get(os.path.splitext(text)[1].lower())

@@ -156,6 +156,8 @@ def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
 
     name = os.fspath(path)
     if name == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
         return "standard input", _plain(sys.stdin.buffer.read(), "standard input")
     with open(name, "rb") as file:
         state = os.fstat(file.fileno())
