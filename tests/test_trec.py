@@ -852,3 +852,14 @@ def test_runs_on_threads_and_one_by_one(tmp_path, files):
 def test_every_kernel_is_a_record_and_the_other_way():
     named = {record.kernel for record in MEASURES if record.kernel}
     assert named | {"SetRelP"} == set(_trec.KERNELS)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_mark_of_utf8_is_no_part_of_an_id(tmp_path, ending):
+    opened = gzip.open if ending else open
+    qrels, run = tmp_path / f"qrels{ending}", tmp_path / f"run{ending}"
+    for path, text in ((qrels, "q1 0 d1 1\nq2 0 d2 1\n"), (run, "q1 Q0 d1 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d2 1 1 t\n")):
+        with opened(path, "wb") as file:
+            file.write(b"\xef\xbb\xbf" + text.encode())
+    assert hc.evaluate(qrels, run, "AP").means == {"AP": 1.0}
+    assert hc.evaluate(hc.read_qrels(qrels), hc.read_run(run), "AP").query_ids == ["q1", "q2"]

@@ -158,7 +158,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
     if name == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed")
-        return "standard input", _plain(sys.stdin.buffer.read(), "standard input")
+        return "standard input", _unmarked(sys.stdin.buffer.read(), "standard input")
     with open(name, "rb") as file:
         state = os.fstat(file.fileno())
         if stat.S_ISREG(state.st_mode) and state.st_size > 0:
@@ -167,7 +167,13 @@ def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
             text = file.read()
     if text[:4] == b"PAR1":
         return name, None
-    return name, _plain(text, name)
+    return name, _unmarked(text, name)
+
+
+def _unmarked(text: Any, name: str) -> Any:
+    """The text itself: decompressed, and without the mark of UTF-8 that some editors begin a file with."""
+    text = _plain(text, name)
+    return memoryview(text)[3:] if text[:3] == b"\xef\xbb\xbf" else text
 
 
 def _plain(text: Any, name: str) -> Any:
