@@ -29,6 +29,33 @@ def test_a_copied_counter_counts_for_itself():
 # --- read-outs ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("alpha", [5e-324, 1e-323, 1e-310])
+def test_bedroc_of_the_smallest_alpha_is_roc_auc(alpha):
+    assert CURVE.bedroc(alpha) == pytest.approx(CURVE.roc_auc(), rel=1e-15)
+    assert CURVE.rie(alpha) == 1.0
+
+
+def test_success_where_nearly_all_of_a_giant_group_are_relevant():
+    n = 13815943107764542
+    for others in (1, 2):
+        curve = hc.HitCurve.from_table(None, [0], [n], [n - others], num_items=n)
+        for k in (1, 2, 4096):
+            assert curve.success(k) == pytest.approx(1, abs=3e-16)
+    few = hc.HitCurve.from_table(None, [0], [n], [2], num_items=n)
+    for k in (n - 2, n - 4):
+        assert few.success(k) == pytest.approx(1, abs=3e-16)
+
+
+def test_roc_auc_is_no_more_than_1():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        hits = rng.integers(1, 10**17, 3)
+        above = np.concatenate([[0], np.cumsum(hits)[:-1]])
+        items = int(hits.sum()) + int(rng.integers(1, 10**17))
+        assert hc.HitCurve.from_table(None, above, hits, hits, num_items=items).roc_auc() == pytest.approx(1, abs=4e-16)
+        assert hc.HitCurve.from_table(None, above, hits, hits, num_items=items).roc_auc() <= 1
+
+
 # --- thresholds -----------------------------------------------------------------------------------------------
 
 NUMBERS = [0, 1, -1, 2, SECOND - 1, SECOND, SECOND + 1, -SECOND, 2**63 - 1, 2**63, 2**63 + 1, -(2**63), 2**64 - 1]
