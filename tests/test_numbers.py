@@ -78,3 +78,22 @@ def fitting(dtype):
 
 
 # --- names ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [
+    "F0.00001@10", "F12345678901234567@10", "F0.12345678901234567@10", "BEDROC(20.000000000000004)", "BEDROC(1e-7)",
+    "RBP(p=0.12345678901234567)", "IPrec@0.0000000001", "IPrec@.12345678901", "IPrecAvg(at=0.00001/0.5)",
+    "nDCG(gains={1:0.12345678901234567})", "Utility(0.12345678901234567/-1e-7/0/0)", "logAUC(min_fpr=1e-9)",
+])  # fmt: skip
+def test_names_are_read_as_the_measure_they_name(name):
+    measure = parse(name)
+    assert parse(measure.name) == measure
+
+
+@pytest.mark.parametrize("name", [
+    "Utility(nan/1/1/1)", "Utility(inf/1/1/1)", "Utility(1e400/1/1/1)", "Utility(1_0/1/1/1)", "nDCG(gains={1:nan})",
+    "nDCG(gains={1:1e400})", "nDCG(gains={1:1,1:2})", "nDCG(gains={1_0:1})", "F" + "9" * 400 + "@10",
+])  # fmt: skip
+def test_options_that_are_no_numbers(name):
+    with pytest.raises(ValueError, match="must be"):
+        parse(name)
