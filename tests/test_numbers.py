@@ -56,6 +56,40 @@ def test_roc_auc_is_no_more_than_1():
         assert hc.HitCurve.from_table(None, above, hits, hits, num_items=items).roc_auc() <= 1
 
 
+@pytest.mark.parametrize("name", ["precision", "f_score", "enrichment_factor", "max_enrichment_factor"])
+def test_a_rank_that_cannot_be_divided_by_is_refused(name):
+    read = getattr(CURVE, name)
+    assert read(k=2**62) > 0
+    with pytest.raises(ValueError, match=rf"^k\[1\] is {2**62 + 1}: more than 2\*\*62 cannot be counted"):
+        read(k=[1, 2**62 + 1])
+    assert CURVE.recall([2**63, 1]).tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("call", [
+    lambda: CURVE.precision([True, 2]),
+    lambda: CURVE.precision(fraction=[True, 0.5]),
+    lambda: CURVE.bedroc([True, 2.5]),
+])  # fmt: skip
+def test_truth_values_among_numbers_are_no_numbers(call):
+    with pytest.raises(TypeError, match=r"^(k|fraction|alpha)\[0\] must be a (whole )?number, got True"):
+        call()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: CURVE.bedroc(10**400),
+    lambda: CURVE.f_score(1, beta=10**400),
+    lambda: hc.at_threshold([1], [1], 1, beta=10**400),
+])  # fmt: skip
+def test_whole_numbers_beyond_floats_are_named(call):
+    with pytest.raises(ValueError, match=r"^(alpha|beta) is 10+: must be finite"):
+        call()
+
+
+def test_a_tie_report_has_one_cutoff():
+    with pytest.raises(TypeError, match=r"^k must be a whole number, got \[1, 2\]"):
+        CURVE.tie_report([1, 2])
+
+
 # --- thresholds -----------------------------------------------------------------------------------------------
 
 NUMBERS = [0, 1, -1, 2, SECOND - 1, SECOND, SECOND + 1, -SECOND, 2**63 - 1, 2**63, 2**63 + 1, -(2**63), 2**64 - 1]

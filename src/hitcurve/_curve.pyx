@@ -72,6 +72,7 @@ from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, Thr
 cnp.import_array()
 
 cdef int64_t LARGEST = (<int64_t>1) << 62
+cdef double GREATEST = np.finfo(np.float64).max
 
 
 # ------------------------------------------------------------------------------------------------------- the arguments
@@ -106,7 +107,8 @@ cdef object each(object values):
     """(flat list of the values, their shape; None for a single one)."""
     if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
         array = np.asarray(values)
-        if array.dtype == object:
+        # numpy makes numbers of truth values beside them, and rounds whole numbers from 2**63 up.
+        if array.dtype == object or array.dtype.kind != "b" and isinstance(values, (list, tuple)):
             return list(np.ravel(np.array(values, dtype=object))), array.shape
         return list(array.reshape(-1)), array.shape
     return [values], None
@@ -135,23 +137,26 @@ cdef object quotients(object values, str name, object whole, bint up):
     return stacked, shape
 
 
-cdef object ranks_from(object k, object fraction, object num_items):
+cdef object ranks_from(object k, object fraction, object num_items, bint divides):
     """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
     if (k is None) == (fraction is None):
         raise ValueError("give either k or fraction" if k is None else
                          f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
     if fraction is not None:
         return quotients(fraction, "fraction", num_items, True)
-    return whole_ranks(k)
+    return whole_ranks(k, divides)
 
 
-cdef object whole_ranks(object k):
+cdef object whole_ranks(object k, bint divides=False):
+    """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
     numbers, shape = each(k)
     ranks = []
     for i, value in enumerate(numbers):
         rank = whole_number(value, place_of("k", i, shape))
         if rank < 1:
             raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
+        if divides and rank > LARGEST:
+            raise ValueError(f"{place_of('k', i, shape)} is {rank}: more than 2**62 cannot be counted")
         ranks.append(min(rank, LARGEST))
     return np.array(ranks, dtype=np.int64), shape
 
@@ -163,9 +168,22 @@ cdef object parameters(object values, str name, str domain, double low, double h
         where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
-        if not low < value < high:
+        if not (low < value < high and is_finite(value)):
             raise ValueError(f"{where} is {value}: must be {domain}")
     return np.array(numbers, dtype=np.float64), shape
+
+
+cdef bint is_finite(object value) except -1:
+    """Whether a number is one as a float, too."""
+    return -GREATEST <= value <= GREATEST if isinstance(value, int) else isfinite(<double>value)
+
+
+cdef int check_beta(object beta) except -1:
+    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
+        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
+    if not (is_finite(beta) and beta >= 0):
+        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    return 0
 
 
 cdef int no_threshold(str name, int ties) except -1:
@@ -209,7 +227,8 @@ cdef class _Measures:
         self.needs_plain(name)
         if measure == MEASURE_SUCCESS:
             no_threshold(name, reading.ties)
-        ranks, shape = ranks_from(k, fraction, self.counted()[0])
+        ranks, shape = ranks_from(k, fraction, self.counted()[0], measure in (
+            MEASURE_PRECISION, MEASURE_F_SCORE, MEASURE_ENRICHMENT_FACTOR, MEASURE_MAX_ENRICHMENT_FACTOR))
         return self.read(measure, &reading, ranks, None, shape)
 
     cdef object plain(self, str name, Measure measure, object ties):
@@ -374,10 +393,7 @@ cdef class _Measures:
         >>> curve.f_score(3), round(curve.f_score(3, beta=2.0), 4)
         (0.6666666666666666, 0.6667)
         """
-        if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-            raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-        if not (isfinite(<double>beta) and beta >= 0):
-            raise ValueError(f"beta is {beta}: must be finite and not negative")
+        check_beta(beta)
         return self.at_cutoff("f_score", MEASURE_F_SCORE, k, fraction, ties, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
@@ -1079,7 +1095,7 @@ cdef class HitCurve(_Measures):
             num_relevant = found
         elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
             raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
-        elif not found <= num_relevant < float("inf"):
+        elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
         self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
@@ -1417,7 +1433,8 @@ cdef class HitCurve(_Measures):
         tied = self.tied
         cut = 0
         if k is not None:
-            rank = int(whole_ranks(k)[0][0])
+            rank = min(int(whole_number(k, "k")), LARGEST)
+            whole_ranks(rank)
             inside = (self.above < rank) & (rank < self.above + tied)
             cut = int(tied[inside][0]) if inside.any() else 0
         num_tied = int(tied[tied > 1].sum())
@@ -2184,7 +2201,7 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
 # ----------------------------------------------------------------------------------------------------------- in one line
 
 cdef int parse_empty(object empty) except -1:
-    if empty not in ("skip", "zero", "one", "raise"):
+    if not isinstance(empty, str) or empty not in ("skip", "zero", "one", "raise"):
         raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
     return 0
 
@@ -2355,10 +2372,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     >>> round(counts.precision, 4), round(counts.recall, 4)
     (0.6667, 0.6667)
     """
-    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-    if not (isfinite(<double>beta) and beta >= 0):
-        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    check_beta(beta)
     lower = parse_lower(lower_is_better)
     relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
     score = one_dimension(as_real(y_score, "y_score"), "y_score")
