@@ -26,6 +26,53 @@ def test_a_copied_counter_counts_for_itself():
     assert (other.num_hits, other.num_items) == (2, 3)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_weighted_queries_are_those_of_single_rankings(seed):
+    rng = np.random.default_rng(seed)
+    y, s, w, q = rng.integers(0, 2, 300), rng.random(300), rng.random(300), rng.integers(0, 3, 300)
+    curves = hc.HitCurves(y, s, qid=q, sample_weight=w)
+    singles = [hc.HitCurve(y[q == i], s[q == i], sample_weight=w[q == i]) for i in range(3)]
+    assert list(curves) == singles
+    for read in ("average_precision", "roc_auc"):
+        assert getattr(curves, read)(ties="threshold").tolist() == [
+            getattr(one, read)(ties="threshold") for one in singles
+        ]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_weights_of_the_relevant_items_in_another_order_of_addition(seed):
+    rng = np.random.default_rng(seed)
+    y, s, w = rng.integers(0, 2, 1000), rng.random(1000), rng.random(1000)
+    curve = hc.HitCurve(y, s, sample_weight=w, num_relevant=w[y == 1].sum())
+    assert curve.num_relevant >= curve.num_hits
+    assert curve.average_precision(ties="threshold") == pytest.approx(
+        hc.average_precision(y, s, sample_weight=w, ties="threshold"), rel=1e-15
+    )
+    with pytest.raises(ValueError, match="but the relevant items weigh"):
+        hc.HitCurve(y, s, sample_weight=w, num_relevant=0.999 * w[y == 1].sum())
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32])
+def test_tables_of_narrow_integers(dtype):
+    columns = [np.array(column, dtype) for column in ([0, 100], [100, 100], [100, 1])]
+    curve = hc.HitCurve.from_table([3, 2], *columns, num_items=10**6)
+    assert curve == hc.HitCurve.from_table([3, 2], [0, 100], [100, 100], [100, 1], num_items=10**6)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
+def test_weights_in_all_are_a_finite_number(rows, number):
+    column = [1.0] * rows
+    with pytest.raises(ValueError, match=rf"^num_items is {number}: must be finite and not negative"):
+        hc.HitCurve.from_table(None, [0.0] * rows, column, column, num_items=number)
+
+
+@pytest.mark.parametrize("number", [True, "3", None])
+def test_weights_in_all_are_a_number(number):
+    with pytest.raises(TypeError, match=f"^num_items must be a number, got {number!r}"):
+        hc.HitCurve.from_table(None, [0.0], [1.0], [1.0], num_items=number)
+
+
 # --- read-outs ------------------------------------------------------------------------------------------------
 
 

@@ -1090,13 +1090,15 @@ cdef class HitCurve(_Measures):
         return 0
 
     cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
-        cdef double found = float(np.cumsum(hits)[-1]) if hits.shape[0] else 0.0
+        cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
         elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
             raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
         elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
+        else:
+            num_relevant = max(float(num_relevant), found)  # the same weights, added up in another order
         self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
                         frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found)
@@ -1245,8 +1247,9 @@ cdef class HitCurve(_Measures):
             if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
                 raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
                                  "must be one number a row")
-        if not weighted:
-            num_items = checked_items(num_items)
+        num_items = checked_total(num_items) if weighted else checked_items(num_items)
+        columns = [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
+                   for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
@@ -1763,6 +1766,20 @@ cdef class HitCurve(_Measures):
         return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
 
 
+cdef double sum_of_hits(object hits) except -1:
+    """The weights of the relevant items, added up row by row."""
+    return np.cumsum(hits)[-1] if hits.shape[0] else 0.0
+
+
+cdef object checked_total(object num_items):
+    """num_items of a table of weights."""
+    if isinstance(num_items, (bool, np.bool_)) or not isinstance(num_items, (int, float, np.integer, np.floating)):
+        raise TypeError(f"num_items must be a number, got {num_items!r} of type {type(num_items).__name__}")
+    if not (is_finite(num_items) and num_items >= 0):
+        raise ValueError(f"num_items is {num_items}: must be finite and not negative")
+    return float(num_items)
+
+
 cdef object checked_items(object num_items):
     number = whole_number(num_items, "num_items")
     if not 0 <= number <= LARGEST:
@@ -1953,7 +1970,7 @@ cdef class HitCurves(_Measures):
             empty = [(score[:0], *[np.empty(0)] * 3)]
             row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
             num_items = np.array([t[4] for t in tables], dtype=np.float64)
-            num_hits = np.array([t[3].sum() for t in tables], dtype=np.float64)
+            num_hits = np.array([sum_of_hits(t[3]) for t in tables], dtype=np.float64)
             rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
         row_offsets = np.zeros(queries.num_queries + 1, np.int64)
         np.cumsum(rows, out=row_offsets[1:])
