@@ -155,6 +155,21 @@ def fitting(dtype):
     return np.array([i for i in NUMBERS if info.min <= i <= info.max], dtype)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("cuts", [np.int64, np.uint64, np.float64, np.float32, np.int32, np.float16])
+@pytest.mark.parametrize("scores", [np.int64, np.uint64, np.float64, np.float32, np.int32, np.float16])
+def test_thresholds_are_compared_exactly(scores, cuts, lower):
+    score, cut = fitting(scores), fitting(cuts)
+    score, cut = score[~np.isnan(score)], cut[~np.isnan(cut)]
+    order = [exact(one) for one in score.tolist()]
+    wanted = [sum(s <= exact(c) if lower else s >= exact(c) for s in order) for c in cut.tolist()]
+    found = hc.at_threshold(np.ones(score.shape[0]), score, cut, lower_is_better=lower)
+    assert found.tp.tolist() == wanted
+    assert [
+        hc.at_threshold(np.ones(score.shape[0]), score, one, lower_is_better=lower).tp for one in cut
+    ] == wanted
+
+
 # --- intervals and comparisons ----------------------------------------------------------------------------------
 
 

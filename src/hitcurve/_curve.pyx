@@ -2413,10 +2413,45 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     return ThresholdCounts(*values)
 
 
+cdef object exact_cuts(object score, object cut, bint lower):
+    """(scores, cuts, which cuts nothing reaches) in one type, where numpy would compare 64-bit integers as floats.
+
+    A cut moves to the next number that the scores' type has on its better side: that selects the same scores.
+    """
+    cuts = []
+    out = np.zeros(cut.shape, bool)
+    if score.dtype.kind == "f":
+        # Whole numbers of 64 bits as cuts of floats.
+        if score.dtype.itemsize < 8:
+            score = score.astype(np.float64)
+        for c in cut.reshape(-1).tolist():
+            near = score.dtype.type(c)
+            if (int(near) > c) if lower else (int(near) < c):
+                near = np.nextafter(near, score.dtype.type(-np.inf if lower else np.inf))
+            cuts.append(near)
+        return score, np.array(cuts, score.dtype).reshape(cut.shape), out
+    if score.dtype.kind == "b":
+        score = score.view(np.uint8)
+    least, most = int(np.iinfo(score.dtype).min), int(np.iinfo(score.dtype).max)
+    for i, c in enumerate(cut.reshape(-1)):
+        if cut.dtype.kind != "f":
+            c = int(c)
+        else:
+            c = float(c) if np.isinf(c) else int(np.floor(c) if lower else np.ceil(c))
+        out.reshape(-1)[i] = c < least if lower else c > most
+        cuts.append(int(min(max(c, least), most)))
+    return score, np.array(cuts, score.dtype).reshape(cut.shape), out
+
+
 cdef object selected_at(object score, object cut, bint lower):
     """How many scores lie at each cut or better; NaN never does."""
     if score.dtype.kind == "f":
         score = score[~np.isnan(score)]
+    wide = np.promote_types(score.dtype, cut.dtype)
+    if wide.kind == "f" and np.finfo(wide).nmant < 63 and any(
+            array.dtype.kind in "iu" and array.dtype.itemsize == 8 for array in (score, cut)):
+        score, cut, out = exact_cuts(score, cut, lower)
+        return np.where(out, 0, selected_at(score, cut, lower))
     if cut.size <= 8:
         return np.array([np.count_nonzero(score <= c if lower else score >= c) for c in cut.reshape(-1)],
                         dtype=np.int64).reshape(cut.shape)
