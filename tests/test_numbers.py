@@ -173,6 +173,30 @@ def test_thresholds_are_compared_exactly(scores, cuts, lower):
 # --- intervals and comparisons ----------------------------------------------------------------------------------
 
 
+def test_acceleration_from_some_rows_is_that_from_all(monkeypatch):
+    """Rows that hold no other item, and gaps that hold none, have none to leave out."""
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.5
+    curve = hc.HitCurve(y, np.round(rng.normal(y * 1.0) * 2000))
+    for name in ("AP", "ROCAUC"):
+        found = []
+        for rows in (10**9, 3 * len(curve) ** 2 // 2):
+            monkeypatch.setattr(resample, "_DELETED_ROWS", rows)
+            parts = resample.delete_one(curve, parse(name), "expected")
+            assert all(np.isfinite(values).all() for values, _ in parts)
+            found.append(resample.acceleration_of(parts))
+        assert found[0] != 0
+        assert found[1] == pytest.approx(found[0], rel=0.02)
+
+
+@pytest.mark.parametrize("bootstrap", ["percentile", "BCa"])
+def test_a_ranking_without_a_hit_has_an_interval(bootstrap):
+    curve = hc.HitCurve([0, 0, 0], [1, 2, 3], num_relevant=2)
+    for name in ("AP", "P@2", "RR"):
+        interval = curve.interval(name, method="bootstrap", bootstrap_method=bootstrap, n_resamples=99, rng=0)
+        assert (interval.estimate, *interval.confidence_interval) == (0.0, 0.0, 0.0)
+
+
 # --- names ------------------------------------------------------------------------------------------------------
 
 
