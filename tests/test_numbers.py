@@ -197,6 +197,34 @@ def test_a_ranking_without_a_hit_has_an_interval(bootstrap):
         assert (interval.estimate, *interval.confidence_interval) == (0.0, 0.0, 0.0)
 
 
+def test_integers_beyond_int64_are_compared_as_they_are_ranked():
+    big = 2**63
+    y, a, b = [1, 0, 1, 0, 1, 0], [big + 1, big, 5, big + 3, 2, 1], [6, 5, 4, 3, 2, 1]
+    as_list = hc.compare(y, {"a": a, "b": b}, rng=0, n_resamples=200)
+    as_array = hc.compare(y, {"a": np.array(a, np.uint64), "b": b}, rng=0, n_resamples=200)
+    assert (as_list.systems, as_list.rows) == (as_array.systems, as_array.rows)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: CURVE.interval(method="bootstrap", stratified="no"),
+    lambda: CURVE.resample(2, stratified="no"),
+    lambda: hc.compare([1, 0], {"a": [1, 2], "b": [2, 1]}, stratified="no"),
+])  # fmt: skip
+def test_stratified_is_true_or_false(call):
+    with pytest.raises(TypeError, match=r"^stratified must be True or False, got 'no'"):
+        call()
+
+
+@pytest.mark.parametrize("rng", [1.5, -1, "seed", True])
+@pytest.mark.parametrize("call", [
+    lambda rng: CURVE.interval("P@1", rng=rng),
+    lambda rng: hc.compare({"a": [1, 2, 3], "b": [2, 1, 5]}, rng=rng),
+])  # fmt: skip
+def test_seeds_are_named(call, rng):
+    with pytest.raises((TypeError, ValueError), match=r"^rng"):
+        call(rng)
+
+
 # --- names ------------------------------------------------------------------------------------------------------
 
 
