@@ -245,3 +245,19 @@ def test_names_are_read_as_the_measure_they_name(name):
 def test_options_that_are_no_numbers(name):
     with pytest.raises(ValueError, match="must be"):
         parse(name)
+
+
+# --- runs -------------------------------------------------------------------------------------------------------
+
+
+def test_runs_read_with_options_beyond_all_documents():
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"b": 2.0, "a": 1.0}}
+    recall, multiple = hc.evaluate(qrels, run, [f"F{10**200}@1", "RprecMult(1e300)"]).values.values()
+    assert recall.tolist() == [0.5]
+    assert multiple.tolist() == pytest.approx([2 / 2e300], rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["nDCG(dcg=exp-log2)", "ERR(max=1024)"])
+def test_levels_beyond_powers_of_two_are_named(name):
+    with pytest.raises(ValueError, match="the qrels have level 1024"):
+        hc.evaluate({"q": {"a": 1024, "b": 1}}, {"q": {"b": 2.0, "a": 1.0}}, [name])
