@@ -72,6 +72,7 @@ from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, Thr
 cnp.import_array()
 
 cdef int64_t LARGEST = (<int64_t>1) << 62
+cdef double GREATEST = np.finfo(np.float64).max
 
 
 # ------------------------------------------------------------------------------------------------------- the arguments
@@ -106,7 +107,8 @@ cdef object each(object values):
     """(flat list of the values, their shape; None for a single one)."""
     if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
         array = np.asarray(values)
-        if array.dtype == object:
+        # numpy makes numbers of truth values beside them, and rounds whole numbers from 2**63 up.
+        if array.dtype == object or array.dtype.kind != "b" and isinstance(values, (list, tuple)):
             return list(np.ravel(np.array(values, dtype=object))), array.shape
         return list(array.reshape(-1)), array.shape
     return [values], None
@@ -135,23 +137,26 @@ cdef object quotients(object values, str name, object whole, bint up):
     return stacked, shape
 
 
-cdef object ranks_from(object k, object fraction, object num_items):
+cdef object ranks_from(object k, object fraction, object num_items, bint divides):
     """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
     if (k is None) == (fraction is None):
         raise ValueError("give either k or fraction" if k is None else
                          f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
     if fraction is not None:
         return quotients(fraction, "fraction", num_items, True)
-    return whole_ranks(k)
+    return whole_ranks(k, divides)
 
 
-cdef object whole_ranks(object k):
+cdef object whole_ranks(object k, bint divides=False):
+    """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
     numbers, shape = each(k)
     ranks = []
     for i, value in enumerate(numbers):
         rank = whole_number(value, place_of("k", i, shape))
         if rank < 1:
             raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
+        if divides and rank > LARGEST:
+            raise ValueError(f"{place_of('k', i, shape)} is {rank}: more than 2**62 cannot be counted")
         ranks.append(min(rank, LARGEST))
     return np.array(ranks, dtype=np.int64), shape
 
@@ -163,9 +168,22 @@ cdef object parameters(object values, str name, str domain, double low, double h
         where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
-        if not low < value < high:
+        if not (low < value < high and is_finite(value)):
             raise ValueError(f"{where} is {value}: must be {domain}")
     return np.array(numbers, dtype=np.float64), shape
+
+
+cdef bint is_finite(object value) except -1:
+    """Whether a number is one as a float, too."""
+    return -GREATEST <= value <= GREATEST if isinstance(value, int) else isfinite(<double>value)
+
+
+cdef int check_beta(object beta) except -1:
+    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
+        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
+    if not (is_finite(beta) and beta >= 0):
+        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    return 0
 
 
 cdef int no_threshold(str name, int ties) except -1:
@@ -209,7 +227,8 @@ cdef class _Measures:
         self.needs_plain(name)
         if measure == MEASURE_SUCCESS:
             no_threshold(name, reading.ties)
-        ranks, shape = ranks_from(k, fraction, self.counted()[0])
+        ranks, shape = ranks_from(k, fraction, self.counted()[0], measure in (
+            MEASURE_PRECISION, MEASURE_F_SCORE, MEASURE_ENRICHMENT_FACTOR, MEASURE_MAX_ENRICHMENT_FACTOR))
         return self.read(measure, &reading, ranks, None, shape)
 
     cdef object plain(self, str name, Measure measure, object ties):
@@ -374,10 +393,7 @@ cdef class _Measures:
         >>> curve.f_score(3), round(curve.f_score(3, beta=2.0), 4)
         (0.6666666666666666, 0.6667)
         """
-        if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-            raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-        if not (isfinite(<double>beta) and beta >= 0):
-            raise ValueError(f"beta is {beta}: must be finite and not negative")
+        check_beta(beta)
         return self.at_cutoff("f_score", MEASURE_F_SCORE, k, fraction, ties, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
@@ -1074,13 +1090,15 @@ cdef class HitCurve(_Measures):
         return 0
 
     cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
-        cdef double found = float(np.cumsum(hits)[-1]) if hits.shape[0] else 0.0
+        cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
         elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
             raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
-        elif not found <= num_relevant < float("inf"):
+        elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
+        else:
+            num_relevant = max(float(num_relevant), found)  # the same weights, added up in another order
         self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
                         frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found)
@@ -1229,8 +1247,9 @@ cdef class HitCurve(_Measures):
             if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
                 raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
                                  "must be one number a row")
-        if not weighted:
-            num_items = checked_items(num_items)
+        num_items = checked_total(num_items) if weighted else checked_items(num_items)
+        columns = [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
+                   for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
@@ -1417,7 +1436,8 @@ cdef class HitCurve(_Measures):
         tied = self.tied
         cut = 0
         if k is not None:
-            rank = int(whole_ranks(k)[0][0])
+            rank = min(int(whole_number(k, "k")), LARGEST)
+            whole_ranks(rank)
             inside = (self.above < rank) & (rank < self.above + tied)
             cut = int(tied[inside][0]) if inside.any() else 0
         num_tied = int(tied[tied > 1].sum())
@@ -1746,6 +1766,20 @@ cdef class HitCurve(_Measures):
         return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
 
 
+cdef double sum_of_hits(object hits) except -1:
+    """The weights of the relevant items, added up row by row."""
+    return np.cumsum(hits)[-1] if hits.shape[0] else 0.0
+
+
+cdef object checked_total(object num_items):
+    """num_items of a table of weights."""
+    if isinstance(num_items, (bool, np.bool_)) or not isinstance(num_items, (int, float, np.integer, np.floating)):
+        raise TypeError(f"num_items must be a number, got {num_items!r} of type {type(num_items).__name__}")
+    if not (is_finite(num_items) and num_items >= 0):
+        raise ValueError(f"num_items is {num_items}: must be finite and not negative")
+    return float(num_items)
+
+
 cdef object checked_items(object num_items):
     number = whole_number(num_items, "num_items")
     if not 0 <= number <= LARGEST:
@@ -1936,7 +1970,7 @@ cdef class HitCurves(_Measures):
             empty = [(score[:0], *[np.empty(0)] * 3)]
             row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
             num_items = np.array([t[4] for t in tables], dtype=np.float64)
-            num_hits = np.array([t[3].sum() for t in tables], dtype=np.float64)
+            num_hits = np.array([sum_of_hits(t[3]) for t in tables], dtype=np.float64)
             rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
         row_offsets = np.zeros(queries.num_queries + 1, np.int64)
         np.cumsum(rows, out=row_offsets[1:])
@@ -2184,7 +2218,7 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
 # ----------------------------------------------------------------------------------------------------------- in one line
 
 cdef int parse_empty(object empty) except -1:
-    if empty not in ("skip", "zero", "one", "raise"):
+    if not isinstance(empty, str) or empty not in ("skip", "zero", "one", "raise"):
         raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
     return 0
 
@@ -2355,10 +2389,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     >>> round(counts.precision, 4), round(counts.recall, 4)
     (0.6667, 0.6667)
     """
-    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-    if not (isfinite(<double>beta) and beta >= 0):
-        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    check_beta(beta)
     lower = parse_lower(lower_is_better)
     relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
     score = one_dimension(as_real(y_score, "y_score"), "y_score")
@@ -2382,10 +2413,45 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     return ThresholdCounts(*values)
 
 
+cdef object exact_cuts(object score, object cut, bint lower):
+    """(scores, cuts, which cuts nothing reaches) in one type, where numpy would compare 64-bit integers as floats.
+
+    A cut moves to the next number that the scores' type has on its better side: that selects the same scores.
+    """
+    cuts = []
+    out = np.zeros(cut.shape, bool)
+    if score.dtype.kind == "f":
+        # Whole numbers of 64 bits as cuts of floats.
+        if score.dtype.itemsize < 8:
+            score = score.astype(np.float64)
+        for c in cut.reshape(-1).tolist():
+            near = score.dtype.type(c)
+            if (int(near) > c) if lower else (int(near) < c):
+                near = np.nextafter(near, score.dtype.type(-np.inf if lower else np.inf))
+            cuts.append(near)
+        return score, np.array(cuts, score.dtype).reshape(cut.shape), out
+    if score.dtype.kind == "b":
+        score = score.view(np.uint8)
+    least, most = int(np.iinfo(score.dtype).min), int(np.iinfo(score.dtype).max)
+    for i, c in enumerate(cut.reshape(-1)):
+        if cut.dtype.kind != "f":
+            c = int(c)
+        else:
+            c = float(c) if np.isinf(c) else int(np.floor(c) if lower else np.ceil(c))
+        out.reshape(-1)[i] = c < least if lower else c > most
+        cuts.append(int(min(max(c, least), most)))
+    return score, np.array(cuts, score.dtype).reshape(cut.shape), out
+
+
 cdef object selected_at(object score, object cut, bint lower):
     """How many scores lie at each cut or better; NaN never does."""
     if score.dtype.kind == "f":
         score = score[~np.isnan(score)]
+    wide = np.promote_types(score.dtype, cut.dtype)
+    if wide.kind == "f" and np.finfo(wide).nmant < 63 and any(
+            array.dtype.kind in "iu" and array.dtype.itemsize == 8 for array in (score, cut)):
+        score, cut, out = exact_cuts(score, cut, lower)
+        return np.where(out, 0, selected_at(score, cut, lower))
     if cut.size <= 8:
         return np.array([np.count_nonzero(score <= c if lower else score >= c) for c in cut.reshape(-1)],
                         dtype=np.int64).reshape(cut.shape)

@@ -1295,6 +1295,16 @@ def checked_array(values, name, what):
     return as_double(one_dimension(as_ndarray(values, name, what), name), name)
 
 
+def checked_scores(values, name):
+    """Scores of any real type, as a ranking reads them."""
+    return as_real(values, name)
+
+
+def checked_flags(y_true, y_score, relevance_level):
+    """Which items are relevant, as a ranking reads the labels."""
+    return as_flags(y_true, y_score, relevance_level)
+
+
 def checked_sorted(values, name, lower_is_better, nan_policy):
     """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
     parse_lower(lower_is_better)

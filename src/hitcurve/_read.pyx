@@ -135,11 +135,11 @@ cdef double log_no_hit(double n, double r, double m) noexcept nogil:
     if r <= DIRECT_PRODUCT:
         for i in range(<int64_t>r):
             add(&total, &carry, log1p(-m / (n - i)))
-        return total + carry
+        return total + carry if total > -800.0 else -800.0  # minus infinity where m / n rounds to 1
     if m <= DIRECT_PRODUCT and m == floor(m):
         for i in range(<int64_t>m):
             add(&total, &carry, log1p(-r / (n - i)))
-        return total + carry
+        return total + carry if total > -800.0 else -800.0  # minus infinity where r / n rounds to 1
     # Midpoint rule read backwards: the sum over `fewer` unit steps is an integral, its error below 1 / n**2.
     middle = n + 0.5 - 0.5 * fewer
     half = 0.5 * fewer
@@ -590,7 +590,7 @@ cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
         elif ties != TIES_WORST:
             add(&total, &carry, 0.5 * (<double>r * <double>others))
         seen += r
-    return (total + carry) / (<double>table.num_relevant * <double>negatives)
+    return fmin(1.0, (total + carry) / (<double>table.num_relevant * <double>negatives))
 
 
 cdef double roc_enrichment(const Table* table, double false_positives, Ties ties) noexcept nogil:
@@ -719,7 +719,8 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
     Summed as what each relevant item gains over its place in the worst order, exp(-b x) * (1 - exp(-b d)) with d the
     items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
     """
-    cdef double total = 0.0, carry = 0.0, c, n, r, last, gain, low, beta = alpha / <double>table.num_items
+    # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
+    cdef double total = 0.0, carry = 0.0, c, n, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
     cdef int64_t seen = 0, others, below, negatives = table.num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:

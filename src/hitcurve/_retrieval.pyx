@@ -614,7 +614,7 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
     cdef Kernel kernel = asked.kernel
     cdef int64_t num_rel, k = asked.k, cut
     cdef Py_ssize_t i
-    cdef double hits, square
+    cdef double hits, square = 0.0
     cdef double precision, recall
     value[0] = 0.0
     if kernel == KERNEL_NUM_Q:
@@ -695,7 +695,8 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
     if kernel == KERNEL_P or kernel == KERNEL_R or kernel == KERNEL_F or kernel == KERNEL_REL_P \
             or kernel == KERNEL_RPREC_MULT:
         if kernel == KERNEL_RPREC_MULT:
-            k = <int64_t>(asked.x * <double>num_rel + 0.9)
+            square = asked.x * <double>num_rel + 0.9
+            k = <int64_t>min(square, 4e18)
             if k == 0:
                 return True
         if reading == READING_EXPECTED:
@@ -705,10 +706,12 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         if kernel == KERNEL_R:
             value[0] = hits / <double>num_rel
         elif kernel == KERNEL_F:
-            square = asked.x * asked.x
+            square = min(asked.x * asked.x, 1e200)  # beyond that F is recall, and the products stay finite
             value[0] = (1 + square) * hits / (<double>k + square * <double>num_rel)
         elif kernel == KERNEL_REL_P:
             value[0] = hits / <double>min(k, num_rel)
+        elif kernel == KERNEL_RPREC_MULT and square > 4e18:
+            value[0] = hits / square
         else:
             value[0] = hits / <double>k
         return True

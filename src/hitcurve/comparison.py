@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._rank import checked_column
+from hitcurve._rank import checked_column, checked_flags, checked_scores
 from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.resample import (
@@ -19,7 +19,9 @@ from hitcurve.resample import (
     auc_components,
     check_choice,
     check_count,
+    check_flag,
     check_level,
+    checked_seed,
     entropy,
     item_blocks,
     quantiles,
@@ -349,6 +351,7 @@ def compare(
     B - A = 0.125, p = 0.25
     """
     level, threads = check_level(confidence_level), check_workers(workers)
+    check_flag(stratified, "stratified")
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
@@ -470,9 +473,9 @@ class _Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
 
     def __init__(self, y_true: Any, scores: list[Any], rankings: list[HitCurve], relevance_level: float | None) -> None:
-        label = np.asarray(y_true)
-        relevant = label >= relevance_level if relevance_level is not None else label.astype(bool)
-        places = [_places(np.asarray(score), curve) for score, curve in zip(scores, rankings, strict=True)]
+        scores = [checked_scores(score, "y_score") for score in scores]
+        relevant = checked_flags(y_true, scores[0], relevance_level)
+        places = [_places(score, curve) for score, curve in zip(scores, rankings, strict=True)]
         sizes = [2 * len(curve) + 1 for curve in rankings]
         self.rankings = rankings
         self.hit_place, self.hit_weight = _counted([place[relevant] for place in places], sizes)
@@ -698,7 +701,7 @@ def _over_queries(
         seeds = (
             [np.random.default_rng(entropy(rng)) for _ in range(3)]
             if isinstance(rng, np.random.Generator)
-            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(rng).spawn(3)]
+            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(checked_seed(rng)).spawn(3)]
         )
         if kept.shape[0] == 0:
             nan = math.nan

@@ -243,7 +243,7 @@ class HitCounter:
 
     def __getstate__(self) -> dict[str, Any]:
         # What a counter is, in words that outlive the names of its attributes.
-        return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "hits": self._hits,
+        return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "hits": self._hits.copy(),
                 "nan_items": self._nan_items, "nan_hits": self._nan_hits, "lower_is_better": self.lower_is_better,
                 "nan_policy": self.nan_policy}
 

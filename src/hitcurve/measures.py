@@ -166,6 +166,12 @@ def _flag(text: str) -> bool:
     return True
 
 
+def _finite(text: str) -> float:
+    if not re.fullmatch(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", text.strip(), re.ASCII) or math.isinf(float(text)):
+        raise ValueError("must be a number")
+    return float(text)
+
+
 def _whole(text: str) -> int:
     if not re.fullmatch(r"-?\d+", text, re.ASCII) or abs(int(text)) > 10**9:
         raise ValueError("must be a whole number")
@@ -174,7 +180,7 @@ def _whole(text: str) -> int:
 
 def _recall(text: str) -> Fraction:
     # As trec_eval writes levels, "0.10" and ".1" alike.
-    if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) or Fraction(text) > 1 or len(text) > 12:
+    if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) or len(text.lstrip("0")) > 12 or Fraction(text) > 1:
         raise ValueError("must be a recall level from 0 to 1")
     return Fraction(text)
 
@@ -185,10 +191,10 @@ def _recalls(text: str) -> tuple[Fraction, ...]:
 
 def _weights(text: str) -> tuple[float, ...]:
     try:
-        weights = tuple(float(one) for one in text.split("/"))
+        weights = tuple(_finite(one) for one in text.split("/"))
     except ValueError:
         weights = ()
-    if len(weights) != 4 or not all(map(math.isfinite, weights)):
+    if len(weights) != 4:
         raise ValueError("must be four numbers, as in 1/-1/0/0")
     return weights
 
@@ -197,11 +203,11 @@ def _gains(text: str) -> tuple[tuple[int, float], ...]:
     match = re.fullmatch(r"\{(.*)\}", text.strip())
     pairs = [one.partition(":") for one in match[1].split(",")] if match else []
     try:
-        gains = {int(level): float(gain) for level, _, gain in pairs}
+        gains = {_whole(level.strip()): _finite(gain) for level, _, gain in pairs}
     except ValueError:
         gains = {}
-    if not gains or not all(map(math.isfinite, gains.values())):
-        raise ValueError("must be levels with their gains, as in {1:1, 2:3}")
+    if not gains or len(gains) < len(pairs):
+        raise ValueError("must be levels, each once, with their gains, as in {1:1, 2:3}")
     return tuple(sorted(gains.items()))
 
 
@@ -753,7 +759,9 @@ def parse(name: str) -> Measure:
     if beta:
         if float(beta[1]) == 0:
             raise ValueError(f"{name!r}: beta must be above 0")
-        head = f"F{_plain(float(beta[1]))}"
+        if math.isinf(float(beta[1])):
+            raise ValueError(f"{name!r}: beta must be finite")
+        head = f"F{_digits(float(beta[1]))}"
         extra.append(("beta", float(beta[1])))
     return _measure(text, found[0], head, extra, at, brackets)
 
@@ -801,14 +809,21 @@ def _written(option: Option, value: Any) -> str:
     if option.convert is _gains:
         shown = "{" + ",".join(f"{level}:{_plain(gain)}" for level, gain in value) + "}"
     elif isinstance(value, tuple):
-        shown = "/".join(_plain(float(one)) for one in value)
+        shown = "/".join(_digits(float(one)) if option.convert is _recalls else _plain(one) for one in value)
     else:
         shown = _plain(value) if isinstance(value, float) else str(value)
     return shown if option.bare else f"{option.name}={shown}"
 
 
 def _plain(value: float) -> str:
-    return format(value, ".15g")
+    """The shortest text that is read as just this number."""
+    text = format(value, ".15g")
+    return text if float(text) == value else repr(value)
+
+
+def _digits(value: float) -> str:
+    """The same without an exponent, for the places where a name takes none."""
+    return format(Decimal(_plain(value)), "f")
 
 
 def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, str]:
@@ -824,7 +839,7 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
             level = _recall(at)
         except ValueError as error:
             raise ValueError(f"{text!r}: {at!r} {error}") from None
-        return "recall", level, f"@{_plain(float(level))}"
+        return "recall", level, f"@{_digits(float(level))}"
     takes_rank = "k" in record.cutoffs
     share = next((keyword for keyword in record.cutoffs if keyword in ("fraction", "fpr")), "")
     if not takes_rank and not share:

@@ -55,16 +55,31 @@ def check_count(value: Any, name: str) -> int:
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r} is unknown: must be one of {', '.join(map(repr, choices))}")
     return str(value)
 
 
+def check_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_seed(rng: Any) -> Any:
+    """What numpy makes streams of random numbers from."""
+    if isinstance(rng, bool | np.bool_):
+        raise TypeError(f"rng must be a seed or a numpy.random.Generator, got {rng!r}")
+    try:
+        np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
+    return rng
+
+
 def entropy(rng: Any) -> list[int]:
     """Seed words for streams of one's own; a Generator moves on by them."""
-    if isinstance(rng, bool):
-        raise TypeError(f"rng must be a seed or a numpy.random.Generator, got {rng!r}")
-    return [int(word) for word in np.random.default_rng(rng).integers(0, 1 << 32, 8, np.uint64)]
+    return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
 
 
 def stream(words: list[int], number: int) -> Any:
@@ -149,6 +164,7 @@ def resample(
 ) -> HitCurves:
     """The work behind `HitCurve.resample`."""
     check_plain(curve, "resample")
+    check_flag(stratified, "stratified")
     count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
     blocks = item_blocks(
         item_resampler(curve, stratified), len(curve), count, rng, threads, [curve.lower_is_better], lambda one: one[0]
@@ -246,11 +262,23 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
             out.append(np.asarray(measure(curves, ties), dtype=np.float64))
         return np.concatenate(out)
 
-    def spread(at: _Array, read: _Array, count: int) -> _Array:
-        return read if at.shape[0] == count else np.interp(np.arange(count), at, read)
+    def spread(at: _Array, kind: str, there: _Array) -> _Array:
+        # `there`: where a table is left when such an item is taken out.
+        whole = at.shape[0] == there.shape[0]
+        if not there[at].all():
+            places = np.flatnonzero(there)
+            few = np.linspace(0, max(0, places.shape[0] - 1), min(places.shape[0], at.shape[0]))
+            at = places if whole else places[np.unique(few.round().astype(np.int64))]
+        out = np.zeros(there.shape[0])
+        if at.shape[0] > 0:
+            read = values(at, kind)
+            out[at] = read
+            if not whole:
+                out = np.interp(np.arange(there.shape[0]), at, read)
+        return out
 
     missing = curve.num_relevant - curve.num_hits
-    hit_values, hit_weight = spread(points, values(points, "hit"), rows), hits
+    hit_values, hit_weight = spread(points, "hit", hits > 0), hits
     if missing:
         full = np.ones(1, np.int64)
         less = _curves_from(
@@ -270,8 +298,8 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
         hit_weight = np.append(hit_weight, missing)
     gaps = np.append(points, rows)
     other_values = np.empty(2 * rows + 1)
-    other_values[0::2] = spread(gaps, values(gaps, "gap"), rows + 1)
-    other_values[1::2] = spread(points, values(points, "tied"), rows)
+    other_values[0::2] = spread(gaps, "gap", np.append(above > np.cumsum(hits) - hits, True))
+    other_values[1::2] = spread(points, "tied", others[1::2] > 0)
     known = others > 0
     return [(hit_values, hit_weight), (other_values[known], others[known])]
 
@@ -367,6 +395,7 @@ def curve_interval(
 ) -> Interval:
     """The work behind `HitCurve.interval`."""
     check_plain(curve, "interval")
+    check_flag(stratified, "stratified")
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     threads = check_workers(workers)
@@ -379,7 +408,7 @@ def curve_interval(
     if method != "bootstrap":
         return closed_form(curve, known, ties, method, level)
     value = float(known(curve, ties))
-    if len(curve) == 0 or math.isnan(value):
+    if math.isnan(value):
         return Interval(ConfidenceInterval(math.nan, math.nan), np.empty(0), math.nan, value, known.name, method, level)
     distribution = np.concatenate(
         item_blocks(
@@ -399,8 +428,8 @@ def curve_interval(
                 f"bootstrap_method='BCa' leaves out one item at a time, but only {curve.num_relevant} is "
                 "relevant: take 'percentile'"
             )
-        parts = delete_one(curve, known, ties)
-        if not stratified:
+        parts = delete_one(curve, known, ties) if len(curve) else []
+        if parts and not stratified:
             parts = [(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))]
         acceleration = acceleration_of(parts)
     return Interval(

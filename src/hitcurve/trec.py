@@ -829,6 +829,8 @@ def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
     if "gains" in keywords:
         options["gains"] = dict(keywords["gains"])
     options["exponential"] = keywords.get("dcg") == "exp-log2"
+    if top > 1023 and (kernel == "ERR" or options["exponential"]):
+        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
     if kernel == "ERR":
         options["top"] = float(keywords.get("top", 4))
         if top > options["top"]:
