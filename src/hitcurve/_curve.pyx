@@ -530,7 +530,8 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none.
+            NaN when all items are relevant, or none. Of a weighted curve the weight of the other items is the difference
+            of two sums: where it is a share x of the whole, the value is good to about 2e-16 / x.
 
         Raises
         ------
