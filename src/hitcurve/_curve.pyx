@@ -114,27 +114,23 @@ cdef object each(object values):
     return [values], None
 
 
-cdef object quotients(object values, str name, object whole, bint up):
-    """numerator * whole / denominator for each value and each entry of `whole`, rounded up to a whole number if `up`.
+cdef object quotients(object values, str name, object whole):
+    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
-    `whole` is a number or an array of one for each query; the result has the shape of `whole` and then of the values.
+    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
     """
     numbers, shape = each(values)
     out = []
     for i, value in enumerate(numbers):
         top, bottom = ratio(value, place_of(name, i, shape))
-        if isinstance(whole, np.ndarray):
-            counts = whole
-            if counts.shape[0] > 0 and max(top * int(counts.max()), bottom) >= 1 << 53:
-                counts = counts.astype(object)
-            scaled = -(-top * counts // bottom) if up else top * counts / bottom
-            out.append(scaled.astype(np.int64 if up else np.float64))
-        else:
-            out.append(-(-top * whole // bottom) if up else top * whole / bottom)
-    stacked = np.stack(out, axis=-1) if out else np.empty(np.shape(whole) + (0,))
-    if not isinstance(whole, np.ndarray):
-        stacked = np.array(out, dtype=np.int64 if up else np.float64)
-    return stacked, shape
+        counts = whole
+        if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
+            counts = whole.astype(object)
+        out.append((top * counts // bottom, top * counts % bottom / bottom))
+    if not out:
+        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
+    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
+            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
@@ -143,7 +139,8 @@ cdef object ranks_from(object k, object fraction, object num_items, bint divides
         raise ValueError("give either k or fraction" if k is None else
                          f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
     if fraction is not None:
-        return quotients(fraction, "fraction", num_items, True)
+        ranks, rests, shape = quotients(fraction, "fraction", num_items)
+        return ranks + (rests > 0), shape
     return whole_ranks(k, divides)
 
 
@@ -633,8 +630,8 @@ cdef class _Measures:
         self.needs_plain("roc_enrichment")
         self.needs_all("roc_enrichment")
         items, relevant = self.counted()
-        numbers, shape = quotients(fpr, "fpr", items - relevant, False)
-        return self.read(MEASURE_ROC_ENRICHMENT, &reading, None, numbers, shape)
+        false_positives, rests, shape = quotients(fpr, "fpr", items - relevant)
+        return self.read(MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -1357,12 +1354,12 @@ cdef class HitCurve(_Measures):
         out = values
         if ranks is not None:
             k = ranks
-        else:
+        if numbers is not None:
             x = numbers
         for i in range(n):
             if ranks is not None:
                 reading.k = k[i]
-            else:
+            if numbers is not None:
                 reading.x = x[i]
             out[i] = read_measure(measure, &self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
@@ -2055,7 +2052,7 @@ cdef class HitCurves(_Measures):
             own = ranks.ndim == 2
             k = ranks if own else ranks[np.newaxis]
             n = k.shape[1]
-        elif has_numbers:
+        if has_numbers:
             own = numbers.ndim == 2
             x = numbers if own else numbers[np.newaxis]
             n = x.shape[1]
@@ -2074,7 +2071,7 @@ cdef class HitCurves(_Measures):
                     for i in range(n):
                         if has_ranks:
                             reading.k = k[q if own else 0, i]
-                        elif has_numbers:
+                        if has_numbers:
                             reading.x = x[q if own else 0, i]
                         out[q, i] = read_measure(measure, &table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))

@@ -62,8 +62,8 @@ cdef struct Reading:
     Ties ties
     Normalize normalize
     Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF
-    double x        # beta, alpha, the smallest false-positive rate, or a number of negatives
+    int64_t k       # cutoff rank, or NO_CUTOFF; false positives
+    double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
 
 # Average precision of rows that arrive in pieces, best first.
 cdef struct AveragePrecision:

@@ -7,8 +7,8 @@ Every sum is over terms of one sign, evaluated without cancellation, and compens
 is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
 input, the number of workers or the instruction set.
 """
-from libc.math cimport NAN, exp, expm1, fabs, floor, fmax, fmin, log, log1p
-from libc.stdint cimport int64_t
+from libc.math cimport NAN, exp, expm1, fabs, floor, fma, fmax, fmin, isfinite, log, log1p
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 # ---------------------------------------------------------------------------------------------------- compensated sums
@@ -20,6 +20,45 @@ cdef inline void add(double* total, double* carry, double term) noexcept nogil:
     else:
         carry[0] += (term - t) + total[0]
     total[0] = t
+
+
+cdef inline void add_share(double* total, double* carry, int64_t count, double share) noexcept nogil:
+    """Adds count * share; a count that no double holds in two parts, so that a share of 1 loses nothing of it."""
+    if count >> 53:
+        add(total, carry, <double>(count >> 31 << 31) * share)
+        count &= 0x7FFFFFFF
+    add(total, carry, <double>count * share)
+
+
+# ----------------------------------------------------------------------------------------------- products of two counts
+
+# Exact products of counts have 128 bits, for which C has no portable type.
+cdef struct Wide:
+    uint64_t high
+    uint64_t low
+
+
+cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
+    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
+    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
+    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
+    cdef uint64_t low = a * b
+    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
+    total.low += low
+    total.high += total.low < low
+
+
+cdef inline double as_double(Wide number) noexcept nogil:
+    return <double>number.high * 18446744073709551616.0 + <double>number.low
+
+
+cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexcept nogil:
+    """a * b > c * d."""
+    cdef Wide left = [0, 0]
+    cdef Wide right = [0, 0]
+    add_product(&left, a, b)
+    add_product(&right, c, d)
+    return left.high > right.high or (left.high == right.high and left.low > right.low)
 
 
 # ------------------------------------------------------------------------------------------------------- harmonic sums
@@ -432,16 +471,14 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
 
 
 cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant, bint floats) noexcept nogil:
-    """hits / num_relevant >= level / levels, in whole numbers as long as they fit; or as well-known code has it in floats.
+    """hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it in floats.
 
     That code makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above 3 / 10.
     """
     cdef double step = 0.1 if levels == 10 else 0.01
     if floats:
         return <double>hits / <double>num_relevant >= <double>level * step
-    if num_relevant < (<int64_t>1 << 55):
-        return hits * levels >= level * num_relevant
-    return <double>hits * <double>levels >= <double>level * <double>num_relevant
+    return not product_above(level, num_relevant, hits, levels)
 
 
 cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
@@ -474,7 +511,7 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
         below = best
         end = (above_hits + r) / (c + r) if reading.ties == TIES_BEST else (above_hits + r) / (c + n)
         best = fmax(best, end)
-        falls = reading.ties == TIES_EXPECTED and above_hits * n > r * c
+        falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
         if levels == 0:
             own = r
             if falls:
@@ -489,10 +526,8 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
             while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
                 if falls:
                     # Hits above the group's start at this level: its numerator is a whole number.
-                    if table.num_relevant < (<int64_t>1 << 55):
-                        h = <double>(level * table.num_relevant - levels * seen) / levels
-                    else:
-                        h = <double>level * <double>table.num_relevant / levels - above_hits
+                    h = <double>(level * (table.num_relevant // levels) - seen) + (
+                        <double>(level * (table.num_relevant % levels)) / levels)
                     h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
                     add(&total, &carry, fmax(best, (above_hits + h) / (c + h * (n / r))))
                 else:
@@ -575,7 +610,8 @@ cdef int64_t total_hits(const Table* table) noexcept nogil:
 
 cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
     """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
-    cdef double total = 0.0, carry = 0.0
+    cdef Wide halves = [0, 0]
+    cdef Wide pairs = [0, 0]
     cdef int64_t seen = 0, r, others, negatives = table.num_items - table.num_relevant, below
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
@@ -584,34 +620,36 @@ cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
         r = table.hits[i]
         others = table.tied[i] - r
         below = negatives - (table.above[i] - seen) - others
-        add(&total, &carry, <double>r * <double>below)
         if ties == TIES_BEST:
-            add(&total, &carry, <double>r * <double>others)
-        elif ties != TIES_WORST:
-            add(&total, &carry, 0.5 * (<double>r * <double>others))
+            below += others
+            others = 0
+        elif ties == TIES_WORST:
+            others = 0
+        add_product(&halves, r, 2 * <uint64_t>below + <uint64_t>others)
         seen += r
-    return fmin(1.0, (total + carry) / (<double>table.num_relevant * <double>negatives))
+    add_product(&pairs, table.num_relevant, negatives)
+    return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
 
 
-cdef double roc_enrichment(const Table* table, double false_positives, Ties ties) noexcept nogil:
-    """TPR / FPR where the curve has passed the given number of false positives (a real number)."""
-    cdef int64_t seen = 0, r, negatives = table.num_items - table.num_relevant
-    cdef double start, others, tp = 0.0
+cdef double roc_enrichment(const Table* table, int64_t false_positives, double rest, Ties ties) noexcept nogil:
+    """TPR / FPR where the curve has passed so many false positives and the rest of one."""
+    cdef int64_t seen = 0, passed = 0, r, negatives = table.num_items - table.num_relevant, start, others
+    cdef double tp = 0.0
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     for i in range(table.rows):
         r = table.hits[i]
-        start = <double>(table.above[i] - seen)
-        others = <double>(table.tied[i] - r)
+        start = table.above[i] - seen
+        others = table.tied[i] - r
         if false_positives < start:
             break
-        if false_positives >= start + others or ties == TIES_BEST:
-            tp += r
+        if false_positives - start >= others or ties == TIES_BEST:
+            passed += r
         elif ties != TIES_WORST:
-            tp += <double>r * ((false_positives - start) / others)
+            tp = <double>r * ((<double>(false_positives - start) + rest) / <double>others)
         seen += r
-    return tp / <double>table.num_relevant * (<double>negatives / false_positives)
+    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + rest))
 
 
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
@@ -803,7 +841,7 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
     if measure == MEASURE_ROC_AUC:
         return roc_auc(table, reading.ties)
     if measure == MEASURE_ROC_ENRICHMENT:
-        return roc_enrichment(table, reading.x, reading.ties)
+        return roc_enrichment(table, reading.k, reading.x, reading.ties)
     if measure == MEASURE_RIE:
         return rie(table, reading.x, reading.ties)
     if measure == MEASURE_BEDROC:
