@@ -813,13 +813,36 @@ cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     return average_precision_of(&group, &reading)
 
 
+cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
+    """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
+    cdef double delta, slope, c = <double>above, n = <double>tied, r = <double>hits
+    if ties == TIES_THRESHOLD or tied == 1:
+        return r * (<double>(above - seen + tied - hits) / (c + n))
+    if ties != TIES_EXPECTED:
+        if ties == TIES_WORST:
+            above += tied - hits
+        harmonic_sums(<double>above, r, &delta, &slope)
+        return <double>(above - seen) * delta
+    harmonic_sums(c, n, &delta, &slope)
+    return r / n * (<double>(above - seen) * delta + <double>(tied - hits) / (n - 1) * (slope - delta))
+
+
 cdef double normalized_average_precision(const Table* table, Ties ties) noexcept nogil:
     cdef Reading reading
-    cdef double chance = one_group(table, TIES_EXPECTED)
-    plain_reading(&reading, ties)
-    if chance >= 1.0:
+    cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
+    cdef int64_t seen = 0, hits = total_hits(table)
+    cdef Py_ssize_t i
+    if chance <= 0.5:
+        plain_reading(&reading, ties)
+        return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+    if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
-    return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+    # Near 1, from what either lacks of it.
+    lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
+    for i in range(table.rows):
+        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], ties))
+        seen += table.hits[i]
+    return (lost - (total + carry)) / (lost + <double>(table.num_relevant - hits))
 
 
 # ------------------------------------------------------------------------------------------------------- the one switch
