@@ -82,5 +82,5 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
                                 Py_ssize_t rows) noexcept nogil
 cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
-cdef double run_integral(double c, double above_hits, double n, double r) noexcept nogil
+cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil

@@ -71,11 +71,11 @@ cdef enum:
 
 
 cdef inline double log1p_defect(double x) noexcept nogil:
-    """x - log1p(x) for x >= 0, without cancellation (series of artanh y, y = x / (2 + x))."""
+    """(x - log1p(x)) / x for x >= 0, without cancellation (series of artanh y, y = x / (2 + x))."""
     cdef double y, square, power, total
     cdef int i
     if x > 1.0:
-        return x - log1p(x)
+        return 1.0 - log1p(x) / x
     y = x / (2.0 + x)
     square = y * y
     power = square
@@ -83,9 +83,9 @@ cdef inline double log1p_defect(double x) noexcept nogil:
     for i in range(3, 60, 2):
         total += power / i
         power *= square
-        if power < 1e-18:
+        if power <= 1e-17 * total:
             break
-    return x * y - 2.0 * y * total
+    return y - 2.0 * total / (2.0 + x)
 
 
 cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexcept nogil:
@@ -119,7 +119,7 @@ cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexce
             1.0 / 24 - 7.0 / 960 * (1.0 / (a * a) + 1.0 / (b * b))
             + 31.0 / 8064 * (1.0 / (a * a * a * a) + 1.0 / (a * a * b * b) + 1.0 / (b * b * b * b)))
         tail = log1p(x) + series
-        tail_slope = a * log1p_defect(x) + 0.5 * log1p(x) - c * series
+        tail_slope = m * log1p_defect(x) + 0.5 * log1p(x) - c * series
         add(&total, &carry, tail)
         add(&moment, &moment_carry, tail_slope)
         add(&moment, &moment_carry, skipped * tail)
@@ -404,8 +404,6 @@ cdef double average_precision_of(const Table* table, const Reading* reading) noe
 cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil:
     """Twice the trapezoids under the precisions before and at m relevant items that follow one another."""
     cdef double at, before
-    if c == 0:
-        return 2 * m
     at = precisions_of_run(c, above_hits, m)
     if m == 1:
         before = above_hits / c
@@ -417,10 +415,8 @@ cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil
 
 cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
     cdef double rate, at, before, delta, slope
-    if ties == TIES_BEST or n == 1:
+    if n == 1 or (r == n and ties != TIES_THRESHOLD):
         return 0.5 * run_trapezoids(c, above_hits, r)
-    if ties == TIES_WORST:
-        return 0.5 * run_trapezoids(c + (n - r), above_hits, r)
     if ties == TIES_THRESHOLD:
         at = (above_hits + r) / (c + n)
         before = above_hits / c if c > 0 else at
@@ -436,21 +432,17 @@ cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties
     return r / n * (0.5 * (before + at))
 
 
-cdef double run_integral(double c, double above_hits, double n, double r) noexcept nogil:
-    """Integral of precision over recall, times R, with the hits spread evenly over the group's n places."""
-    cdef double x
-    if c == 0:
-        return r * (r / n)
-    x = n / c
-    return r / n * (above_hits * log1p(x) + r * (log1p_defect(x) / x))
-
-
-cdef double continuous_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
-    if ties == TIES_BEST:
-        return run_integral(c, above_hits, r, r)
-    if ties == TIES_WORST:
-        return run_integral(c + (n - r), above_hits, r, r)
-    return run_integral(c, above_hits, n, r)
+cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil:
+    """Mean precision over the recall that a group adds, with its hits spread evenly over its n places; for weights, too."""
+    cdef double x, old = 0.0, new = 1.0
+    if above_hits == c and r == n:
+        return 1.0
+    if c > 0:
+        x = n / c
+        new = log1p_defect(x) if isfinite(x) else 1.0
+        old = 1.0 - new if x < 1.0 else log1p(x) / x if isfinite(x) else (log(n) - log(c)) * (c / n)
+        old *= above_hits / c
+    return old + new * (r / n)
 
 
 cdef double summed_area(const Table* table, const Reading* reading) noexcept nogil:
@@ -462,10 +454,16 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
         n = <double>table.tied[i]
         r = <double>table.hits[i]
         above_hits = <double>seen
-        if reading.interpolation == INTERPOLATION_TRAPEZOID:
+        if reading.ties == TIES_WORST:
+            c = <double>(table.above[i] + (table.tied[i] - table.hits[i]))
+        if reading.ties == TIES_BEST or reading.ties == TIES_WORST:
+            n = r
+        if above_hits == c and n == r:
+            add_share(&total, &carry, table.hits[i], 1.0)
+        elif reading.interpolation == INTERPOLATION_TRAPEZOID:
             add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties))
         else:
-            add(&total, &carry, continuous_term(c, above_hits, n, r, reading.ties))
+            add_share(&total, &carry, table.hits[i], mean_precision(c, above_hits, n, r))
         seen += table.hits[i]
     return (total + carry) / <double>table.num_relevant
 
@@ -661,9 +659,9 @@ cdef double log_area_term(double before, double others, double after, double lea
         return log_end
     if before > least:
         x = others / before
-        return log_end + log1p_defect(x) / x
+        return log_end + log1p_defect(x)
     x = (after - least) / least
-    return log_end + (before * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
+    return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
 cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
