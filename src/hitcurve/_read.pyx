@@ -210,7 +210,7 @@ cdef double first_hit_slope(double c, double n, double r, double x) noexcept nog
 cdef double expected_reciprocal_rank(double c, double n, double r, double m) noexcept nogil:
     """Mean of 1 / (c + place of the first relevant item) over all orders; 0 where it is beyond place m."""
     cdef double last = fmin(m, n - r + 1)
-    cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, left, right, middle, half, width
+    cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, p_carry = 0.0, rate, left, right, middle, half, width
     cdef int64_t j, direct
     cdef int i
     if r == 1:
@@ -218,8 +218,14 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
         return delta / n
     direct = <int64_t>fmin(last, DIRECT_RANKS)
     for j in range(1, direct + 1):
-        add(&total, &carry, p / (c + j))
-        p *= (n - j - r + 1) / (n - j)
+        add(&total, &carry, (p + p_carry) / (c + j))
+        rate = (r - 1) / (n - j)
+        if rate < 0.5:
+            # A product of so many factors near 1 would lose digits; the falls from each to the next add up.
+            add(&p, &p_carry, -(p + p_carry) * rate)
+        else:
+            p = (p + p_carry) * ((n - j - r + 1) / (n - j))
+            p_carry = 0.0
         if p < 1e-25 * total:
             return total + carry
     if direct < last:
@@ -342,26 +348,36 @@ cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t
 cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, const int64_t* tied, const int64_t* hits,
                                 Py_ssize_t rows) noexcept nogil:
     cdef Py_ssize_t i
-    cdef int64_t c, n, r, seen = ap.seen_hits
+    cdef int64_t c, n, r, places, seen = ap.seen_hits
     cdef double term, total = ap.sum, carry = ap.carry
-    if ap.done:
-        return
     for i in range(rows):
+        if ap.done:
+            break
         c = above[i]
         n = tied[i]
         r = hits[i]
+        places = n
         if ap.k >= 0 and ap.k - c < n:
             ap.done = True
-            if ap.k > c:
-                ap.sum = total
-                ap.carry = carry
-                ap.seen_hits = seen
-                term = cut_group(ap, c, n, r, ap.k - c)
-                add(&total, &carry, term)
-                seen = ap.seen_hits
-            break
+            places = ap.k - c
+            if places <= 0:
+                break
         if n == 1:
             term = <double>(seen + 1) / <double>(c + 1)
+        elif seen == c and (r == n or ap.ties == TIES_BEST):
+            # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
+            places = min(r, places)
+            add_share(&total, &carry, places, 1.0)
+            seen += places
+            continue
+        elif ap.done:
+            ap.sum = total
+            ap.carry = carry
+            ap.seen_hits = seen
+            term = cut_group(ap, c, n, r, places)
+            add(&total, &carry, term)
+            seen = ap.seen_hits
+            break
         elif ap.ties == TIES_THRESHOLD:
             term = <double>r * (<double>(seen + r) / <double>(c + n))
         elif ap.ties == TIES_EXPECTED:
@@ -511,15 +527,16 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
         best = fmax(best, end)
         falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
         if levels == 0:
-            own = r
             if falls:
                 rate = r / n
+                own = r
                 if below > end:
                     own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
                 harmonic_sums(rate * c, own, &delta, &slope)
                 add(&total, &carry, rate * (above_hits * delta + slope))
-                own = r - own
-            add(&total, &carry, own * best)
+                add(&total, &carry, (r - own) * best)
+            else:
+                add_share(&total, &carry, table.hits[i], best)
         else:
             while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
                 if falls:
@@ -688,13 +705,21 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
             log_end = -log1p(-(<double>(negatives - after) / whole))
         else:
             log_end = -log(<double>after / whole)
-        add(&total, &carry, <double>table.hits[i] * log_area_term(<double>before, <double>(after - before),
-                                                                  <double>after, least, log_end))
+        # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
+        add_share(&total, &carry, table.hits[i], log_area_term(
+            <double>before, <double>(after - before), <double>after, least, log_end) / -log(min_fpr))
         seen += table.hits[i]
-    return fmin(1.0, (total + carry) / <double>table.num_relevant / -log(min_fpr))
+    return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
+
+cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) noexcept nogil:
+    """exp(-alpha * above / num_items); the exponent in two parts, for its rounding is an error of the result."""
+    cdef double c = <double>above, n = <double>num_items, share = c / n, exponent = alpha * share
+    cdef double rest = (fma(-share, n, c) + (<double>(above - <int64_t>c) - share * <double>(num_items - <int64_t>n))) / n
+    return exp(-exponent) * (1.0 - (fma(alpha, share, -exponent) + alpha * rest))
+
 
 cdef inline double mean_weight(double beta, double n) noexcept nogil:
     """Mean of exp(-beta * j) over j = 0..n-1."""
@@ -705,48 +730,61 @@ cdef inline double mean_weight(double beta, double n) noexcept nogil:
 
 cdef double rie(const Table* table, double alpha, Ties ties) noexcept nogil:
     """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
-    cdef double total = 0.0, carry = 0.0, c, n, r, beta = alpha / <double>table.num_items
+    cdef double total = 0.0, carry = 0.0, n, beta = alpha / <double>table.num_items
+    cdef double whole = mean_weight(beta, <double>table.num_items)
+    cdef int64_t c, r
     cdef Py_ssize_t i
     if table.num_relevant == 0:
         return NAN
     for i in range(table.rows):
-        c = <double>table.above[i]
+        c = table.above[i]
+        r = table.hits[i]
         n = <double>table.tied[i]
-        r = <double>table.hits[i]
         if ties == TIES_BEST:
-            n = r
+            n = <double>r
         elif ties == TIES_WORST:
-            c = <double>(table.above[i] + table.tied[i] - table.hits[i])
-            n = r
-        add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, n)))
-    return (total + carry) / <double>table.num_relevant / mean_weight(beta, <double>table.num_items)
+            c += table.tied[i] - r
+            n = <double>r
+        add_share(&total, &carry, r, weight_below(alpha, c, table.num_items) * mean_weight(beta, n) / whole)
+    return (total + carry) / <double>table.num_relevant
+
+
+# Coefficients of log(sinh(z) / z) in z**2: eight are exact to 3e-17 below z = 0.3.
+cdef double* LOG_SINHC = [1.0 / 6, -1.0 / 180, 1.0 / 2835, -1.0 / 37800, 1.0 / 467775, -691.0 / 3831077250.0,
+                          2.0 / 127702575.0, -3617.0 / 2605132530000.0]
+
+
+cdef double log_sinhc_slope(double u, double v) noexcept nogil:
+    """(log_sinhc(sqrt(u)) - log_sinhc(sqrt(v))) / (u - v), the difference of two series with u - v out of every term."""
+    cdef double total = 0.0, part = 1.0, power = 1.0
+    cdef int i
+    for i in range(8):
+        total += LOG_SINHC[i] * part
+        power *= v
+        part = u * part + power
+    return total
 
 
 cdef inline double log_sinhc(double z) noexcept nogil:
     """log(sinh(z) / z), z >= 0."""
-    cdef double square = z * z
     if z < 0.3:
-        return square * (1.0 / 6 - square * (1.0 / 180 - square * (1.0 / 2835 - square * (
-            1.0 / 37800 - square * (1.0 / 467775 - square * (691.0 / 3831077250.0))))))
+        return z * z * log_sinhc_slope(z * z, 0.0)
     return z + log1p(-exp(-2 * z)) - log(2 * z)
 
 
 cdef double log_sinhc_rise(double small, double rise) noexcept nogil:
     """log_sinhc(small + rise) - log_sinhc(small), for small > 0 and rise >= 0, without cancellation."""
-    cdef double large = small + rise, u, v, d, factor
+    cdef double large = small + rise
     if rise > small or rise > 1.0:
         return log_sinhc(large) - log_sinhc(small)
     if large < 0.3:
-        # The difference of two power series in z**2, with (u - v) taken out of every term.
-        u = large * large
-        v = small * small
-        d = rise * (large + small)
-        factor = (1.0 / 6 - (u + v) / 180 + (u * u + u * v + v * v) / 2835
-                  - (u + v) * (u * u + v * v) / 37800
-                  + (u * u * u * u + u * u * u * v + u * u * v * v + u * v * v * v + v * v * v * v) / 467775
-                  - 691.0 / 3831077250.0 * (u + v) * (u * u * u * u + u * u * v * v + v * v * v * v))
-        return d * factor
+        return rise * (large + small) * log_sinhc_slope(large * large, small * small)
     return rise + log1p(exp(-2 * small) * -expm1(-2 * rise) / -expm1(-2 * small)) - log1p(rise / small)
+
+
+cdef inline double gain_of_run(double beta, int64_t run, int64_t negatives) noexcept nogil:
+    """What relevant items at the first places gain over the last."""
+    return <double>run * mean_weight(beta, <double>run) * -expm1(-beta * <double>negatives) if run > 0 else 0.0
 
 
 cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
@@ -756,34 +794,37 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
     items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
     """
     # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
-    cdef double total = 0.0, carry = 0.0, c, n, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
-    cdef int64_t seen = 0, others, below, negatives = table.num_items - table.num_relevant
+    cdef double total = 0.0, carry = 0.0, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
+    cdef int64_t seen = 0, lead = 0, c, others, below, num_items = table.num_items
+    cdef int64_t negatives = num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     for i in range(table.rows):
-        c = <double>table.above[i]
-        n = <double>table.tied[i]
+        c = table.above[i]
         r = <double>table.hits[i]
         others = table.tied[i] - table.hits[i]
-        below = negatives - (table.above[i] - seen) - others
-        seen += table.hits[i]
-        if ties == TIES_BEST:
-            add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, r)) * -expm1(-beta * <double>(below + others)))
-            continue
-        # The r items at the group's last places, and what spreading them over the group gains on that.
-        last = r * (exp(-beta * (c + <double>others)) * mean_weight(beta, r))
-        low = -expm1(-beta * <double>below)
-        if ties == TIES_WORST or others == 0:
-            add(&total, &carry, last * low)
-            continue
-        gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
-        if gain <= 1.0:
-            add(&total, &carry, last * (expm1(gain) + low))
+        below = negatives - (c - seen) - others
+        if seen == c and (others == 0 or ties == TIES_BEST):
+            lead = seen + table.hits[i]  # relevant items alone so far: one run, as in a perfect ranking
+        elif ties == TIES_BEST:
+            add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, r))
+                * -expm1(-beta * <double>(below + others)))
         else:
-            add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, n)) - last * exp(-beta * <double>below))
-    r = <double>table.num_relevant
-    return fmin(1.0, (total + carry) / (r * mean_weight(beta, r) * -expm1(-beta * <double>negatives)))
+            # The r items at the group's last places, and what spreading them over the group gains on that.
+            last = r * (weight_below(alpha, c + others, num_items) * mean_weight(beta, r))
+            low = -expm1(-beta * <double>below)
+            gain = 0.0
+            if ties != TIES_WORST and others > 0:
+                gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
+            if gain <= 1.0:
+                add(&total, &carry, last * (expm1(gain) + low))
+            else:
+                add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, <double>table.tied[i])
+                                         - weight_below(alpha, c + others + below, num_items) * mean_weight(beta, r)))
+        seen += table.hits[i]
+    add(&total, &carry, gain_of_run(beta, lead, negatives))
+    return fmin(1.0, (total + carry) / gain_of_run(beta, table.num_relevant, negatives))
 
 
 # -------------------------------------------------------------------------------------------------------------- chance
@@ -893,7 +934,7 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
         return NAN if relevant == 0 else hits / relevant
     if measure == MEASURE_F_SCORE:
         square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
-        return NAN if k + square * relevant == 0 else (1 + square) * hits / (k + square * relevant)
+        return NAN if k + square * relevant == 0 else (hits + square * hits) / (k + square * relevant)
     if measure == MEASURE_ENRICHMENT_FACTOR:
         return NAN if relevant == 0 or k == 0 else hits / k * (items / relevant)
     # MEASURE_NORMALIZED_ENRICHMENT_FACTOR
