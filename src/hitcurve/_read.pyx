@@ -56,6 +56,8 @@ cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexc
     """a * b > c * d."""
     cdef Wide left = [0, 0]
     cdef Wide right = [0, 0]
+    if (a | b | c | d) >> 31 == 0:
+        return a * b > c * d
     add_product(&left, a, b)
     add_product(&right, c, d)
     return left.high > right.high or (left.high == right.high and left.low > right.low)
@@ -350,34 +352,33 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
     cdef Py_ssize_t i
     cdef int64_t c, n, r, places, seen = ap.seen_hits
     cdef double term, total = ap.sum, carry = ap.carry
+    if ap.done:
+        return
     for i in range(rows):
-        if ap.done:
-            break
         c = above[i]
         n = tied[i]
         r = hits[i]
-        places = n
         if ap.k >= 0 and ap.k - c < n:
             ap.done = True
             places = ap.k - c
-            if places <= 0:
-                break
+            if places > 0 and seen == c and (r == n or ap.ties == TIES_BEST):
+                add_share(&total, &carry, min(r, places), 1.0)
+                seen += min(r, places)
+            elif places > 0:
+                ap.sum = total
+                ap.carry = carry
+                ap.seen_hits = seen
+                term = cut_group(ap, c, n, r, places)
+                add(&total, &carry, term)
+                seen = ap.seen_hits
+            break
         if n == 1:
             term = <double>(seen + 1) / <double>(c + 1)
         elif seen == c and (r == n or ap.ties == TIES_BEST):
             # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
-            places = min(r, places)
-            add_share(&total, &carry, places, 1.0)
-            seen += places
+            add_share(&total, &carry, r, 1.0)
+            seen += r
             continue
-        elif ap.done:
-            ap.sum = total
-            ap.carry = carry
-            ap.seen_hits = seen
-            term = cut_group(ap, c, n, r, places)
-            add(&total, &carry, term)
-            seen = ap.seen_hits
-            break
         elif ap.ties == TIES_THRESHOLD:
             term = <double>r * (<double>(seen + r) / <double>(c + n))
         elif ap.ties == TIES_EXPECTED:
@@ -683,7 +684,7 @@ cdef double log_area_term(double before, double others, double after, double lea
 
 cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
     """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, log_end, whole, least
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least, width = -log(min_fpr)
     cdef int64_t seen = 0, others, before, after, negatives = table.num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
@@ -700,14 +701,14 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
             before = after
         # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
         if <double>after <= least:
-            log_end = -log(min_fpr)
+            log_end = width
         elif 2 * after > negatives:
             log_end = -log1p(-(<double>(negatives - after) / whole))
         else:
             log_end = -log(<double>after / whole)
         # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
         add_share(&total, &carry, table.hits[i], log_area_term(
-            <double>before, <double>(after - before), <double>after, least, log_end) / -log(min_fpr))
+            <double>before, <double>(after - before), <double>after, least, log_end) / width)
         seen += table.hits[i]
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
@@ -723,7 +724,7 @@ cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) 
 
 cdef inline double mean_weight(double beta, double n) noexcept nogil:
     """Mean of exp(-beta * j) over j = 0..n-1."""
-    if beta * n == 0.0:
+    if n == 1.0 or beta * n == 0.0:
         return 1.0
     return expm1(-beta * n) / (n * expm1(-beta))
 
