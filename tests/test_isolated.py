@@ -4,7 +4,9 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -169,6 +171,96 @@ def test_rankings_without_relevant_items(n):
             assert hitcurve.HitCurves(y, s, offsets=[0, 0, {n}]).num_hits.tolist() == [0, 0]
         """
     )
+
+
+# --- with numpy alone ---------------------------------------------------------------------------------------
+
+NUMPY_ALONE = """
+    import sys, tempfile
+    import numpy as np
+
+    class Absent:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] in {libraries}:
+                raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+    sys.meta_path.insert(0, Absent())
+    import hitcurve as hc
+    from hitcurve import cli, tables
+
+    class Arrow:
+        def __arrow_c_stream__(self, schema=None):
+            raise AssertionError
+
+    y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), ["a", "a", "b", "b"]
+    found = hc.evaluate({{"q": {{"a": 1}}}}, {{"q": {{"a": 1.0}}}}, "AP")
+    files = {{".csv": b"label,score\\n1,2\\n", ".parquet": b"PAR1", ".zst": b"\\x28\\xb5\\x2f\\xfd"}}
+    folder = tempfile.TemporaryDirectory()
+    for kind, text in list(files.items()):
+        files[kind] = f"{{folder.name}}/a{{kind}}"
+        with open(files[kind], "wb") as file:
+            file.write(text)
+
+    def imported(name):
+        __import__(name)
+        return sys.modules[name]
+
+    calls = {{
+        "pandas": [found.to_pandas],
+        "polars": [found.to_polars],
+        "pyarrow": [
+            lambda: hc.scan((y, s, groups)),
+            lambda: hc.scan((y, s, groups), sorted="group"),
+            lambda: hc.scan(lambda: [(y, s, groups)], group=3),
+            lambda: hc.scan(lambda: [Arrow()], "label", "score"),
+            lambda: hc.scan(Arrow(), "label", "score"),
+            lambda: hc.scan(files[".csv"], "label", "score"),
+            lambda: hc.scan(files[".parquet"], "label", "score"),
+            lambda: tables.read_columns(files[".csv"], "label", "score"),
+            lambda: tables.read_ids(files[".parquet"]),
+            lambda: tables.read_ids(files[".zst"]),
+            lambda: hc.read_qrels(files[".parquet"]),
+            lambda: hc.read_run(files[".zst"]),
+        ],
+        "pyspark": [
+            lambda: imported("hitcurve.spark").hit_curve(None, "label", "score"),
+            lambda: imported("hitcurve.spark").hit_curves(None, "query", "label", "score", ["AP"]),
+        ],
+        "ir_measures": [lambda: imported("hitcurve.ir_measures")],
+        "matplotlib": [
+            lambda: hc.HitCurve(y, s).plot(),
+            lambda: hc.plot_curves({{"a": hc.HitCurve(y, s)}}),
+            lambda: imported("hitcurve.plot").figure({{"a": hc.HitCurve(y, s)}}),
+        ],
+        "scipy": [lambda: hc.HitCurves(y, s, qid=groups).interval(method="t")],
+    }}
+    for library, failing in calls.items():
+        for call in failing:
+            try:
+                call()
+            except ImportError as error:
+                print(library, error.name, error, sep="|")
+            else:
+                raise AssertionError(library)
+    # And what needs nothing else.
+    hc.scan((y, s)), hc.scan(lambda: [(y, s)]), hc.scan((y, s), sorted="score"), hc.scan((y, s), actives=[4.0, 2.0])
+    hc.compare(y, {{"a": s, "b": -s}}, n_resamples=9, rng=0), hc.HitCurve(y, s).interval(), hc.HitCurve(y, s).p_value()
+    assert tables.read_ids(files[".csv"]) == ["1"]
+    folder.cleanup()
+"""
+
+
+def test_what_is_not_installed_is_named_with_its_extra():
+    source = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    extras = tomllib.loads(source.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    libraries = ["ir_measures", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "pytrec_eval", "scipy"]
+    said = [line.split("|") for line in run(NUMPY_ALONE.format(libraries=libraries)).splitlines()]
+    assert {library for library, *_ in said} == {*libraries} - {"pytrec_eval"}
+    for library, name, problem in said:
+        assert name.partition(".")[0] == library
+        text, extra = re.fullmatch(r'(.+) needs \w+: pip install "hitcurve\[(.+)\]"', problem).groups()
+        assert text
+        assert any(re.match(rf"{library}\b", one) for one in extras[extra]), problem
 
 
 # --- names and docstrings -----------------------------------------------------------------------------------

@@ -278,17 +278,6 @@ def test_no_window_and_no_global_state():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_without_matplotlib():
-    code = (
-        "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.figure'] = None\n"
-        "import hitcurve as hc\n"
-        "try: hc.HitCurve([1, 0], [2, 1]).plot()\n"
-        "except ImportError as error: print(error)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "hitcurve[plot]"' in found.stdout
-
-
 @pytest.mark.parametrize(
     ("curves", "arguments", "error", "problem"),
     [

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -627,14 +626,3 @@ def test_bad_sdf(tmp_path):
     with pytest.raises(ValueError, match="the properties of an SDF have names, not numbers"):
         read_columns(path, "active", 2)
     assert len(read_columns(write(tmp_path, "t.sdf", ""), "a", "b").label) == 0
-
-
-def test_without_pyarrow(tmp_path):
-    code = (
-        "import sys; sys.modules['pyarrow'] = None\n"
-        "from hitcurve.tables import read_columns\n"
-        "try: read_columns('t.csv', 1, 2)\n"
-        "except ImportError as error: print(error)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "hitcurve[files]"' in found.stdout

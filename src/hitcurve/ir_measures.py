@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import ir_measures as _ir_measures
-from ir_measures import measures as _measures
-from ir_measures import providers as _providers
-from ir_measures.providers.base import NOT_PROVIDED
-from ir_measures.providers.base import Any as _Any
-
+from hitcurve.extras import needed
 from hitcurve.measures import Measure, parse
 from hitcurve.trec import evaluate, read_qrels
 
 __all__ = ["HitcurveProvider", "provider"]
+
+_ir_measures = needed("ir_measures", "hitcurve.ir_measures")
+_measures, _providers = _ir_measures.measures, _ir_measures.providers
+NOT_PROVIDED, _Any = _providers.base.NOT_PROVIDED, _providers.base.Any
 
 
 class HitcurveProvider(_providers.Provider):  # type: ignore[misc]

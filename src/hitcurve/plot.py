@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve.extras import needed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -195,11 +197,7 @@ def _legend_below(whole: Figure) -> None:
 
 
 def _figure(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "hitcurve[plot]"') from error
-    return Figure(figsize=size, dpi=150, layout="constrained")
+    return needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
 
 
 def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves, _curves_from
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
@@ -478,11 +479,7 @@ def mean_interval(
 
 
 def scipy_special() -> Any:
-    try:
-        import scipy.special
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError('Student\'s t needs scipy: pip install "hitcurve[stats]"') from error
-    return scipy.special
+    return needed("scipy.special", "Student's t")
 
 
 def student_quantile(freedom: int, share: float) -> float:

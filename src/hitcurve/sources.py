@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._rank import checked_array, checked_column
+from hitcurve.extras import needed
 from hitcurve.tables import (
     Batch,
     Column,
@@ -219,9 +220,7 @@ class _Parquet(Source):
         return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
 
     def _open(self, path: str, metadata: Any = None) -> Any:
-        import pyarrow as pa
-        from pyarrow import parquet
-
+        parquet, pa = needed("pyarrow.parquet", "Parquet"), needed("pyarrow", "Parquet")
         try:
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
         except (pa.ArrowInvalid, OSError) as error:
@@ -490,8 +489,7 @@ class _Batches(Source):
             raise TypeError("score must say in which column the scores are")
         if self.label is None and not self.unlabelled:
             raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
-        import pyarrow as pa
-
+        pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
             return (batch,)
         read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
@@ -552,8 +550,7 @@ class _Batches(Source):
             groups = _group_names(batch[2], place)
             if groups.shape != score.shape:
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
-            import pyarrow as pa
-
+            pa = needed("pyarrow", "a scan of groups")
             try:
                 group = _coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
@@ -629,10 +626,7 @@ def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
 
 def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
     """(function that gives batches, number of rows, whether reading is cheap)."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError('reading this source needs pyarrow: pip install "hitcurve[files]"') from error
+    pa = needed("pyarrow", "reading this source")
 
     def wanted(names: list[str]) -> list[str] | None:
         """The columns to read; None for all, where numbers say which."""

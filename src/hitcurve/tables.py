@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,10 +167,7 @@ class TableReader:
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
         self.workers = check_workers(workers)
-        try:
-            import pyarrow as pa
-        except ImportError as error:
-            raise ImportError('reading files needs pyarrow: pip install "hitcurve[files]"') from error
+        pa = needed("pyarrow", "reading files")
         for path in paths:
             _kind(path)
         self.paths = list(paths)
@@ -580,9 +578,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
     cells: Iterable[Any]
     with _opened(path) as stream:
         if kind == "parquet":
-            from pyarrow import parquet
-
-            file = parquet.ParquetFile(stream, page_checksum_verification=True)
+            file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
             names: list[str] = file.schema_arrow.names
             at = names.index(column) if column is not None and column in names else 0
             cells = file.read([names[at]]).column(0).to_pylist()
@@ -637,8 +633,7 @@ def _opened(path: Path) -> Iterator[Any]:
         if compression is None:
             yield file
             return
-        import pyarrow as pa
-
+        pa = needed("pyarrow", "reading compressed files")
         with pa.input_stream(file, compression=compression) as stream:
             # Parquet is read from its end, which a compressed stream does not offer.
             if os.path.splitext(text)[0].lower().endswith(_PARQUET):

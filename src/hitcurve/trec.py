@@ -14,6 +14,7 @@ from hitcurve import _trec
 from hitcurve._rank import checked_whole, unchanged
 from hitcurve._trec import Judged, Qrels, Run
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 from hitcurve.measures import Measure
 from hitcurve.trec_eval import expand
 
@@ -191,10 +192,7 @@ def _plain(text: Any, name: str) -> Any:
 
         opened = bz2
     elif head[:4] == b"\x28\xb5\x2f\xfd":
-        try:
-            import pyarrow
-        except ImportError:
-            raise ImportError(f"{name}: zstd needs pyarrow: pip install hitcurve[files]") from None
+        pyarrow = needed("pyarrow", f"{name}: zstd")
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
     else:
         return text
@@ -205,11 +203,7 @@ def _plain(text: Any, name: str) -> Any:
 
 
 def _parquet(path: str | os.PathLike[str]) -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(f"{os.fspath(path)}: Parquet needs pyarrow: pip install hitcurve[files]") from None
-    return pyarrow.parquet.read_table(path)
+    return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
 
 
 def _columns(
@@ -503,9 +497,7 @@ class Evaluation:
         >>> found.to_pandas().shape
         (1, 2)
         """
-        import pandas as pd
-
-        return pd.DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("pandas", "to_pandas").DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_polars(self) -> Any:
         """The values as a polars.DataFrame, a row for each query.
@@ -521,9 +513,7 @@ class Evaluation:
         >>> found.to_polars().shape
         (1, 2)
         """
-        import polars as pl
-
-        return pl.DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("polars", "to_polars").DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain dicts, lists, strings and numbers; None where there is no value.
