@@ -267,6 +267,31 @@ def test_at_threshold(items, threshold, nan_policy, lower_is_better, beta):
 
 
 def test_at_threshold_compares_integers_exactly():
+@given(rankings(max_size=20, scores=st.one_of(few_values, st.just(nan))), st.booleans())
+def test_thresholds_select_their_points_beside_nan(items, lower_is_better):
+    """The scores at a threshold or better are the items of its point, those of the NaN group's own point aside."""
+    y_true, y_score = items
+    curve = hc.HitCurve(y_true, y_score, nan_policy="worst", lower_is_better=lower_is_better)
+    scored = np.count_nonzero(~np.isnan(y_score))
+    ranks = curve.hit_curve(ties="threshold").items
+    roc = curve.roc_curve(ties="threshold").threshold
+    assert same(curve.precision_recall_curve(ties="threshold").threshold, roc[:0:-1])
+    for rank, threshold in zip(ranks, roc, strict=True):
+        if rank > scored and y_true[np.isnan(y_score)].any():
+            assert rank == len(y_score) and isnan(threshold)
+            continue
+        selected = np.count_nonzero(y_score <= threshold if lower_is_better else y_score >= threshold)
+        assert selected == min(rank, scored)
+
+
+def test_the_point_of_all_scored_items():
+    nans = {"nan_policy": "worst"}
+    for lower, worst in ((False, -np.inf), (True, np.inf)):
+        curve = hc.HitCurve([1, 0, 1], [2.0, 2.0 + (1 if lower else -1), nan], lower_is_better=lower, **nans)
+        assert same(curve.precision_recall_curve().threshold, [nan, worst, 2.0])
+        assert same(curve.roc_curve(ties="best").threshold, [-worst, 2.0, worst, nan])
+
+
     y_score = np.array([2**53, 2**53 + 1, 2**53 + 2], np.int64)
     for threshold in (2**53 + 1, np.int64(2**53 + 1), np.array([2**53 + 1])):
         counts = hc.at_threshold([0, 1, 1], y_score, threshold)

@@ -1486,7 +1486,8 @@ cdef class HitCurve(_Measures):
             score = score.view(np.uint8)
         if score.dtype.kind == "f":
             worst = score.dtype.type(np.inf if self.lower else -np.inf)
-            just_above = np.nextafter(score, -worst)
+            # All scores are better than NaN.
+            just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
             # A point between groups exists only where a better score does, so this never leaves the type.
             worst = np.iinfo(score.dtype).max if self.lower else np.iinfo(score.dtype).min
@@ -1640,8 +1641,9 @@ cdef class HitCurve(_Measures):
         -------
         PrecisionRecallCurve
             precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
-            the point; where every item is selected it is the type's least value (greatest, with lower_is_better), and it
-            is None for a curve without scores.
+            the point; below the last of the table's scores it is the type's least value (greatest, with
+            lower_is_better), NaN where the NaN scores of ``nan_policy="worst"`` are selected with all others (the
+            least value if none of them is relevant, for then they are no row), and None for a curve without scores.
 
         References
         ----------
