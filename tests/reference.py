@@ -491,7 +491,6 @@ def max_enrichment_factor(rank, fraction=None, *, k=None):
 
 
 def normalized_enrichment_factor(rank, fraction=None, *, k=None, ties="expected"):
-    all_retrieved(rank)
     k = cutoff(rank, k, fraction)
     return of_hits(rank, k, ties, lambda h: ratio(h, min(rank.num_relevant, k)))
 

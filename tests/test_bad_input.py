@@ -270,7 +270,7 @@ for name, arguments in {
     "bedroc": (),
     "log_auc": (),
     "enrichment_factor": (0.1,),
-    "normalized_enrichment_factor": (0.1,),
+    "max_enrichment_factor": (0.1,),
 }.items():
     ties = {"ties": "threshold"} if name == "roc_curve" else {}
     bad(f"{name} of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(

@@ -699,6 +699,8 @@ cdef class _Measures:
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """The enrichment factor over its maximum, h(k) / min(R, k).
 
+        Nothing but `fraction` reads N, so that relevant items that were never retrieved may count in R.
+
         Parameters
         ----------
         fraction, k, ties
@@ -720,7 +722,6 @@ cdef class _Measures:
         >>> round(curve.normalized_enrichment_factor(0.5), 4)
         0.6667
         """
-        self.needs_all("normalized_enrichment_factor")
         return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
                               0.0)
 

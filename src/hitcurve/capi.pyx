@@ -641,9 +641,8 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 cdef bint needs_all(int measure) noexcept nogil:
     """Whether the rank of every relevant item counts, also of those that were never retrieved."""
     return (measure == HITCURVE_ROC_AUC or measure == HITCURVE_ROC_ENRICHMENT or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR
-            or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC or measure == HITCURVE_LOG_AUC
-            or measure == HITCURVE_ADJUSTED_LOG_AUC)
+            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC
+            or measure == HITCURVE_LOG_AUC or measure == HITCURVE_ADJUSTED_LOG_AUC)
 
 
 cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
