@@ -259,8 +259,9 @@ cdef class _Measures:
             mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
             Python code of VOC 2007 and COCO does: some levels are then missed.
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
-            point's precision. ``"continuous"``: the integral of precision over recall with hits spread evenly over a
-            tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same for expected and threshold ties.
+            point's precision; under expected ties the mean over all orders. ``"continuous"``: the integral of precision
+            over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
+            for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
             among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit).
