@@ -597,3 +597,42 @@ def test_different_lengths(y_true, y_score):
     ):
         with pytest.raises(ValueError):
             route()
+
+
+def test_which_interpolations_are_means_over_the_orders():
+    """Of one relevant item tied with another: the trapezoid is, levels are read off the mean hit curve."""
+    curve = hc.HitCurve([1, 0], [1.0, 1.0])
+    assert curve.average_precision(interpolation="trapezoid") == 5 / 8
+    for interpolation in ("11-point", "101-point", "all-point", "11-point-float", "101-point-float"):
+        assert curve.average_precision(interpolation=interpolation) == pytest.approx(1 / 2)
+    for ties in ("expected", "threshold"):
+        assert curve.average_precision(interpolation="continuous", ties=ties) == 1 / 2
+
+
+@given(rankings())
+def test_a_curve_is_true(items):
+    curve = hc.HitCurve(*items)
+    assert bool(curve) and len(curve) == len(np.unique(items[1][items[0] == 1]))
+
+
+@given(rankings(min_size=1))
+def test_without_a_cutoff_the_whole_list_counts(items):
+    """For whatever takes k, of one ranking and of many."""
+    y_true, y_score = items
+    curves = hc.HitCurves(y_true, y_score, offsets=[0, 0, len(y_true)])
+    methods = {name: getattr(hc.HitCurve, name) for name in dir(hc.HitCurve) if name[0] != "_" and name != "plot"}
+    taking = [name for name, one in methods.items() if callable(one) and "k" in inspect.signature(one).parameters]
+    assert {*AT_CUTOFF, "average_precision", "enrichment_factor", "reciprocal_rank", "tie_report"} <= {*taking}
+    for name in taking:
+        whole = np.asarray(getattr(curves[1], name)())
+        assert same(whole, np.asarray(getattr(curves[1], name)(k=len(y_true)))), name
+        assert same(whole, np.asarray(getattr(curves, name)())[..., 1]), name
+
+
+def test_hits_over_the_most_there_can_be_need_no_other_ranks():
+    curve = hc.HitCurve.from_ranked([1, 0, 1], num_relevant=5)
+    assert curve.normalized_enrichment_factor(k=2) == 1 / 2
+    assert curve.normalized_enrichment_factor() == curve.normalized_enrichment_factor(1) == 2 / 3
+    for read in (curve.enrichment_factor, curve.max_enrichment_factor):
+        with pytest.raises(ValueError, match="needs the rank of every relevant item: num_relevant is 5"):
+            read(k=2)

@@ -983,7 +983,8 @@ cdef class HitCurve(_Measures):
         num_relevant / num_items.
     score, above, tied, hits : ndarray
         The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
-        in it, relevant items in it.
+        in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
+        a curve without any is true all the same.
     lower_is_better, weighted : bool
 
     Raises
@@ -1320,6 +1321,9 @@ cdef class HitCurve(_Measures):
 
     def __len__(self):
         return self.table.rows
+    def __bool__(self):
+        return True  # a curve is one, also without rows
+
 
     def __repr__(self):
         report = self.tied
