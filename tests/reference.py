@@ -387,9 +387,11 @@ def tie_report(rank, k=None):
 
 
 def cutoff(rank, k, fraction):
-    """k, or the least k that holds the fraction of the items; the fraction is the decimal that was written."""
-    if (k is None) == (fraction is None):
+    """k, the least k that holds the fraction of the items (as the decimal that was written), or all items."""
+    if k is not None and fraction is not None:
         raise ValueError("k or fraction")
+    if k is None and fraction is None:
+        return num_items(rank)
     if k is not None:
         if k < 1:
             raise ValueError("k")

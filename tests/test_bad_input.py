@@ -223,9 +223,7 @@ for t, error, says in [
     bad(f"fraction {t} of the enrichment factor", error, "fraction", says)(lambda t=t: curve().enrichment_factor(t))
 for name in ("precision", "recall", "hits_at", "success", "f_score"):
     bad(f"{name} of both", ValueError, r"\bk\b", "fraction")(lambda name=name: getattr(curve(), name)(2, fraction=0.5))
-    bad(f"{name} of neither", (ValueError, TypeError), r"\bk\b", "fraction")(lambda name=name: getattr(curve(), name)())
 bad("enrichment of both", ValueError, r"\bk\b", "fraction")(lambda: curve().enrichment_factor(0.5, k=2))
-bad("enrichment of neither", (ValueError, TypeError), r"\bk\b", "fraction")(lambda: curve().enrichment_factor())
 for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
     bad(f"{interpolation} at a cutoff", ValueError, r"\bk\b", "interpolation")(
         lambda i=interpolation: ap(k=2, interpolation=i)

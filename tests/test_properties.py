@@ -1,5 +1,6 @@
 """What must hold of any ranking, and every public route to a number."""
 
+import inspect
 import pickle
 from itertools import pairwise
 from math import isnan, nan
@@ -266,7 +267,6 @@ def test_at_threshold(items, threshold, nan_policy, lower_is_better, beta):
     assert np.allclose(got[4:], np.array(expected[4:], float), rtol=1e-15, atol=0, equal_nan=True)
 
 
-def test_at_threshold_compares_integers_exactly():
 @given(rankings(max_size=20, scores=st.one_of(few_values, st.just(nan))), st.booleans())
 def test_thresholds_select_their_points_beside_nan(items, lower_is_better):
     """The scores at a threshold or better are the items of its point, those of the NaN group's own point aside."""
@@ -292,6 +292,7 @@ def test_the_point_of_all_scored_items():
         assert same(curve.roc_curve(ties="best").threshold, [-worst, 2.0, worst, nan])
 
 
+def test_at_threshold_compares_integers_exactly():
     y_score = np.array([2**53, 2**53 + 1, 2**53 + 2], np.int64)
     for threshold in (2**53 + 1, np.int64(2**53 + 1), np.array([2**53 + 1])):
         counts = hc.at_threshold([0, 1, 1], y_score, threshold)

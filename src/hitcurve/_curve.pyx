@@ -138,13 +138,12 @@ cdef object quotients(object values, str name, object whole, bint up):
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
-    """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
-    if (k is None) == (fraction is None):
-        raise ValueError("give either k or fraction" if k is None else
-                         f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
     if fraction is not None:
+        if k is not None:
+            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
         return quotients(fraction, "fraction", num_items, True)
-    return whole_ranks(k, divides)
+    return (None, None) if k is None else whole_ranks(k, divides)
 
 
 cdef object whole_ranks(object k, bint divides=False):
@@ -312,8 +311,8 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int
-            The cutoff rank, from 1.
+        k : int or array of int, optional
+            The cutoff rank, from 1. Without it, as for every measure that takes it, all items count: k = N.
         fraction : float or array of float, in place of k
             A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7).
         ties : {"expected", "best", "worst", "threshold"}
@@ -322,7 +321,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN only for a fraction of no items.
+            In [0, 1]; NaN only for no items without `k`.
 
         References
         ----------
@@ -1321,9 +1320,9 @@ cdef class HitCurve(_Measures):
 
     def __len__(self):
         return self.table.rows
+
     def __bool__(self):
         return True  # a curve is one, also without rows
-
 
     def __repr__(self):
         report = self.tied
