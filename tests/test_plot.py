@@ -1,5 +1,7 @@
 """Pictures: what is drawn, not its pixels; how far thinned lines are from whole ones; what cannot be drawn."""
 
+import io
+import pickle
 import subprocess
 import sys
 
@@ -14,6 +16,22 @@ from hitcurve import plot  # noqa: E402
 Y = [1, 0, 1, 0, 0, 1, 0, 0]
 S = [9, 8, 7, 7, 7, 4, 3, 3]
 CURVE = hc.HitCurve(Y, S)
+
+
+@pytest.fixture(autouse=True)
+def no_pyplot(monkeypatch):
+    """Whatever else has loaded it in this process."""
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+
+
+@pytest.fixture
+def plt(no_pyplot, monkeypatch):
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
+    yield pyplot
+    pyplot.close("all")
 
 
 def large(n=200_000, share=0.05, digits=None, seed=0):
@@ -266,6 +284,46 @@ def test_saved(tmp_path, form):
     path = tmp_path / f"a.{form}"
     CURVE.plot().figure.savefig(path)
     assert path.stat().st_size > 1000
+
+
+def ink(png):
+    """The share of the pixels of a picture, or of its bytes, that are not white."""
+    from matplotlib.image import imread
+
+    return float((imread(io.BytesIO(png) if isinstance(png, bytes) else png, format="png")[..., :3] < 1).any(-1).mean())
+
+
+@pytest.mark.parametrize("kind", plot.KINDS)
+@pytest.mark.parametrize("draw", [lambda kind: CURVE.plot(kind), lambda kind: hc.plot_curves({"a": CURVE}, kind)])
+def test_pyplot_writes_and_shows_what_was_drawn(tmp_path, plt, draw, kind):
+    ax = draw(kind)
+    assert (plt.get_fignums(), plt.gcf(), plt.gca()) == ([1], ax.figure, ax)
+    plt.savefig(tmp_path / "a.png")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "matplotlib.pyplot")
+        apart = draw(kind)
+    assert plt.get_fignums() == [1]
+    assert ink(tmp_path / "a.png") > 0.5 * ink(apart._repr_png_()) > 0.01
+
+
+def test_pyplots_current_axes(plt):
+    whole, (left, right) = plt.subplots(1, 2)
+    plt.sca(left)
+    assert CURVE.plot("roc") is left
+    assert hc.plot_curves({"b": CURVE}, "roc") is left
+    assert [one.get_label() for one in left.get_lines()].count("random order") == 1
+    assert len({one.get_color() for one in left.get_lines()}) == 3
+    assert CURVE.plot(ax=right) is right
+    assert plt.get_fignums() == [whole.number]
+    apart = plot.figure({"a": CURVE})
+    assert apart is not plt.gcf() and len(whole.axes) == 2
+
+
+def test_a_notebook_shows_axes_and_figures_without_pyplot():
+    ax = CURVE.plot("roc")
+    for one in (ax, ax.figure, pickle.loads(pickle.dumps(ax)), plot.figure({"a": CURVE})):
+        assert one._repr_png_()[:4] == b"\x89PNG"
+        assert ink(one._repr_png_()) > 0.01
 
 
 def test_no_window_and_no_global_state():
