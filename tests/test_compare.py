@@ -1,12 +1,17 @@
 """compare: over items against enumeration and plain resampling, over queries and groups against each other."""
 
 import math
+import re
 from collections import Counter
+from copy import copy
 from fractions import Fraction
+from html import unescape
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from test_resample import UNLIKELY, chi_square, ranking, slow_delong
@@ -297,6 +302,35 @@ AP       B_1     A            +0.1250  +0.0500 to +0.2000  0.2500    0.2500  0.0
     assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & 0.2500 & 0.2500 & 0.0796 \\" in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
+
+
+def shown(cell):
+    """What a reader of Markdown sees of a cell in which nothing is marked up; an error if anything is."""
+    plain = re.sub(r"(?<=[^\W_])_(?=[^\W_])", "", re.sub(r"\\.|&(amp|lt|gt);", "", cell))
+    assert not re.search(r"[&<>\\`*_\[\]|~$\n\r]", plain), cell
+    return unescape(re.sub(r"\\(.)", r"\1", cell))
+
+
+names = st.text(st.sampled_from("aZ0 _|\\`*[]()<>/&!#~$=+-.:\n\r\u2028é") | st.characters(codec="utf-8"), max_size=8)
+
+
+@given(st.lists(names, min_size=2, max_size=2, unique_by=lambda name: " ".join(name.split())))
+@example(["<script>alert(1)</script>", "a\nb\r\nc"])
+@example(["a|b\\|c", "**x** `y` [z](w) &amp; $v$ ~~u~~ __t__ s_r"])
+def test_names_are_shown_letter_by_letter(two):
+    plain = hc.compare({"A": [0.1, 0.5, 0.3, 0.2], "B": [0.3, 0.6, 0.5, 0.2]}, rng=1, n_resamples=9)
+    got = copy(plain)
+    got.systems = tuple(one._replace(system=name) for one, name in zip(plain.systems, two, strict=True))
+    got.rows = (plain.rows[0]._replace(baseline=two[0], system=two[1]),)
+    lines = got.to_markdown().split("\n")
+    assert len(lines) == len(plain.to_markdown().splitlines())
+    for text in (str, hc.Comparison.to_latex):
+        assert len(text(got).splitlines()) == len(text(plain).splitlines())
+    for line, name in zip(lines[2:4], two, strict=True):
+        cells = re.split(r"(?<!\\)(?:\\\\)*\|", line)
+        assert len(cells) == 6
+        cell = line.removeprefix("| AP | ").rpartition(" | ")[0].rpartition(" | ")[0]
+        assert shown(cell) == " ".join(name.splitlines())
 
 
 def test_every_line_of_latex_has_all_columns():

@@ -252,6 +252,8 @@ def _csv(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
 
 
 def _table(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
+    from hitcurve.report import Grid, aligned
+
     measures = list(evaluations[0].means)
     rows = [["run", *(["query"] if each else []), *measures]]
     for name, one in zip(names, evaluations, strict=True):
@@ -260,16 +262,7 @@ def _table(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
             for query, *values in zip(one.query_ids, *columns, strict=True):
                 rows.append([name, query, *map(_number, values)])
         rows.append([name, *(["all"] if each else []), *map(_number, one.means.values())])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left = 2 if each else 1
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in rows
-    )
+    return aligned(Grid(rows, left=2 if each else 1))
 
 
 def _number(value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._rank import checked_column, checked_flags, checked_scores
 from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
+from hitcurve.report import Grid, aligned, one_line
 from hitcurve.resample import (
     as_measure,
     auc_components,
@@ -132,8 +134,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        blocks = [_text_table(table) for table in self._tables()]
-        return "\n\n".join([*blocks, self._note()])
+        return "\n".join([*(aligned(Grid(table, _names(table[0]))) for table in self._tables()), self._note()])
 
     def to_markdown(self) -> str:
         """The tables in Markdown.
@@ -153,9 +154,7 @@ class Comparison:
         blocks = []
         for head, *body in self._tables():
             lines = [head, ["---" if i < _names(head) else "--:" for i in range(len(head))], *body]
-            blocks.append(
-                "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-            )
+            blocks.append("\n".join("| " + " | ".join(map(_markdown, line)) + " |" for line in lines))
         return "\n\n".join([*blocks, self._note()])
 
     def to_latex(self) -> str:
@@ -245,22 +244,20 @@ def _probability(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
-def _text_table(rows: list[list[str]]) -> str:
-    width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    names = _names(rows[0])
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if i < names else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, width, strict=True))
-        ).rstrip()
-        for line in rows
-    )
-
-
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in one_line(text))
+
+
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def _markdown(text: str) -> str:
+    """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
+    marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
+    return re.sub(marks, lambda found: _MARKDOWN.get(found[0], "\\" + found[0]), one_line(text))
 
 
 # --- the one function ---------------------------------------------------------------------------------------

@@ -420,6 +420,11 @@ def _apart(low: float, high: float) -> list[str]:
     return [repr(low), repr(high)]
 
 
+def one_line(text: str) -> str:
+    """The text without line ends, which names may hold and a line of a table must not."""
+    return " ".join(text.splitlines())
+
+
 def aligned(grid: Grid) -> str:
     """The grid as lines of text."""
     return _aligned(grid.rows, grid.left, grid.notes, grid.breaks)
@@ -427,6 +432,7 @@ def aligned(grid: Grid) -> str:
 
 def _aligned(rows: list[list[str]], left: int = 1, notes: bool = False, breaks: tuple[int, ...] = ()) -> str:
     """Columns two spaces apart: the first ones, and with `notes` the last, set left, numbers set right."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     words = {*range(left), *([len(widths) - 1] if notes else [])}
     lines = []
