@@ -1,5 +1,7 @@
 """The commands where a shell is unkind: closed and full streams, odd names, options that cannot be."""
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -107,6 +109,21 @@ def test_wrong_usage(capsys, arguments, problem):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert problem in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "@x", "-5", "+5", "a,b", 'a"b'])
+def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
+    """No letter is added against spreadsheets, for programs would take it for the name's; the help says so."""
+    cell = '"' + name.replace('"', '""') + '"'
+    (tmp_path / "a.csv").write_text(f"label,score,set\n1,3,{cell}\n0,2,{cell}\n")
+    _, out, _ = run(capsys, *TABLE, "--group", "set", "-m", "AP", "--format", "csv")
+    assert [row[0] for row in csv.reader(io.StringIO(out))] == ["group", name, "mean"]
+    (tmp_path / "q.txt").write_text(f"{name} 0 d1 1\n")
+    (tmp_path / name).write_text(f"{name} Q0 d1 1 2.5 t\n")
+    _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
+    assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
+    for command in ("table", "trec"):
+        assert "csv (names are kept, formulas too)" in " ".join(run(capsys, command, "--help")[1].split())
 
 
 def test_the_string_of_levels_by_its_names(capsys):

@@ -140,7 +140,7 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
     add("--report", "FILE", "write one HTML page with all of it")
     forms = {"choices": ("table", "csv", "json"), "default": "table"}
-    add("--format", "FORM", "table, csv or json (default: table)", **forms)
+    add("--format", "FORM", "table, csv (names are kept, formulas too), json (default: table)", **forms)
     add("--mean-only", None, "no lines for single groups", **flag)
     add("--no-header", None, "the first line is data (default: column names)", **flag)
     add("--workers", "N", "threads (default: all cores)", type=_count, default=-1)

@@ -87,7 +87,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=("table", "trec", "csv", "json"),
         default="table",
         metavar="FORM",
-        help="table, trec (what trec_eval prints), csv, json (default: table)",
+        help="table, trec (what trec_eval prints), csv (names are kept, formulas too), json (default: table)",
     )
     parser.add_argument("--compare", action="store_true", help="test the differences between runs (default: no)")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run (default: every pair)")
