@@ -516,7 +516,7 @@ def test_queries_on_one_side_only():
         ({"missing": "one"}, "missing is 'one'"),
         ({"scores": "float16"}, "scores is 'float16'"),
         ({"depth": 0}, "depth is 0"),
-        ({"depth": 5, "ties": "best"}, "depth needs ranks"),
+        ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
         ({"measures": "BEDROC"}, "not on a run"),
         ({"measures": "P@1%"}, "give a rank"),

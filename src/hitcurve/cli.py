@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,10 @@ __all__ = ["main", "say"]
 _WIDTH = 88
 _RESAMPLES = 1000
 _MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
+# What stands for the library's arguments, which its errors name.
+_OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties", "depth": "-M",
+            "missing": "--missing", "empty": "--empty"}  # fmt: skip
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'(\w+)'|(\d+)\b|False\b)")
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
 
@@ -76,6 +81,7 @@ def _streams() -> None:
 
 
 def _failed(problem: str) -> int:
+    problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
 

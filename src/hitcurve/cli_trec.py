@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve.cli import _count
+
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
     from hitcurve.trec import Evaluation
@@ -68,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-J", "--judged-only", action="store_true", help="drop unjudged documents first (default: not relevant)"
     )
     parser.add_argument(
-        "-M", dest="depth", metavar="DEPTH", type=int, help="only the first documents of each query (default: all)"
+        "-M", dest="depth", metavar="DEPTH", type=_count, help="only the first documents of each query (default: all)"
     )
     parser.add_argument(
         "--trec-eval",

@@ -544,7 +544,7 @@ class _Batches(Source):
         if self.nan_policy == "raise" and _has_nan(score):
             at = int(np.argmax(np.isnan(score)))
             raise ValueError(f"source: row {start + at + 1}: the score is nan, which has no rank: rank such rows last "
-                             "(nan_policy 'worst') or leave them out ('omit')")  # fmt: skip
+                             "(nan_policy='worst') or leave them out (nan_policy='omit')")  # fmt: skip
         group = None
         if len(batch) > 2:
             groups = _group_names(batch[2], place)

@@ -377,7 +377,7 @@ class TableReader:
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
         raise ValueError(
             f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
-            "header=False (--no-header)"
+            "header=False"
         )
 
     def _threaded(self, parse: Callable[[bytes], list[Any]], slabs: Iterable[bytes]) -> Iterator[Callable[[], Any]]:
@@ -878,8 +878,8 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
         index = int(np.isnan(scores).argmax())
         raise _BadCell(
             index,
-            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy 'worst') or "
-            "leave them out ('omit')",
+            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy='worst') or "
+            "leave them out (nan_policy='omit')",
         )
     return scores
 

@@ -721,7 +721,7 @@ def _check(rules: _Rules) -> None:
         if getattr(rules, option) not in values:
             raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
     if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
-        raise ValueError(f"depth needs ranks: ties is {rules.ties!r}, which resolves none")
+        raise ValueError(f"depth={rules.depth} needs ranks, and ties={rules.ties!r} resolves none")
 
 
 def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
