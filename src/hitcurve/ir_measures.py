@@ -23,7 +23,7 @@ _measures, _providers = _ir_measures.measures, _ir_measures.providers
 NOT_PROVIDED, _Any = _providers.base.NOT_PROVIDED, _providers.base.Any
 
 
-class HitcurveProvider(_providers.Provider):  # type: ignore[misc]
+class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
     """Measures by hitcurve."""
 
     NAME = "hitcurve"
@@ -54,7 +54,7 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc]
         return _Evaluator(list(measures), qrels)
 
 
-class _Evaluator(_providers.Evaluator):  # type: ignore[misc]
+class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
     def __init__(self, measures: list[Any], qrels: Any) -> None:
         nested = _ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
         super().__init__(measures, set(nested))
