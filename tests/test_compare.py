@@ -260,6 +260,24 @@ def test_queries_without_a_value():
     assert "-" in str(nothing)
 
 
+def test_the_intervals_of_systems_are_those_of_the_curves():
+    """One procedure for one number: of a ranking, of a mean over queries or groups, to the bit."""
+    y, a, b = two_rankings(step=0.5)
+    for method in (None, "bootstrap"):
+        for stratified in (False, True):
+            options = {"method": method, "stratified": stratified, "n_resamples": 99, "rng": 3, "ties": "worst"}
+            got = hc.compare(y, {"a": a, "b": b}, measures=["AP", "ROCAUC", "EF@5%", "AP@10"], **options)
+            for one in got.systems:
+                alone = hc.HitCurve(y, {"a": a, "b": b}[one.system]).interval(one.measure, **options)
+                assert one[2:] == (alone.estimate, *alone.confidence_interval, alone.method)
+    groups = np.arange(300) % 30
+    curves = {name: hc.HitCurves(y, s, qid=groups) for name, s in (("a", a), ("b", b), ("c", -a))}
+    for rng in (3, np.random.default_rng(3)):
+        for one in hc.compare(curves, measures="P@5", n_resamples=99, rng=rng).systems:
+            alone = curves[one.system].interval("P@5", n_resamples=99, rng=3)
+            assert one[2:] == (alone.estimate, *alone.confidence_interval, "bootstrap")
+
+
 def test_seeds():
     values = per_query()
     generator = np.random.default_rng(1)
@@ -279,22 +297,22 @@ def test_text_table():
     assert (
         str(got)
         == """\
-measure  system    mean     95 % interval
-AP       A       0.2750  0.1500 to 0.4250
-AP       B_1     0.4000  0.2500 to 0.5500
+measure  system    mean     95 % interval         by
+AP       A       0.2750  0.1500 to 0.4250  bootstrap
+AP       B_1     0.4000  0.2500 to 0.5500  bootstrap
 
-measure  system  baseline  difference       95 % interval       p  p (Holm)   p (t)
-AP       B_1     A            +0.1250  +0.0500 to +0.2000  0.2500    0.2500  0.0796
+measure  system  baseline  difference       95 % interval         by       p  p (Holm)   p (t)
+AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap  0.2500    0.2500  0.0796
 
 4 queries. p: exact randomization test, two-sided; intervals from 9999 resamples."""
     )
     assert repr(got) == "Comparison(1 differences over 4 queries)"
     markdown = got.to_markdown().splitlines()
-    assert markdown[0] == "| measure | system | mean | 95 % interval |"
-    assert markdown[1] == "| --- | --- | --: | --: |"
-    assert markdown[-3] == "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | 0.2500 | 0.2500 | 0.0796 |"
+    assert markdown[0] == "| measure | system | mean | 95 % interval | by |"
+    assert markdown[1] == "| --- | --- | --: | --: | --: |"
+    assert markdown[-3] == "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.2500 | 0.2500 | 0.0796 |"
     latex = got.to_latex()
-    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & 0.2500 & 0.2500 & 0.0796 \\" in latex
+    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.2500 & 0.2500 & 0.0796 \\" in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
 
@@ -304,7 +322,7 @@ def test_every_line_of_latex_has_all_columns():
     text = hc.compare(y, {"a&b": a, "c|d": b, "e\\f~^": -a}, rng=1, n_resamples=100).to_latex()
     for line in text.splitlines():
         if line.endswith(r"\\"):
-            assert line.replace(r"\&", "").count(" & ") in (3, 6)
+            assert line.replace(r"\&", "").count(" & ") in (4, 7)
     assert r"e\textbackslash{}f\textasciitilde{}\textasciicircum{}" in text
     assert r"$<$0.0001" in text
 
@@ -331,7 +349,12 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y, {"a": A, "b": B[:9]}, groups=Y), ValueError, "'b': "),
         (lambda: hc.compare(Y, {"a": A, "b": B}, measures=[]), ValueError, "measures is empty"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, measures="XX"), ValueError, "there is no measure 'XX'"),
-        (lambda: hc.compare(Y, {"a": A, "b": B}, measures="AP", method="delong"), ValueError, "not AP"),
+        (lambda: hc.compare(Y, {"a": A, "b": B}, measures="AP", method="delong"), ValueError, "not go with AP"),
+        (
+            lambda: hc.compare(Y, {"a": A, "b": B}, measures="ROCAUC", method="delong", ties="worst"),
+            ValueError,
+            "counts a tied pair as a half, ties='worst' does not",
+        ),
         (lambda: hc.compare(Y, {"a": A, "b": B}, method="t"), ValueError, "method='t' is unknown"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, groups=Y, method="delong"), ValueError, "over groups"),
         (lambda: hc.compare({"a": [1.0], "b": [2.0]}, groups=[1]), ValueError, "groups goes with labels and scores"),

@@ -2144,8 +2144,8 @@ cdef class HitCurves(_Measures):
         measure : str
             The name of a measure.
         method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, the default: from resamples of the queries. ``"t"``: Student's (needs scipy), for few queries,
-            as the folds of a cross-validation.
+            ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
+            ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
@@ -2154,7 +2154,7 @@ cdef class HitCurves(_Measures):
         Returns
         -------
         Interval
-            As of ``HitCurve.interval``; the estimate is the mean. NaN without queries.
+            As of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
 
         Examples
         --------

@@ -22,12 +22,13 @@ from hitcurve.resample import (
     check_flag,
     check_level,
     checked_seed,
+    curve_intervals,
     entropy,
     item_blocks,
+    normal_interval,
     quantiles,
     resampled_means,
 )
-from hitcurve.results import ConfidenceInterval
 from hitcurve.significance import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare"]
@@ -45,7 +46,9 @@ class SystemValue(NamedTuple):
     value
         The measure; over queries or groups its mean.
     low, high
-        Ends of its interval.
+        Ends of its interval: what ``interval`` gives for it.
+    method
+        How that was made: ``"logit"``, ``"delong"``, ``"bootstrap"``.
     """
 
     measure: str
@@ -53,6 +56,7 @@ class SystemValue(NamedTuple):
     value: float
     low: float
     high: float
+    method: str
 
 
 class Difference(NamedTuple):
@@ -148,7 +152,7 @@ class Comparison:
         >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
         >>> comparison = hc.compare(systems, rng=0)
         >>> print(comparison.to_markdown().splitlines()[0])
-        | measure | system | mean | 95 % interval |
+        | measure | system | mean | 95 % interval | by |
         """
         blocks = []
         for head, *body in self._tables():
@@ -194,9 +198,10 @@ class Comparison:
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.confidence_level:.6g} %"
-        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval"]]
-        values += [[one.measure, one.system, _number(one.value), _between(one.low, one.high)] for one in self.systems]
-        head = ["measure", "system", "baseline", "difference", f"{level} interval", "p", "p (Holm)"]
+        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval", "by"]]
+        for one in self.systems:
+            values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
+        head = ["measure", "system", "baseline", "difference", f"{level} interval", "by", "p", "p (Holm)"]
         with_t = any(row.p_t is not None for row in self.rows)
         with_tukey = any(row.p_tukey is not None for row in self.rows)
         head += ["p (t)"] * with_t + ["p (Tukey)"] * with_tukey
@@ -208,6 +213,7 @@ class Comparison:
                 row.baseline,
                 _number(row.difference, "+"),
                 _between(row.low, row.high, "+"),
+                "delong" if row.test == "DeLong" else "bootstrap",
                 _probability(row.p_value),
                 _probability(row.p_holm),
             ]
@@ -325,8 +331,8 @@ def compare(
     -------
     Comparison
         ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        interval; ``str()``, ``to_markdown()`` and ``to_latex()`` make tables. Queries and groups in which no system
-        has a value are left out, and counted.
+        the interval that HitCurve and HitCurves give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
+        ``to_latex()`` make tables. Queries and groups in which no system has a value (NaN) are left out, and counted.
 
     Raises
     ------
@@ -352,6 +358,7 @@ def compare(
     """
     level, threads = check_level(confidence_level), check_workers(workers)
     check_flag(stratified, "stratified")
+    checked_seed(rng)
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
@@ -538,19 +545,20 @@ def _over_items(
 ) -> Comparison:
     from hitcurve._resample import Resampler
 
-    by_delong = []
-    for one in measures:
-        fits = one.record.name == "ROCAUC" and one.reading(ties) in ("expected", "threshold")
-        if method == "delong" and not fits:
-            raise ValueError(f"method='delong' compares ROCAUC with a tied pair as a half, not {one.name}")
-        by_delong.append(fits and method != "bootstrap")
     curves = kinds.rankings
-    values = np.array([[float(one(curve, ties)) for curve in curves] for one in measures])
+    options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
+    alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
+    systems = [
+        SystemValue(one.measure, name, one.estimate, one.confidence_interval[0], one.confidence_interval[1], one.method)
+        for of_measure in zip(*alone, strict=True)
+        for name, one in zip(names, of_measure, strict=True)
+    ]
+    by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
-    rows = [len(curve) for curve in curves]
-    if not all(by_delong) and min(rows) > 0:
+    sizes = [len(curve) for curve in curves]
+    if not all(by_delong) and min(sizes) > 0:
         resampler = Resampler(
-            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, rows, stratified
+            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, sizes, stratified
         )
 
         def read(block: list[HitCurves]) -> _Array:
@@ -560,33 +568,23 @@ def _over_items(
             )
 
         lower = [curve.lower_is_better for curve in curves]
-        drawn = np.concatenate(item_blocks(resampler, sum(rows), n_resamples, rng, workers, lower, read))
-    systems: list[SystemValue] = []
+        drawn = np.concatenate(item_blocks(resampler, sum(sizes), n_resamples, rng, workers, lower, read))
     differences: list[Difference] = []
     pairs = _pairs(names, baseline)
     for m, one in enumerate(measures):
         covariance = _auc_covariance(kinds) if by_delong[m] else None
-
-        def estimate(weight: _Array, m: int = m, covariance: _Array | None = covariance) -> tuple[float, Any, float]:
-            """A weighted sum of the systems' values, its interval and the p-value of 0."""
-            value = float(weight @ values[m])
-            if covariance is not None:
-                return value, *_normal(value, math.sqrt(max(0.0, float(weight @ covariance @ weight))), level)
-            sums = drawn[:, m] @ weight
-            return value, quantiles(sums, value, level, None), _bootstrap_p(sums)
-
-        one_each = np.eye(len(names))
-        for s, name in enumerate(names):
-            value, (low, high), _ = estimate(one_each[s])
-            if by_delong[m]:
-                low, high = max(0.0, low), min(1.0, high)
-            systems.append(SystemValue(one.name, name, value, low, high))
-        found = []
+        rows = []
         for a, b in pairs:
-            value, (low, high), p = estimate(one_each[b] - one_each[a])
-            test = "DeLong" if by_delong[m] else "bootstrap"
-            found.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
-        differences += _corrected(found)
+            value = alone[b][m].estimate - alone[a][m].estimate
+            if covariance is not None:
+                weight = np.eye(len(names))[b] - np.eye(len(names))[a]
+                error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
+                (low, high), p, test = normal_interval(value, error, level), normal_p(value, error), "DeLong"
+            else:
+                apart = drawn[:, m, b] - drawn[:, m, a]
+                (low, high), p, test = quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
+            rows.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
+        differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
 
 
@@ -597,13 +595,6 @@ def _auc_covariance(kinds: _Kinds) -> _Array:
         hits.append(hit[kinds.hit_place[:, s]])
         others.append(other[kinds.other_place[:, s]])
     return delong_covariance(np.stack(hits, axis=1), kinds.hit_weight, np.stack(others, axis=1), kinds.other_weight)
-
-
-def _normal(value: float, error: float, level: float) -> tuple[ConfidenceInterval, float]:
-    from statistics import NormalDist
-
-    half = NormalDist().inv_cdf((1 + level) / 2) * error
-    return ConfidenceInterval(value - half, value + half), normal_p(value, error)
 
 
 def _bootstrap_p(sums: _Array) -> float:
@@ -697,38 +688,39 @@ def _over_queries(
             )
         kept = values[~missing.all(axis=1)]
         count, left_out = max(count, kept.shape[0]), max(left_out, values.shape[0] - kept.shape[0])
-        # Streams of their own for each measure and test, whatever else is asked for.
-        seeds = (
-            [np.random.default_rng(entropy(rng)) for _ in range(3)]
-            if isinstance(rng, np.random.Generator)
-            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(checked_seed(rng)).spawn(3)]
-        )
         if kept.shape[0] == 0:
             nan = math.nan
-            systems += [SystemValue(title, name, nan, nan, nan) for name in names]
+            systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
             differences += [
                 Difference(title, names[a], names[b], nan, nan, nan, nan, "randomization", nan, nan, None)
                 for a, b in pairs
             ]
             continue
-        drawn = resampled_means(kept, n_resamples, seeds[0])
-        mean = [math.fsum(column) / kept.shape[0] for column in kept.T]
+        drawn = resampled_means(kept, n_resamples, rng)
         for s, name in enumerate(names):
-            low, high = quantiles(drawn[:, s], mean[s], level, None)
-            systems.append(SystemValue(title, name, mean[s], low, high))
-        honest = tukey(kept, n_resamples, seeds[2]) if len(names) > 2 else None
-        words = entropy(seeds[1])
+            mean = math.fsum(kept[:, s]) / kept.shape[0]
+            low, high = quantiles(drawn[:, s], mean, level, None)
+            systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
+        # Streams of their own for each measure and test, whatever else is asked for.
+        seeds = (
+            [np.random.default_rng(entropy(rng)) for _ in range(2)]
+            if isinstance(rng, np.random.Generator)
+            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(rng).spawn(3)[1:]]
+        )
+        honest = tukey(kept, n_resamples, seeds[1]) if len(names) > 2 else None
+        words = entropy(seeds[0])
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
-            low, high = quantiles(drawn[:, b] - drawn[:, a], mean[b] - mean[a], level, None)
+            mean = math.fsum(difference) / kept.shape[0]
+            low, high = quantiles(drawn[:, b] - drawn[:, a], mean, level, None)
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             rows.append(
                 Difference(
                     title,
                     names[a],
                     names[b],
-                    math.fsum(difference) / kept.shape[0],
+                    mean,
                     low,
                     high,
                     p,
