@@ -260,6 +260,21 @@ def test_queries_without_a_value():
     assert "-" in str(nothing)
 
 
+def test_evaluations_are_compared_in_all_they_hold():
+    found = {}
+    for name, runs in (("x", {"a": 1.0, "b": 2.0}), ("y", {"a": 2.0, "b": 1.0})):
+        qrels, run = (dict.fromkeys(("q1", "q2", "q3"), of) for of in ({"a": 1, "c": 1}, runs))
+        found[name] = hc.evaluate(qrels, run, ["nDCG@10", "AP", "NumRet", "GMAP", "P@1"])
+    got = hc.compare(found)
+    assert [row.measure for row in got.rows] == ["nDCG@10", "AP", "P@1"]  # sums and geometric means are no means
+    assert got.rows == hc.compare(found, measures=["nDCG@10", "AP", "P@1"]).rows
+    more = Evaluated(found["x"].query_ids, {**found["x"].values, "R@5": found["x"].values["AP"]})
+    with pytest.raises(ValueError, match="'y' has no R@5: it was evaluated for nDCG@10, AP"):
+        hc.compare({"more": more, "y": found["y"]})
+    with pytest.raises(ValueError, match="measures is empty"):
+        hc.compare({name: Evaluated(["q"], {"NumRet": np.ones(1)}) for name in "ab"})
+
+
 def test_the_intervals_of_systems_are_those_of_the_curves():
     """One procedure for one number: of a ranking, of a mean over queries or groups, to the bit."""
     y, a, b = two_rankings(step=0.5)

@@ -304,7 +304,8 @@ def compare(
     y_score : mapping of str to array_like of shape (n,), optional
         Scores of the same items by the name of the ranking.
     measures : str or sequence of str, optional
-        Names of measures: AP and ROCAUC over items unless said, else AP. Arrays are taken as they are.
+        Names of measures. None takes AP and ROCAUC over items, of evaluations all those that they hold but for sums and
+        geometric means, else AP. Arrays are taken as they are.
     baseline : str, optional
         The system that each of the others is compared with; None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -371,7 +372,7 @@ def compare(
             name = "groups" if groups is not None else "method"
             raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names = _checked_names(y_true, baseline)
-        found = _per_query(y_true, names, _listed_measures(measures, ("AP",)), ties)
+        found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
         return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "queries")
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
@@ -414,9 +415,21 @@ def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower
         raise type(error)(f"{name!r}: {error}") from None
 
 
-def _listed_measures(measures: Any, default: tuple[str, ...]) -> list[Any]:
+def _is_evaluation(result: Any) -> bool:
+    return hasattr(result, "values") and hasattr(result, "query_ids")
+
+
+def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
+    """What evaluations were asked for and has a mean over queries."""
+    if not all(_is_evaluation(results[name]) for name in names):
+        return ("AP",)
+    held = dict.fromkeys(measure for name in names for measure in results[name].values)
+    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
+
+
+def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
     if measures is None:
-        return list(default)
+        measures = default
     chosen = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not chosen:
         raise ValueError("measures is empty")
@@ -645,7 +658,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         return known.name, np.asarray(known(result, ties), np.float64), ids
-    if hasattr(result, "values") and hasattr(result, "query_ids"):
+    if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
             name = as_measure(measure).name
