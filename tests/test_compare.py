@@ -1,6 +1,7 @@
 """compare: over items against enumeration and plain resampling, over queries and groups against each other."""
 
 import math
+import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
@@ -273,6 +274,24 @@ def test_evaluations_are_compared_in_all_they_hold():
         hc.compare({"more": more, "y": found["y"]})
     with pytest.raises(ValueError, match="measures is empty"):
         hc.compare({name: Evaluated(["q"], {"NumRet": np.ones(1)}) for name in "ab"})
+
+
+def test_only_students_t_needs_scipy(monkeypatch):
+    with_scipy = hc.compare(per_query(systems=2), rng=1)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "scipy"] + ["scipy"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    without = hc.compare(per_query(systems=2), rng=1)
+    assert without.systems == with_scipy.systems
+    assert without.rows == tuple(row._replace(p_t=None) for row in with_scipy.rows)
+    assert str(without).endswith('resamples. Student\'s t needs scipy: pip install "hitcurve[stats]".')
+    assert "p (t)" not in str(without)
+    assert "scipy" not in str(with_scipy)
+    y, a, b = two_rankings()
+    groups = np.arange(300) % 5
+    assert hc.compare(y, {"a": a, "b": b}, groups=groups).rows[0].p_t is None
+    assert "scipy" not in str(hc.compare(y, {"a": a, "b": b}, n_resamples=9))
+    with pytest.raises(ModuleNotFoundError, match=r"pip install \"hitcurve\[stats\]\""):
+        hc.HitCurves(y, a, qid=groups).interval(method="t")
 
 
 def test_the_intervals_of_systems_are_those_of_the_curves():

@@ -15,6 +15,7 @@ from hitcurve._rank import checked_column, checked_flags, checked_scores
 from hitcurve.cores import check_workers
 from hitcurve.measures import Measure
 from hitcurve.resample import (
+    NO_SCIPY,
     as_measure,
     auc_components,
     check_choice,
@@ -77,7 +78,7 @@ class Difference(NamedTuple):
     p_holm
         `p_value` corrected for all the pairs compared in this measure (Holm 1979).
     p_t
-        Of Student's paired test, over queries or groups; else None.
+        Of Student's paired test, over queries or groups; None over items, and where scipy is not installed.
     p_tukey
         Of the randomised Tukey test of all systems, where there are three or more over queries or groups; else None.
     """
@@ -229,6 +230,8 @@ class Comparison:
         text = text.rstrip(";") + "."
         if self.left_out:
             text += f" {self.left_out} {self.unit} without a value were left out."
+        if self.unit != "items" and any(row.p_t is None for row in self.rows):
+            text += f" {NO_SCIPY}."
         return text
 
 
@@ -346,8 +349,8 @@ def compare(
     The p-value over items inverts the percentile interval: twice the smaller share of resamples on one side of 0, as a
     share (b + 1)/(m + 1); for ROCAUC it is that of DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44:837. Over
     queries: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007, CIKM);
-    Student's paired t; the randomised Tukey test for three or more systems (Carterette 2012, ACM Trans. Inf. Syst.
-    30:4).
+    Student's paired t, where scipy is installed; the randomised Tukey test for three or more systems (Carterette 2012,
+    ACM Trans. Inf. Syst. 30:4).
 
     Examples
     --------
