@@ -2,12 +2,15 @@
 
 import math
 import sys
+import warnings
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from test_resample import UNLIKELY, chi_square, ranking, slow_delong
@@ -254,11 +257,75 @@ def test_queries_without_a_value():
     got = hc.compare(values, rng=1)
     assert (got.count, got.left_out) == (2, 1)
     assert "1 queries without a value were left out." in str(got)
-    with pytest.raises(ValueError, match="AP of query 1 is undefined for 'a', but not for all"):
+    with pytest.raises(ValueError, match="AP of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
         hc.compare({"a": values["a"], "b": np.array([0.2, 0.5, 0.1])})
     nothing = hc.compare({"a": [math.nan], "b": [math.nan]})
     assert math.isnan(nothing.rows[0].p_value)
     assert "-" in str(nothing)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("q", [0, 2])
+def test_values_that_are_not_finite(bad, q):
+    values = {"a": [0.5, 0.25, 0.5], "b": [0.5, 0.25, 0.125]}
+    values["b"][q] = bad
+    with pytest.raises(ValueError, match=rf"^AP of query {q} is {bad} for 'b': a value must be finite"):
+        hc.compare(values)
+    ids = ["x", "y", "z"]
+    systems = {name: Evaluated(ids, {"P@5": np.array(column)}) for name, column in values.items()}
+    with pytest.raises(ValueError, match=rf"^P@5 of query '{ids[q]}' is {bad} for 'b': "):
+        hc.compare(systems)
+    with pytest.raises(ValueError, match=rf"query {q} is {bad} for 'b': "):
+        hc.compare(values, rng=1, measures="AP", baseline="a")
+
+
+def scaled(row, fields, power):
+    with np.errstate(over="ignore"):
+        return row._replace(**{name: float(np.ldexp(getattr(row, name), power)) for name in fields})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    values=st.integers(1, 24).flatmap(
+        lambda n: st.lists(st.lists(st.integers(-8, 8), min_size=n, max_size=n), min_size=2, max_size=3)
+    ),
+    power=st.sampled_from([-1070, -600, -300, 300, 600, 900, 1000, 1015, 1020]),
+)
+def test_finite_values_of_any_size(values, power):
+    """Times a power of two, all is times that power; p stays, and is never less than two of all ways."""
+    systems = {f"s{i}": np.array(column, float) for i, column in enumerate(values)}
+    plain = hc.compare(systems, n_resamples=49, rng=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = hc.compare({name: np.ldexp(v, power) for name, v in systems.items()}, n_resamples=49, rng=2)
+    for rows, fields in ((plain.systems, ("value", "low", "high")), (plain.rows, ("difference", "low", "high"))):
+        got = other.systems if rows is plain.systems else other.rows
+        for one, two in zip(rows, got, strict=True):
+            expected = scaled(one, fields, power)
+            if power > -1000:
+                assert repr(two) == repr(expected)
+            else:  # among subnormal numbers results are rounded
+                zero = dict.fromkeys(fields, 0.0)
+                assert repr(two._replace(**zero)) == repr(expected._replace(**zero))
+                got_values, expected_values = ([getattr(of, name) for name in fields] for of in (two, expected))
+                assert_allclose(got_values, expected_values, atol=1e-320)
+    for row in other.rows:
+        differ = np.count_nonzero(systems[row.system] != systems[row.baseline])
+        if row.test == "exact randomization":
+            assert row.p_value >= 2.0 ** (1 - max(1, differ))
+
+
+def test_the_ends_of_the_floats():
+    row = hc.compare({"a": [1e308] * 3, "b": [-1e308] * 3}).rows[0]
+    assert (row.difference, row.p_value, row.p_t) == (-math.inf, 0.25, 0.0)
+    values = {"a": [1.5e308, -1.2e308, 7e307], "b": [1e308, 2e307, 1.7e308]}
+    (row,) = hc.compare(values, rng=1).rows
+    assert row.difference == float((sum(map(Fraction, values["b"])) - sum(map(Fraction, values["a"]))) / 3)
+    assert row.p_t == pytest.approx(stats.ttest_rel(*(np.array(values[name]) / 1e308 for name in "ba")).pvalue)
+    tiny = [np.array([1.0, 1e-200, 2e-200]), np.array([1.0, 3e-200, 1e-200])]
+    assert hc.compare(dict(zip("ab", tiny, strict=True))).rows[0].p_t == pytest.approx(
+        stats.ttest_rel([0, 3, 1], [0, 1, 2]).pvalue
+    )
 
 
 def test_evaluations_are_compared_in_all_they_hold():

@@ -341,8 +341,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, a query with a
-        value in some systems only, and all that HitCurve refuses.
+        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, an infinite
+        value, a query with a value in some systems only, and all that HitCurve refuses.
 
     Notes
     -----
@@ -694,15 +694,15 @@ def _over_queries(
     differences: list[Difference] = []
     count = left_out = 0
     for title, (values, ids) in found.items():
-        missing = np.isnan(values)
-        mixed = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-        if mixed.shape[0]:
-            q = int(mixed[0])
+        without = np.asarray(np.isnan(values).all(axis=1))
+        wrong = np.argwhere(~np.isfinite(values) & ~without[:, None])
+        if wrong.shape[0]:
+            q, s = wrong[0].tolist()
             raise ValueError(
-                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is undefined for "
-                f"{names[int(np.argmax(missing[q]))]!r}, but not for all"
+                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is {values[q, s]} for "
+                f"{names[s]!r}: a value must be finite, or nan in all systems"
             )
-        kept = values[~missing.all(axis=1)]
+        kept = values[~without]
         count, left_out = max(count, kept.shape[0]), max(left_out, values.shape[0] - kept.shape[0])
         if kept.shape[0] == 0:
             nan = math.nan
@@ -712,10 +712,18 @@ def _over_queries(
                 for a, b in pairs
             ]
             continue
+        # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
+        power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
+        kept = np.ldexp(kept, -power)
+
+        def shown(value: float, sums: _Array, power: int = power) -> tuple[float, float, float]:
+            with np.errstate(over="ignore"):
+                value, low, high = np.ldexp([value, *quantiles(sums, value, level, None)], power).tolist()
+            return value, low, high
+
         drawn = resampled_means(kept, n_resamples, rng)
         for s, name in enumerate(names):
-            mean = math.fsum(kept[:, s]) / kept.shape[0]
-            low, high = quantiles(drawn[:, s], mean, level, None)
+            mean, low, high = shown(math.fsum(kept[:, s]) / kept.shape[0], drawn[:, s])
             systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
         # Streams of their own for each measure and test, whatever else is asked for.
         seeds = (
@@ -728,8 +736,7 @@ def _over_queries(
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
-            mean = math.fsum(difference) / kept.shape[0]
-            low, high = quantiles(drawn[:, b] - drawn[:, a], mean, level, None)
+            mean, low, high = shown(math.fsum(difference) / kept.shape[0], drawn[:, b] - drawn[:, a])
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             rows.append(
                 Difference(

@@ -52,6 +52,7 @@ def paired_t(difference: _Array) -> float | None:
         return math.nan
     if not difference.any():
         return 1.0
+    difference = np.ldexp(difference, -np.frexp(np.abs(difference).max())[1])  # no square overflows, nor vanishes
     spread = float(np.std(difference, ddof=1))
     if spread == 0:
         return 0.0
