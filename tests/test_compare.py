@@ -405,7 +405,7 @@ AP       B_1     0.4000  0.2500 to 0.5500  bootstrap
 measure  system  baseline  difference       95 % interval         by       p  p (Holm)   p (t)
 AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap  0.2500    0.2500  0.0796
 
-4 queries. p: exact randomization test, two-sided; intervals from 9999 resamples."""
+4 queries. p: exact randomization test, two-sided; bootstrap intervals from 9999 resamples."""
     )
     assert repr(got) == "Comparison(1 differences over 4 queries)"
     markdown = got.to_markdown().splitlines()

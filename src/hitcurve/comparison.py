@@ -225,9 +225,8 @@ class Comparison:
     def _note(self) -> str:
         said = {row.test for row in self.rows}
         tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
-        resamples = "" if said == {"DeLong"} else f" and intervals from {self.n_resamples} resamples"
-        text = f"{self.count} {self.unit}. p: {tests}, two-sided;{resamples.replace(' and', '')}"
-        text = text.rstrip(";") + "."
+        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {self.n_resamples} resamples"
+        text = f"{self.count} {self.unit}. p: {tests}, two-sided{resamples}."
         if self.left_out:
             text += f" {self.left_out} {self.unit} without a value were left out."
         if self.unit != "items" and any(row.p_t is None for row in self.rows):
