@@ -1,15 +1,20 @@
 """Rankings in memory against the twin, against counts by numpy, in batches and blocks; what must be refused."""
 
+import json
 import pickle
+import tempfile
 import threading
+from contextlib import redirect_stderr, redirect_stdout
 from fractions import Fraction
+from io import StringIO
 from math import inf, isnan, nan
+from pathlib import Path
 
 import numpy as np
 import reference as ref
 
 import hitcurve as hc
-from hitcurve import measures
+from hitcurve import cli, measures
 
 from .draws import (
     LABELS,
@@ -442,6 +447,25 @@ def resampled(draw):
             if {row.baseline, row.system} == {"a", "c"}:
                 same(row.difference, 0.0, "a difference from itself")
         str(found), found.to_markdown(), found.to_latex()
+
+
+def command_intervals(draw):
+    """Intervals by the command and by Python: the same for the same seed and number of resamples."""
+    rng = draw.generator()
+    hits, n_resamples = draw.pick([(5, 200), (60, 40), (2300, 1000)])  # tables of one block and of many
+    label = rng.permutation(np.arange(3 * hits) < hits).astype(int)
+    score = rng.permutation(len(label)) // draw.pick([1, 2])
+    seed, name = draw.whole(0, 2**40), draw.pick(["RIE(20)", "BEDROC(5)", "P@9", "EF@20%", "RR"])
+    quiet = redirect_stderr(StringIO())
+    with tempfile.TemporaryDirectory(dir=".") as folder, redirect_stdout(StringIO()) as out, quiet:
+        path = Path(folder) / "table.csv"
+        path.write_text("y,s\n" + "".join(f"{y},{s}\n" for y, s in zip(label.tolist(), score.tolist(), strict=True)))
+        cli.main(["table", str(path), "--label", "y", "--score", "s", "-m", name, "--interval", "--format", "json",
+                  "--resamples", str(n_resamples), "--seed", str(seed)])  # fmt: skip
+    [found] = json.loads(out.getvalue())["intervals"].values()
+    expected = hc.HitCurve(label, score).interval(name, n_resamples=n_resamples, rng=seed).confidence_interval
+    if tuple(found) != tuple(expected):
+        raise AssertionError(f"{name} with seed {seed}: {found} by the command, {tuple(expected)} in Python")
 
 
 def while_written(draw):
