@@ -36,7 +36,8 @@ if re.search(r"--(work|case)[ =]\d*[13579](?!\d)", " ".join(sys.argv)):  # an od
     os.environ["HITCURVE_ISA"] = "portable"  # is looked at when hitcurve is imported
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from fuzzing import entries, rankings, runs
+from fuzzing import arguments as args
+from fuzzing import entries, extremes, mixed, rankings, runs, states
 from fuzzing.draws import PROMISED, AtherisDraw, Boom, Draw
 
 from hitcurve import measures
@@ -45,7 +46,11 @@ HANG = 60  # seconds that no case takes
 SHARES = {
     rankings.against_the_twin: 12, rankings.against_numpy: 12, rankings.many_queries: 4, rankings.in_two_dimensions: 4,
     rankings.in_blocks: 4, runs.retrieval: 4, rankings.malformed: 6, entries.from_c: 6, rankings.resampled: 2,
-    entries.tables: 8, entries.anywhere: 24, rankings.while_written: 0.04,
+    entries.tables: 8, entries.anywhere: 24, rankings.while_written: 0.04, rankings.command_intervals: 0.01,
+    extremes.extreme_weights: 3, extremes.extreme_counts: 1, extremes.readings: 3, extremes.perfect: 2,
+    extremes.levels: 2, extremes.thresholds: 2, runs.bounds_over_orders: 1, runs.strings_of_levels: 1,
+    runs.numbers_in_text: 2, args.array_arguments: 4, args.differences: 1, **mixed.SHARES, **states.SHARES,
+    **states.IN_CHILDREN,
 }  # fmt: skip
 if find_spec("pyarrow"):
     SHARES[rankings.by_group] = 1
@@ -154,6 +159,7 @@ def guided(seconds, kinds):
     def case(data):
         one_case(AtherisDraw(data), kinds)
 
+    kinds = [kind for kind in kinds if kind not in states.IN_CHILDREN]  # where atheris does not look
     limits = [f"-max_total_time={seconds}", "-max_len=512", "-len_control=0", f"-timeout={HANG}"]
     atheris.Setup([sys.argv[0], *limits, "-print_final_stats=1"], case)
     atheris.Fuzz()
@@ -167,7 +173,10 @@ def arguments():
         parser.add_argument(name, type=int)
     parser.add_argument("--kinds", action="store_true")
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)  # a child process
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if len(asked.limits) > 2:
+        parser.error("SECONDS and CASES are all the numbers there are")
+    return asked
 
 
 def main():
