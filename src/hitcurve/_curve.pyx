@@ -958,7 +958,8 @@ cdef class HitCurve(_Measures):
     num_relevant : int, optional
         Relevant items in all, if some were never retrieved; at least those in `y_true`.
     relevance_level : number, optional
-        Graded labels are relevant from this level up.
+        Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
+        is rounded to their type.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
         items equal in both stay tied). None leaves ties to be read by ``ties=``.

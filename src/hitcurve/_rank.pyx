@@ -467,7 +467,10 @@ cdef str SCORES = "scores must be real numbers"
 
 
 cdef object graded(object array, object level):
-    """Graded labels as flags: relevant from this level up."""
+    """Graded labels as flags: relevant from this level up.
+
+    Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
+    """
     if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.integer, np.floating)):
         raise TypeError(f"relevance_level must be a number, got {level!r} of type {type(level).__name__}")
     if level != level:
@@ -475,12 +478,23 @@ cdef object graded(object array, object level):
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.argmax(np.isnan(array)))
         raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
-    if isinstance(level, int) and abs(level) >> 63:  # numpy's comparison knows no such numbers
-        try:
-            level = float(level)
-        except OverflowError:
-            level = np.inf if level > 0 else -np.inf
-    return np.greater_equal(array, level)
+    real = isinstance(level, (float, np.floating))
+    if not real and abs(int(level)) >> 1024:
+        level, real = (np.inf if level > 0 else -np.inf), True  # as a float
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return array >= array.dtype.type(level if real else np.longdouble(level))
+    if real and np.isinf(level):
+        return np.full(array.shape, level < 0)
+    # Whole labels reach a level where they reach the next whole number.
+    top, bottom = level.as_integer_ratio() if real else (int(level), 1)
+    least = -(-top // bottom)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    limits = np.iinfo(array.dtype)
+    if least > limits.max:
+        return np.zeros(array.shape, bool)
+    return array >= array.dtype.type(max(least, limits.min))
 
 
 cdef object as_labels(object y_true, object relevance_level, Items* items):
