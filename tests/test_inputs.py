@@ -491,6 +491,23 @@ def test_numpy_scalars_as_options():
     assert hc.HitCurve(Y, S, lower_is_better=np.True_) == hc.HitCurve(Y, S, lower_is_better=True)
 
 
+@pytest.mark.parametrize("name", [name for name in PYTHON if name != "bytes of ctypes"])
+def test_containers_as_options(name):
+    """Every array argument comes in by the same protocols."""
+    make = PYTHON[name]
+    k, shares = np.array([1, 10, 100], np.int8), np.array([0.01, 0.25, 1.0])
+    assert PLAIN.precision(make(k)).tolist() == PLAIN.precision(k).tolist()
+    assert PLAIN.average_precision(make(k)).tolist() == PLAIN.average_precision(k).tolist()
+    for measure in (PLAIN.enrichment_factor, PLAIN.bedroc, PLAIN.roc_enrichment):
+        assert measure(make(shares)).tolist() == measure(shares).tolist()
+    y, s, found = Y[:100], S[:100], np.array([20, 30], np.int8)
+    curves = hc.HitCurves(y, s, offsets=make(np.array([0, 40, 100], np.int8)), num_relevant=make(found))
+    assert curves == hc.HitCurves(y, s, offsets=[0, 40, 100], num_relevant=[20, 30])
+    assert hc.HitCurves(y, s, qid=make(np.arange(100, dtype=np.int8) % 3)) == hc.HitCurves(y, s, qid=np.arange(100) % 3)
+    plain = hc.compare({"a": shares, "b": -shares}, rng=0)
+    assert str(hc.compare({"a": make(shares), "b": make(-shares)}, rng=0)) == str(plain)
+
+
 def test_arrays_of_cutoffs():
     k = np.array([[1, 2, 3], [10, 300, 1000]])
     for measure in (PLAIN.precision, PLAIN.recall, PLAIN.hits_at, PLAIN.success, PLAIN.f_score):

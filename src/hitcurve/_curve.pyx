@@ -17,6 +17,7 @@ from hitcurve._rank cimport (
     Queries,
     allocate_table,
     apply_nan_policy,
+    array_or_none,
     as_flags,
     as_key,
     as_real,
@@ -103,15 +104,14 @@ cdef str place_of(str name, Py_ssize_t i, object shape):
     return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
-cdef object each(object values):
+cdef object each(object values, str name):
     """(flat list of the values, their shape; None for a single one)."""
-    if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
-        array = np.asarray(values)
-        # numpy makes numbers of truth values beside them, and rounds whole numbers from 2**63 up.
-        if array.dtype == object or array.dtype.kind != "b" and isinstance(values, (list, tuple)):
-            return list(np.ravel(np.array(values, dtype=object))), array.shape
-        return list(array.reshape(-1)), array.shape
-    return [values], None
+    array = array_or_none(values, name)
+    if array is None:
+        return [values], None
+    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
+        return list(np.ravel(np.array(values, dtype=object))), array.shape
+    return list(array.reshape(-1)), array.shape
 
 
 cdef object quotients(object values, str name, object whole, bint up):
@@ -119,7 +119,7 @@ cdef object quotients(object values, str name, object whole, bint up):
 
     `whole` is a number or an array of one for each query; the result has the shape of `whole` and then of the values.
     """
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     out = []
     for i, value in enumerate(numbers):
         top, bottom = ratio(value, place_of(name, i, shape))
@@ -149,7 +149,7 @@ cdef object ranks_from(object k, object fraction, object num_items, bint divides
 
 cdef object whole_ranks(object k, bint divides=False):
     """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
-    numbers, shape = each(k)
+    numbers, shape = each(k, "k")
     ranks = []
     for i, value in enumerate(numbers):
         rank = whole_number(value, place_of("k", i, shape))
@@ -163,7 +163,7 @@ cdef object whole_ranks(object k, bint divides=False):
 
 cdef object parameters(object values, str name, str domain, double low, double high):
     """(numbers as float64, their shape), each checked to lie strictly between low and high."""
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     for i, value in enumerate(numbers):
         where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):

@@ -185,6 +185,8 @@ cdef int parse_interpolation(object interpolation) except -1:
 
 cdef object whole_number(object value, str name):
     """A Python int; bool and fractions are no whole numbers."""
+    if cnp.PyArray_Check(value):
+        no_masked(value, name)
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     try:
@@ -373,11 +375,63 @@ cdef object rounded_integer(object exact, str name):
             return ValueError(f"{name}[{shown}] is {value}: no array type holds all of {name} exactly")
 
 
+cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
+    """How many entries are masked, of an array or of those in lists: numpy unmasks what it reads from a list."""
+    cdef Py_ssize_t total = 0
+    if cnp.PyArray_Check(values):
+        mask = None if cnp.PyArray_CheckExact(values) else getattr(values, "mask", None)
+        if mask is not None:
+            return np.count_nonzero(mask)
+        if cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_OBJECT:
+            return 0
+        values = cnp.PyArray_Ravel(<cnp.ndarray>values, cnp.NPY_CORDER).tolist()
+    if depth < 64 and isinstance(values, (list, tuple)):  # as deep as numpy looks
+        for value in values:
+            if cnp.PyArray_Check(value) or isinstance(value, (list, tuple)):
+                total += masked_entries(value, depth + 1)
+    return total
+
+
 cdef int no_masked(object values, str name) except -1:
-    if getattr(values, "mask", None) is not None and np.any(values.mask):
-        raise ValueError(f"{name} is a masked array with {int(np.sum(values.mask))} masked entries: "
-                         "leave them out, or fill them")
+    cdef Py_ssize_t masked = masked_entries(values)
+    if masked > 0:
+        raise ValueError(f"{name} is a masked array with {masked} masked entries: leave them out, or fill them")
     return 0
+
+
+def checked_unmasked(values, name):
+    """An error if any entry is masked."""
+    no_masked(values, name)
+
+
+cdef object as_array(object values, str name):
+    """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
+    cdef object array
+    no_masked(values, name)
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
+    try:
+        array = np.asanyarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
+    no_masked(array, name)
+    array = np.asarray(array)
+    return array if hasattr(values, "__array__") else unrounded(values, array)
+
+
+cdef object array_or_none(object values, str name):
+    """The array that the values are, or None for a single value."""
+    if isinstance(values, (int, float, str, bytes, np.generic)):
+        return None
+    array = as_array(values, name)
+    return array if array.ndim > 0 or isinstance(values, np.ndarray) else None
 
 
 cdef object as_column(object values, str name):
@@ -386,15 +440,8 @@ cdef object as_column(object values, str name):
     numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
     and cuts NUL characters off the end of a text.
     """
-    cdef object array, exact, elements
-    if isinstance(values, np.ndarray):
-        no_masked(values, name)
-        return np.asarray(values)
-    array = np.asarray(values)
-    if hasattr(values, "__array__"):
-        return array
-    array = unrounded(values, array)
-    if array.dtype.kind in "SU":
+    cdef object array = as_array(values, name), exact, elements
+    if array.dtype.kind in "SU" and not hasattr(values, "__array__"):
         exact = np.array(values, dtype=object)
         elements = exact.ravel().tolist()
         kind = str if array.dtype.kind == "U" else bytes
@@ -415,27 +462,11 @@ def checked_column(values, name):
 
 
 cdef object as_ndarray(object values, str name, str what):
-    """An ndarray of a real type in this machine's byte order, by whatever protocol the object offers."""
+    """An ndarray of a real type in this machine's byte order."""
     cdef object array, exact
-    if isinstance(values, np.ndarray):
-        no_masked(values, name)
-        array = np.asarray(values)
-    elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        try:
-            array = np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
-    elif values is None or isinstance(values, (str, bytes)):
+    if values is None or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {values!r}: {what}")
-    else:
-        try:
-            array = np.asarray(values)
-        except ValueError as error:
-            raise ValueError(f"{name} cannot be read as an array: {error}") from None
-        except (TypeError, RuntimeError) as error:
-            raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
-        if not hasattr(values, "__array__"):
-            array = unrounded(values, array)
+    array = as_array(values, name)
     if array.dtype.kind == "O":
         if array.ndim == 0:
             raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
@@ -464,6 +495,7 @@ cdef object one_dimension(object array, str name):
 
 cdef str LABELS = "labels must be 0 or 1, False or True (or graded, with relevance_level=)"
 cdef str SCORES = "scores must be real numbers"
+cdef str WHOLE = "must be whole numbers"
 
 
 cdef object graded(object array, object level):
@@ -877,11 +909,12 @@ cdef object group_by_id(object qid, Py_ssize_t n):
 
 
 cdef object as_offsets(object offsets, Py_ssize_t n):
-    cdef object array = np.array(offsets)  # a copy: what is checked here must not change under the kernels
+    # A copy: what is checked here must not change under the kernels.
+    cdef object array = np.array(as_ndarray(offsets, "offsets", WHOLE))
     if array.ndim != 1 or array.shape[0] == 0:
         raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"offsets has dtype {array.dtype}: must be whole numbers")
+        raise TypeError(f"offsets has dtype {array.dtype}: {WHOLE}")
     if array[0] != 0:
         raise ValueError(f"offsets[0] is {array[0]}: must be 0")
     falls = np.flatnonzero(array[1:] < array[:-1])
@@ -1022,14 +1055,15 @@ cdef class Queries:
         """num_relevant as one number for each query, or None."""
         if num_relevant is None:
             return None
-        if np.ndim(num_relevant) == 0:
+        array = array_or_none(num_relevant, "num_relevant")
+        if array is None or array.ndim == 0:
             number = whole_number(num_relevant, "num_relevant")
             if number > LARGEST:
                 raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
-        array = np.asarray(num_relevant)
+        array = as_ndarray(array, "num_relevant", WHOLE)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"num_relevant has dtype {array.dtype}: must be whole numbers")
+            raise TypeError(f"num_relevant has dtype {array.dtype}: {WHOLE}")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
         large = np.flatnonzero(array > LARGEST)
