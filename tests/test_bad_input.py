@@ -568,6 +568,25 @@ def test_curves_are_immutable(name):
     assert c == curve()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8"])
+@pytest.mark.parametrize("kind", ["thresholds", "edges"])
+def test_counters_keep_their_thresholds(kind, dtype):
+    """Neither the array that was given nor the one that is shown is the counter's own to change."""
+    given = np.array([2, 4, 8], dtype)
+    c = hc.HitCounter(**{kind: given})
+    for array in (given, getattr(c, kind), c.__getstate__()["cuts"]):
+        assert array.tolist() == [2, 4, 8]
+        if array is given:
+            array[:] = 5
+        else:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = 5
+    c.update([1, 0], np.array([4, 2], dtype) if dtype[0] == "f" else [4, 2])
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(c, kind)[0] = 3  # in the type of the blocks, too
+    assert getattr(c, kind).tolist() == [2, 4, 8]
+
+
 @pytest.mark.parametrize("scores", [[2**63, 2**63 + 1, -1], [2**53 + 1, 2**53, 0.5]])
 def test_integers_that_a_list_would_round(scores):
     with pytest.raises(ValueError, match=r"y_score\[\d\] is \d{16,}: no array type holds all"):

@@ -873,12 +873,11 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
-cdef object group_by_id(object qid, Py_ssize_t n):
-    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
-    cdef object ids, codes, low, high
-    ids = as_column(qid, "qid")
+cdef object as_ids(object qid, Py_ssize_t n, str whole):
+    """Ids as an array, none of them missing; `whole` says how many there must be."""
+    cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
-        raise ValueError(f"y_true has {n} items, qid has shape {ids.shape}")
+        raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
     if ids.dtype.kind == "O":
         for i, value in enumerate(ids.tolist()):
             if value is None or value != value:
@@ -887,6 +886,12 @@ cdef object group_by_id(object qid, Py_ssize_t n):
         raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
     elif ids.dtype.kind in "mM" and np.isnat(ids).any():
         raise ValueError(f"qid[{int(np.argmax(np.isnat(ids)))}] is NaT: every item needs a query id")
+    return ids
+
+
+cdef object group_by_id(object qid, Py_ssize_t n):
+    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
+    cdef object ids = as_ids(qid, n, "y_true has {} items"), codes, low, high
     if n > 0 and ids.dtype.kind in "iu":
         low, high = int(ids.min()), int(ids.max())
         if high - low < 4 * n + 1024:
@@ -908,21 +913,21 @@ cdef object group_by_id(object qid, Py_ssize_t n):
     return ids, codes.astype(np.int64, copy=False), counts
 
 
-cdef object as_offsets(object offsets, Py_ssize_t n):
+cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str whole="y_true"):
     # A copy: what is checked here must not change under the kernels.
-    cdef object array = np.array(as_ndarray(offsets, "offsets", WHOLE))
+    cdef object array = np.array(as_ndarray(offsets, name, WHOLE))
     if array.ndim != 1 or array.shape[0] == 0:
-        raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
+        raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"offsets has dtype {array.dtype}: {WHOLE}")
+        raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")
     if array[0] != 0:
-        raise ValueError(f"offsets[0] is {array[0]}: must be 0")
+        raise ValueError(f"{name}[0] is {array[0]}: must be 0")
     falls = np.flatnonzero(array[1:] < array[:-1])
     if falls.shape[0] > 0:
         i = int(falls[0]) + 1
-        raise ValueError(f"offsets[{i}] is {array[i]}, less than offsets[{i - 1}] = {array[i - 1]}: offsets must not fall")
+        raise ValueError(f"{name}[{i}] is {array[i]}, less than {name}[{i - 1}] = {array[i - 1]}: {name} must not fall")
     if array[-1] != n:
-        raise ValueError(f"offsets[{array.shape[0] - 1}] is {array[-1]}, but y_true has {n} items")
+        raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {n} items")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
