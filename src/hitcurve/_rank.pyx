@@ -106,6 +106,7 @@ from hitcurve._table cimport (
     index_relevant,
     num_rows,
     prefer_huge_pages,
+    query_done,
     rank_items,
     rank_queries,
     ranking_average_precision,
@@ -737,7 +738,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     cdef Py_ssize_t start = 0, stop, found = 0
     cdef bint fine
     tally_clear(tally)
-    while start < items.n:
+    while start < items.n and not counting.cancelled:
         stop = min(items.n, start + 4 * PIECE)
         with nogil:
             found = gather_relevant(items, start, stop, work.relevant.memory, found, capacity, tally)
@@ -764,29 +765,26 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     return STATUS_OK
 
 
-cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Workspace* work,
-                       Ranking* ranking, object y_true, object y_score):
-    """Ranks in memory from the heap, without the GIL; what is returned keeps the counts alive."""
-    cdef Tally tally
+cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
+                       Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
+    """Ranks in memory from the heap, without the GIL, at most so many relevant items; ``counting`` keeps the counts."""
     cdef Status status = STATUS_OK
     cdef Py_ssize_t relevant
-    cdef Counting counting = None
     workspace_init(work)
     with nogil:
-        tally_clear(&tally)
-        relevant = count_labels(&items.label, 0, items.n, &tally)
+        tally_clear(tally)
+        relevant = count_labels(&items.label, 0, items.n, tally)
         if relevant < 0:
             status = STATUS_BAD_LABEL
-        elif not reserve_relevant(items, relevant, work):
-            status = STATUS_NO_MEMORY
-        elif items.n <= PIECE and workers == 1:
-            status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, &tally)
+        else:
+            relevant = min(relevant, capacity)
+            if not reserve_relevant(items, relevant, work):
+                status = STATUS_NO_MEMORY
+            elif items.n <= PIECE and workers == 1:
+                status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, tally)
     if status == STATUS_OK and (items.n > PIECE or workers > 1):
-        counting = Counting.__new__(Counting)
-        status = rank_long(items, lower, strategy, workers, relevant, work, ranking, &tally, counting)
-    if status != STATUS_OK:
-        raise_status(status, &tally, y_true, y_score)
-    return counting
+        status = rank_long(items, lower, strategy, workers, relevant, work, ranking, tally, counting)
+    return status
 
 
 cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
@@ -833,8 +831,11 @@ cdef object rank_table(object y_true, object y_score, object relevance_level, ob
             raise_status(status, &tally, y_true, y_score)
         write_table(&items, &work, &ranking, table)
     else:
+        counting = Counting.__new__(Counting)
         try:
-            _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+            if status != STATUS_OK:
+                raise_status(status, &tally, y_true, y_score)
             write_table(&items, &work, &ranking, table)
         finally:
             workspace_free(&work)
@@ -864,8 +865,11 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+    counting = Counting.__new__(Counting)
     try:
-        _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+        status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+        if status != STATUS_OK:
+            raise_status(status, &tally, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     finally:
         workspace_free(&work)
@@ -934,7 +938,10 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
 cdef object scatter(object array, object places):
     """The array with item i moved to places[i]."""
     cdef object out = np.empty(array.shape[0], array.dtype)
-    out[places] = array
+    cdef Py_ssize_t start
+    for start in range(0, array.shape[0], PIECE):
+        out[places[start:start + PIECE]] = array[start:start + PIECE]
+        PyErr_CheckSignals()
     return out
 
 
@@ -1089,23 +1096,26 @@ cdef class Queries:
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):
-        """Ranges of queries: few enough items for Ctrl-C to be noticed between them, and enough ranges for all."""
+        """Ranges of queries, enough for all workers: few items, so that Ctrl-C is noticed between them, or one query."""
         piece = PIECE
         if workers > 1:
             piece = max(1, min(piece, int(self.offsets[-1]) // (4 * workers)))
-        cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(int(self.offsets[-1]), 1), piece)))
-        cuts = np.unique(np.concatenate([[0], cuts, [self.num_queries]]))
+        cuts = np.searchsorted(self.offsets, np.arange(piece, max(int(self.offsets[-1]), 1), piece))
+        alone = np.flatnonzero(np.diff(self.offsets) > PIECE)
+        cuts = np.unique(np.concatenate([[0], cuts, alone, alone + 1, [self.num_queries]]))
         return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
 def stable_places(const int64_t[::1] codes, const int64_t[::1] offsets, int64_t[::1] places):
     """Where each item goes when the items are laid out code by code, their order kept."""
     cdef int64_t[::1] free = np.array(offsets, dtype=np.int64)
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(codes.shape[0]):
-            places[i] = free[codes[i]]
-            free[codes[i]] += 1
+    cdef Py_ssize_t i, start
+    for start in range(0, codes.shape[0], PIECE):
+        with nogil:
+            for i in range(start, min(start + PIECE, codes.shape[0])):
+                places[i] = free[codes[i]]
+                free[codes[i]] += 1
+        PyErr_CheckSignals()
 
 
 @cython.final
@@ -1122,6 +1132,7 @@ cdef class QueryRanking:
     cdef object num_items
     cdef object num_hits
     cdef bint cancelled
+    cdef list running  # the Counting of each long query
 
     def rank(self, list ranges):
         cdef Py_ssize_t first, last, bad, q
@@ -1142,6 +1153,9 @@ cdef class QueryRanking:
         for first, last in ranges:
             if self.cancelled:
                 return
+            if offsets[first + 1] - offsets[first] > PIECE:
+                self.rank_alone(first, offsets, num_relevant, average_precision, num_items, num_hits)
+                continue
             if self.queries.step == 0:
                 with nogil:
                     status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy,
@@ -1171,19 +1185,54 @@ cdef class QueryRanking:
                     self.queries.raise_status(status, &tally)
                 PyErr_CheckSignals()
 
+    cdef int rank_alone(self, Py_ssize_t q, const int64_t* offsets, const int64_t* num_relevant, double* average_precision,
+                        int64_t* num_items, int64_t* num_hits) except -1:
+        """A query of so many items that it is ranked in pieces."""
+        cdef Items items = self.queries.items
+        cdef Py_ssize_t start = <Py_ssize_t>offsets[q]
+        cdef Workspace work
+        cdef Ranking ranking
+        cdef Tally tally
+        cdef Status status
+        cdef Counting counting = Counting.__new__(Counting)
+        if self.queries.step == 0:
+            items.label.data += start * items.label.stride
+            items.score.data += start * items.score.stride
+        else:
+            items.score.data += q * self.queries.step
+        items.n = <Py_ssize_t>offsets[q + 1] - start
+        capacity = items.n
+        if self.whole_tables:
+            capacity = <Py_ssize_t>(self.tables.place[q + 1] - self.tables.place[q])
+        self.running.append(counting)
+        counting.cancelled = self.cancelled
+        try:
+            status = rank_large(&items, self.lower, self.strategy, 1, capacity, &work, &ranking, &tally, counting)
+            if status != STATUS_OK:
+                tally.bad_label += start
+                tally.bad_score += start
+                self.queries.raise_status(status, &tally)
+            with nogil:
+                query_done(&items, &work, &ranking, q, self.reading, num_relevant, average_precision, num_items, num_hits,
+                           &self.tables if self.whole_tables else NULL)
+        finally:
+            workspace_free(&work)
+            self.running.remove(counting)
+        return 0
+
     def cancel(self):
+        cdef Counting counting
         self.cancelled = True
+        for counting in list(self.running):
+            counting.cancel()
 
     cdef int run(self, Py_ssize_t workers) except -1:
         cdef object ranges = self.queries.shares(workers)
+        self.running = []
         self.num_items = np.zeros(self.queries.num_queries, np.int64)
         self.num_hits = np.zeros(self.queries.num_queries, np.int64)
         if self.queries.num_queries == 0:
             return 0
-        if self.queries.items.n >= NARROW:
-            longest = int(np.argmax(np.diff(self.queries.offsets)))
-            if self.queries.offsets[longest + 1] - self.queries.offsets[longest] >= NARROW:
-                raise ValueError(f"query {longest} holds 2**32 items or more: rank it by itself, with HitCurve")
         in_threads(self.rank, [(ranges[w::workers],) for w in range(min(workers, len(ranges)))], self.cancel)
         return 0
 
