@@ -667,7 +667,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = np.asarray(result)
+    values = checked_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise TypeError(
             f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"

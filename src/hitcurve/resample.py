@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve.cores import check_workers
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
@@ -158,7 +158,7 @@ def item_blocks(
         tables = resampler.draw(stream(words, number), min(size, n_resamples - number * size))
         return read(
             [
-                _curves_from(None, low, False, offsets, None, *table)
+                _curves_of(None, low, False, offsets, None, *table)
                 for low, (offsets, *table) in zip(lower, tables, strict=True)
             ]
         )
@@ -186,7 +186,7 @@ def resample(
     rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
     names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
     columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
-    return _curves_from(None, curve.lower_is_better, False, rows, None, *columns)
+    return _curves_of(None, curve.lower_is_better, False, rows, None, *columns)
 
 
 # --- from a distribution to an interval ---------------------------------------------------------------------
@@ -260,7 +260,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
             keep = new_hits > 0
             offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
             full = np.ones(some.shape[0], np.int64)
-            curves = _curves_from(
+            curves = _curves_of(
                 None,
                 curve.lower_is_better,
                 False,
@@ -295,7 +295,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     hit_values, hit_weight = spread(points, "hit", hits > 0), hits
     if missing:
         full = np.ones(1, np.int64)
-        less = _curves_from(
+        less = _curves_of(
             None,
             curve.lower_is_better,
             False,
@@ -602,7 +602,7 @@ def p_value(
         n = ranks.shape[0]
         flat = ranks.reshape(-1)
         ones, full = np.ones(flat.shape[0], np.int64), np.ones(n, np.int64)
-        curves = _curves_from(
+        curves = _curves_of(
             None,
             False,
             False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve.counter import HitCounter
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def _joined(curves: list[HitCurve], names: list[Any], lower: bool) -> tuple[HitC
         for name in ("num_items", "num_hits", "num_relevant")
     ]
     score = np.concatenate([curve.score for curve in curves if curve.score is not None]) if curves else np.empty(0)
-    return _curves_from(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
+    return _curves_of(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
 
 
 # --- ids ----------------------------------------------------------------------------------------------------
