@@ -228,7 +228,7 @@ def test_bands_are_quantiles_of_resamples(kind):
     curve = large(2000, digits=1)
     found = plot.bands({"a": curve}, (kind,), level=0.8, n_resamples=40, rng=5)[kind]["a"]
     x, low, high = found
-    drawn = list(curve.resample(40, rng=np.random.default_rng(5), stratified=True))
+    drawn = list(curve.resample(40, rng=5))
     for at in (20, 100, -10):
         place = x[at]
         if kind == "hits":
@@ -248,6 +248,22 @@ def test_bands_are_quantiles_of_resamples(kind):
         if kind == "enrichment":
             expected = np.maximum(expected, plot._limits({"": curve}, kind, None).bottom)
         np.testing.assert_allclose([low[at], high[at]], expected, rtol=2e-3)
+
+
+def test_bands_are_the_intervals():
+    """Of hits at a rank and of enrichment at a share, from the same seed."""
+    curve = hc.HitCurve(np.arange(1990) % 40 == 0, np.round(np.sin(np.arange(1990.0)), 2))
+    found = plot.bands({"a": curve}, ("hits", "enrichment"), level=0.8, n_resamples=60, rng=5, workers=2)
+    options = {"method": "bootstrap", "confidence_level": 0.8, "n_resamples": 60, "rng": 5}
+    for at in (1, 20, 150):
+        place, low, high = (column[at] for column in found["hits"]["a"])
+        between = curve.interval(f"Hits@{round(place)}", **options).confidence_interval
+        np.testing.assert_allclose([low, high], between, rtol=1e-12)
+    drawn = curve.resample(60, rng=5)
+    for at in (60, 100, -1):
+        share, low, high = (column[at] for column in found["enrichment"]["a"])
+        expected = np.quantile(drawn.enrichment_factor(k=round(share * 1990)), [0.1, 0.9])
+        np.testing.assert_allclose([low, high], np.maximum(expected, 0.5), rtol=1e-12)
 
 
 def test_bands_hold_the_line():

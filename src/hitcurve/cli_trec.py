@@ -279,13 +279,11 @@ def _counted(evaluation: Evaluation) -> str:
 
 def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
     from hitcurve import compare
-    from hitcurve.measures import parse
 
     results = dict(zip(names, evaluations, strict=True))
     baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]
-    measured = [name for name in evaluations[0].means if parse(name).record.mean == "arithmetic"]
     # Seeded, so that the same call prints the same.
-    return f"\n{compare(results, measures=measured, baseline=baseline, rng=0)}\n"
+    return f"\n{compare(results, baseline=baseline, rng=0)}\n"
 
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:

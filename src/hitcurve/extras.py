@@ -4,7 +4,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["needed"]
+__all__ = ["advice", "needed"]
 
 _EXTRAS = {"ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas", "polars": "polars",
            "pyarrow": "files", "pyspark": "spark", "scipy": "stats"}  # fmt: skip
@@ -18,5 +18,9 @@ def needed(name: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise  # of a library that is there, and lacks one of its own
-        command = f'pip install "hitcurve[{_EXTRAS[library]}]"'
-        raise ModuleNotFoundError(f"{what} needs {library}: {command}", name=error.name) from error
+        raise ModuleNotFoundError(advice(library, what), name=error.name) from error
+
+
+def advice(library: str, what: str) -> str:
+    """What to do where `library` is missing, which `what` needs."""
+    return f'{what} needs {library}: pip install "hitcurve[{_EXTRAS[library]}]"'

@@ -7,6 +7,7 @@ global state, no display needed.
 from __future__ import annotations
 
 import io
+import math
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from hitcurve import HitCurve
+    from hitcurve import HitCurve, HitCurves
 
 __all__ = ["KINDS", "figure", "plot_curves"]
 
@@ -91,8 +92,8 @@ def plot_curves(
         Draw only the first k items.
     band : float, optional
         Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits and
-        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Relevant and other
-        items are drawn apart, so that a resample has as many of each as the curve.
+        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
+        of ``HitCurve.interval`` by bootstrap, of hits at rank 100 those of ``interval("Hits@100")``.
     n_resamples : int
         Bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
@@ -353,22 +354,22 @@ def bands(
     workers: int = 1,
 ) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
-    from hitcurve.screen import resampled
+    from hitcurve.resample import check_count, check_plain, curve_blocks, quantiles
 
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    count = check_count(n_resamples, "n_resamples")
     limits = {kind: _limits(curves, kind, k) for kind in kinds}
-    draws = np.random.default_rng(rng)
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for name, curve in curves.items():
+        check_plain(curve, "band")
         places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
-        heights: dict[str, list[Any]] = {kind: [] for kind in kinds}
-        for block in resampled(curve, n_resamples, draws, workers, stratified=True):
-            for one in block:
-                corners = one.hit_curve()
-                for kind in kinds:
-                    heights[kind].append(_height(one, kind, places[kind], corners))
-        for kind in kinds:
-            low, high = np.nanquantile(np.array(heights[kind]), tails, axis=0)
+
+        def read(block: HitCurves, places: dict[str, Any] = places) -> Any:
+            drawn = [(one, one.hit_curve()) for one in block]
+            return [[_height(one, kind, at, corners) for one, corners in drawn] for kind, at in places.items()]
+
+        for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
+            ends = [quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]
+            low, high = np.array(ends).T
             if _AXES[kind].log_y:
                 low, high = np.maximum(low, limits[kind].bottom), np.maximum(high, limits[kind].bottom)
             found[kind][name] = places[kind], low, high

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
 from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve.cores import check_workers
 from hitcurve.counter import table_from_counts
@@ -992,7 +992,7 @@ def _gathered(
     def column(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(curves, name) for _, curves in made])
 
-    result: HitCurves = _curves_from(
+    result: HitCurves = _curves_of(
         names_array(names), lower, False, row_offsets,
         *(column(name)[rows] for name in ("score", "above", "tied", "hits")),
         *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from hitcurve import _trec
-from hitcurve._rank import checked_whole, unchanged
+from hitcurve._rank import checked_unmasked, checked_whole, unchanged
 from hitcurve._trec import Judged, Qrels, Run
 from hitcurve.cores import check_workers
 from hitcurve.extras import needed
@@ -329,7 +329,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
     for row, value in enumerate(column):
         try:
-            empty = value is None or bool(value != value)
+            empty = value is None or value is np.ma.masked or bool(value != value)
         except TypeError:  # of pandas: what its NA is equal to is not known either
             empty = True
         if empty:
@@ -343,6 +343,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
 
 
 def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+    checked_unmasked(values, f"{name}: a {what}")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" and len(array):
         for row, value in enumerate(values):
