@@ -528,10 +528,10 @@ def test_weights(items, data):
         read = {"ties": "threshold", "interpolation": interpolation}
         expected = float(ref.average_precision(rank, **read))
         value = routes.average_precision(y_true, y_score, build=build, **read)
-        assert np.isclose(value, expected, rtol=1e-13, atol=0, equal_nan=True), interpolation
+        assert np.isclose(value, expected, rtol=2e-15, atol=0, equal_nan=True), interpolation
     expected = float(ref.roc_auc(rank, ties="threshold"))
     value = routes.measure("roc_auc", y_true, y_score, build=build, ties="threshold")
-    assert np.isclose(value, expected, rtol=1e-13, atol=1e-13, equal_nan=True)
+    assert np.isclose(value, expected, rtol=2e-15, atol=0, equal_nan=True)
     curve = hc.HitCurve(y_true, y_score, **build)
     assert curve.weighted and curve.above.dtype == np.float64
     rows = zip(*(getattr(curve, field).tolist() for field in ref.Row._fields), strict=True)
@@ -541,6 +541,59 @@ def test_weights(items, data):
     for name in ("precision", "recall", "f_score", "hits_at", "rie", "chance", "minimum", "tie_report"):
         with pytest.raises(ValueError):
             getattr(hc.HitCurve(y_true, y_score, sample_weight=weight), name)(*[1] if name in AT_CUTOFF else [])
+
+
+# Of any ratio, down to the least number that a float holds; their sum stays one.
+any_weight = st.one_of(
+    st.floats(0, 1e306), st.sampled_from([0.0, 0.1, 1 / 3, 1.0, 1e9, 1e16, 1e-30, 1e300, 5e-324, 1e306])
+)
+
+
+@given(rankings(max_size=8, scores=st.integers(1, 3).map(float)), st.data())
+def test_weights_of_any_ratio(items, data):
+    y_true, y_score = items
+    weight = data.draw(st.lists(any_weight, min_size=len(y_true), max_size=len(y_true)))
+    rank = ref.ranking(y_true.tolist(), y_score.tolist(), sample_weight=weight)
+    with np.errstate(all="raise"):
+        curve = hc.HitCurve(y_true, y_score, sample_weight=weight)
+        values = weighted_numbers(curve)
+        precision, recall, _ = curve.precision_recall_curve(ties="threshold")
+        fpr, tpr, _ = curve.roc_curve(ties="threshold")
+    with ref.mp.workdps(1400):
+        for (name, interpolation), value in values.items():
+            options = {} if name == "roc_auc" else {"interpolation": interpolation}
+            expected = getattr(ref, name)(rank, ties="threshold", **options)
+            # Below the least normal number digits are lost.
+            assert (
+                isnan(value)
+                if isnan(expected)
+                else abs(ref.mpf(value) - as_mpf(expected)) <= (2e-15 * as_mpf(expected) + 1e-300)
+            ), (name, interpolation)
+    others = any(w > 0 and not y for w, y in zip(weight, y_true, strict=True))
+    relevant = any(w > 0 and y for w, y in zip(weight, y_true, strict=True))
+    assert (fpr[-1] == 1.0 and (np.diff(fpr) >= 0).all()) if others else np.isnan(fpr).all()
+    assert (tpr[-1] == recall[0] == 1.0 and (np.diff(tpr) >= 0).all()) if relevant else np.isnan(tpr).all()
+    assert ((precision >= 0) & (precision <= 1)).all()
+    assert same(list(values.values()), list(weighted_numbers(pickle.loads(pickle.dumps(curve))).values()))
+    curves = hc.HitCurves(
+        *(np.append(one, one) for one in items), offsets=[0, len(weight), 2 * len(weight)], sample_weight=2 * weight
+    )
+    for again in (curves, pickle.loads(pickle.dumps(curves))):
+        assert again[1] == curve
+        found = [number for _, number in weighted_numbers(again).items()]
+        assert same(found, [[value, value] for value in values.values()])
+
+
+def as_mpf(number):
+    return number if isinstance(number, ref.mp.mpf) else ref.mpf(number)
+
+
+def weighted_numbers(curve):
+    values = {
+        ("average_precision", interpolation): curve.average_precision(ties="threshold", interpolation=interpolation)
+        for interpolation in (None, "trapezoid", "continuous")
+    }
+    return values | {("roc_auc", None): curve.roc_auc(ties="threshold")}
 
 
 BAD = {

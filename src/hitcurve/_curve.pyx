@@ -67,10 +67,11 @@ from hitcurve._read cimport (
     Measure,
     Reading,
     Table,
+    mean_precision,
     read_measure,
-    run_integral,
 )
 
+from hitcurve.resolve import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -118,27 +119,23 @@ cdef object each(object values, str name):
     return list(array.reshape(-1)), array.shape
 
 
-cdef object quotients(object values, str name, object whole, bint up):
-    """numerator * whole / denominator for each value and each entry of `whole`, rounded up to a whole number if `up`.
+cdef object quotients(object values, str name, object whole):
+    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
-    `whole` is a number or an array of one for each query; the result has the shape of `whole` and then of the values.
+    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
     """
     numbers, shape = each(values, name)
     out = []
     for i, value in enumerate(numbers):
         top, bottom = ratio(value, place_of(name, i, shape))
-        if isinstance(whole, np.ndarray):
-            counts = whole
-            if counts.shape[0] > 0 and max(top * int(counts.max()), bottom) >= 1 << 53:
-                counts = counts.astype(object)
-            scaled = -(-top * counts // bottom) if up else top * counts / bottom
-            out.append(scaled.astype(np.int64 if up else np.float64))
-        else:
-            out.append(-(-top * whole // bottom) if up else top * whole / bottom)
-    stacked = np.stack(out, axis=-1) if out else np.empty(np.shape(whole) + (0,))
-    if not isinstance(whole, np.ndarray):
-        stacked = np.array(out, dtype=np.int64 if up else np.float64)
-    return stacked, shape
+        counts = whole
+        if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
+            counts = whole.astype(object)
+        out.append((top * counts // bottom, top * counts % bottom / bottom))
+    if not out:
+        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
+    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
+            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
@@ -146,7 +143,8 @@ cdef object ranks_from(object k, object fraction, object num_items, bint divides
     if fraction is not None:
         if k is not None:
             raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
-        return quotients(fraction, "fraction", num_items, True)
+        ranks, rests, shape = quotients(fraction, "fraction", num_items)
+        return ranks + (rests > 0), shape
     return (None, None) if k is None else whole_ranks(k, divides)
 
 
@@ -534,8 +532,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none. Of a weighted curve the weight of the other items is the difference
-            of two sums: where it is a share x of the whole, the value is good to about 2e-16 / x.
+            NaN when all items are relevant, or none.
 
         Raises
         ------
@@ -556,9 +553,9 @@ cdef class _Measures:
         """
         cdef Reading reading
         parse_reading(None, ties, None, "min", &reading)
+        self.needs_all("roc_auc")
         if self.has_weights():
             return self.weighted_read("roc_auc", ties, None)
-        self.needs_all("roc_auc")
         return self.read(MEASURE_ROC_AUC, &reading, None, None, None)
 
     def auac(self, *, ties="expected"):
@@ -637,8 +634,8 @@ cdef class _Measures:
         self.needs_plain("roc_enrichment")
         self.needs_all("roc_enrichment")
         items, relevant = self.counted()
-        numbers, shape = quotients(fpr, "fpr", items - relevant, False)
-        return self.read(MEASURE_ROC_ENRICHMENT, &reading, None, numbers, shape)
+        false_positives, rests, shape = quotients(fpr, "fpr", items - relevant)
+        return self.read(MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -1014,7 +1011,7 @@ cdef class HitCurve(_Measures):
     cdef object own_score
     cdef int64_t hits_in_table
     cdef bint lower
-    cdef object weights         # (above, tied, hits, items, relevant, hits in all) in weights, or None
+    cdef object weights         # (above, tied, hits, items, relevant, hits in all, other items) in weights, or None
 
     def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
                  lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
@@ -1052,7 +1049,6 @@ cdef class HitCurve(_Measures):
     cdef int rank_sorted(self, y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                          sample_weight) except -1:
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
-        from hitcurve.resolve import resolved_tables, weighted_table
         lower = parse_lower(lower_is_better)
         relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
@@ -1072,8 +1068,8 @@ cdef class HitCurve(_Measures):
             key = key[kept] if key is not None else None
             weight = weight[kept] if weight is not None else None
         if weight is not None:
-            score, above, tied, hits, total = weighted_table(relevant, score, weight, lower)
-            self.set_weighted(score, above, tied, hits, total, num_relevant)
+            score, above, tied, hits, total, others = weighted_table(relevant, score, weight, lower)
+            self.set_weighted(score, above, tied, hits, total, num_relevant, others)
         else:
             _, score, above, tied, hits = resolved_tables(relevant, score, np.zeros(score.shape[0], np.int64), 1, lower,
                                                           key)
@@ -1097,7 +1093,7 @@ cdef class HitCurve(_Measures):
         self.table.num_items = num_items
         return 0
 
-    cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
+    cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant, others) except -1:
         cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
@@ -1105,11 +1101,12 @@ cdef class HitCurve(_Measures):
             raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
         elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
-        else:
-            num_relevant = max(float(num_relevant), found)  # the same weights, added up in another order
+        elif float(num_relevant) * (1 - 1e-12) <= found:
+            num_relevant = found  # the same weights, added up in another order
         self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
-                        frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found)
+                        frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found,
+                        frozen(np.array(others, np.float64)))
         self.table.rows = above.shape[0]
         self.table.num_items = 0
         return 0
@@ -1256,7 +1253,9 @@ cdef class HitCurve(_Measures):
             check_scores(score, lower)
         curve = cls.__new__(cls)
         if weighted:
-            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant)
+            columns = [column.astype(np.float64) for column in columns[:3]]
+            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant,
+                                           other_items(columns[0], columns[1], columns[2], num_items))
         else:
             (<HitCurve>curve).set_table(score, columns[0], columns[1], columns[2], num_items, num_relevant)
         (<HitCurve>curve).lower = lower
@@ -1336,14 +1335,15 @@ cdef class HitCurve(_Measures):
         return (self.num_items == other.num_items and self.num_relevant == other.num_relevant
                 and self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
                 and np.array_equal(self.above, other.above) and np.array_equal(self.tied, other.tied)
-                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score))
+                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score)
+                and (self.weights is None or np.array_equal(self.weights[6], (<HitCurve>other).weights[6])))
 
     def __hash__(self):
         return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
 
     def __reduce__(self):
         return _curve_from, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
-                             self.num_relevant, self.lower_is_better)
+                             self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
 
     # How the measures look at the table.
 
@@ -1359,12 +1359,12 @@ cdef class HitCurve(_Measures):
         out = values
         if ranks is not None:
             k = ranks
-        else:
+        if numbers is not None:
             x = numbers
         for i in range(n):
             if ranks is not None:
                 reading.k = k[i]
-            else:
+            if numbers is not None:
                 reading.x = x[i]
             out[i] = read_measure(measure, &self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
@@ -1381,38 +1381,36 @@ cdef class HitCurve(_Measures):
         return 0
 
     cdef int needs_all(self, str name) except -1:
-        if self.weights is None and self.table.num_relevant > self.hits_in_table:
-            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.table.num_relevant}, "
-                             f"but the ranking holds {self.hits_in_table} (nan_policy='worst' ranks items without a score)")
+        if self.num_relevant > self.num_hits:
+            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
+                             f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
         return 0
 
     cdef object weighted_read(self, str name, object ties, object interpolation):
         if parse_ties(ties) != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
-        # By a power of two, which rounds nothing, to a sum near 1: products of weights then stay in a float's range.
-        exponent = -int(np.frexp(max(self.weights[3:5]))[1])
-        above, tied, hits, items, relevant = (np.ldexp(column, exponent) for column in self.weights[:5])
-        if name == "roc_auc":
-            negatives = items - relevant
-            if relevant == 0 or not negatives > 0:
-                return NAN
-            seen = np.cumsum(hits) - hits
-            others = tied - hits
-            below = negatives - (above - seen) - others
-            return float(np.sum(hits * (below + 0.5 * others)) / (relevant * negatives))
+        hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
+        seen, passed = running_sums(hits), running_sums(others)
+        above_hits = np.append(0.0, seen)[:-1]
         if interpolation not in (None, "trapezoid", "continuous"):
             raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
-        if relevant == 0:
+        if relevant == 0 or (name == "roc_auc" and passed[-1] == 0):
             return NAN
-        seen = np.cumsum(hits)
-        at = seen / (above + tied)
-        if interpolation is None:
-            return float(np.sum(hits * at) / relevant)
-        before = np.divide(seen - hits, above, out=at.copy(), where=above > 0)
-        if interpolation == "trapezoid":
-            return float(np.sum(hits * (0.5 * (before + at))) / relevant)
-        area = [run_integral(c, h, n, r) for c, h, n, r in zip(above, np.append(0.0, seen[:-1]), tied, hits)]
-        return float(np.sum(area) / relevant)
+        # Sums of positive terms alone, and quotients of them in [0, 1]: weights may differ by all that a float holds.
+        above = above_hits + passed[:-1:2]
+        with np.errstate(under="ignore"):
+            at = seen / (seen + passed[1::2])
+            before = np.divide(above_hits, above, out=at.copy(), where=above > 0)
+            if name == "roc_auc":
+                at = running_sums(others[::-1])[::-1][2::2] / passed[-1] + 0.5 * (others[1::2] / passed[-1])
+            elif interpolation == "trapezoid":
+                at = 0.5 * (before + at)
+            elif interpolation == "continuous":
+                at = np.array([mean_precision(c, h, n, r) for c, h, n, r in zip(above, above_hits, hits + others[1::2], hits)])
+            # A power of two, which rounds nothing, keeps the products in a float's range.
+            exponent = -int(np.frexp(relevant)[1])
+            total = running_sums(np.ldexp(hits, exponent) * at)
+            return min(1.0, float(total[-1] / np.ldexp(relevant, exponent))) if total.shape[0] else 0.0
 
     def tie_report(self, k=None):
         """What ties do to average precision: its bounds over all orders, and how much is tied.
@@ -1449,35 +1447,34 @@ cdef class HitCurve(_Measures):
             num_tied, num_tied / self.num_items if self.num_items else NAN, int(tied.max()) if len(self) else 0, cut)
 
     cdef object corners(self, object ties):
-        """Corner points of the hit curve after (0, 0): items, hits, row, and whether the row's group is passed."""
+        """Corner points of the hit curve after (0, 0): others, hits, row, and whether the row's group is passed."""
         cdef int reading = parse_ties(ties)
-        above, tied, hits = self.above, self.tied, self.hits
-        if self.weights is not None and reading != TIES_THRESHOLD:
+        hits = self.hits
+        if self.weights is None:
+            others, sums = other_items(self.above, self.tied, hits, self.num_items), np.cumsum
+        elif reading != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: the curves of {_WEIGHTED} need ties='threshold'")
-        rows = above.shape[0]
-        passed_hits = np.concatenate([np.zeros(1, hits.dtype), np.cumsum(hits)])
-        seen, seen_after = passed_hits[:-1], passed_hits[1:]
-        ends = above + tied
-        start = np.concatenate([np.zeros(1, ends.dtype), ends[:-1]])[:rows]
-        if self.weights is not None:
-            start = start + 1e-12 * self.num_items  # sums of weights: less is rounding, not items in between
+        else:
+            others, sums = self.weights[6], running_sums
+        rows = hits.shape[0]
+        passed_hits = np.append(np.zeros(1, hits.dtype), sums(hits))
+        seen, seen_after, others_after = passed_hits[:-1], passed_hits[1:], sums(others)
+        start, end = others_after[:-1:2], others_after[1::2]
         # Three candidates a row: where its group begins, a corner inside it, where it ends.
-        inside = above + hits if reading == TIES_BEST else ends - hits
-        inside_hits = seen + hits if reading == TIES_BEST else seen
-        split = (tied > hits) & (reading == TIES_BEST or reading == TIES_WORST)
-        x = np.stack([above, inside, ends], axis=1).reshape(-1)
+        inside, inside_hits = (start, seen_after) if reading == TIES_BEST else (end, seen)
+        split = (others[1::2] > 0) & (reading == TIES_BEST or reading == TIES_WORST)
+        f = np.stack([start, inside, end], axis=1).reshape(-1)
         h = np.stack([seen, inside_hits, seen_after], axis=1).reshape(-1)
-        keep = np.stack([above > start, split, np.ones(rows, bool)], axis=1).reshape(-1)
+        keep = np.stack([others[:-1:2] > 0, split, np.ones(rows, bool)], axis=1).reshape(-1)
         row = np.repeat(np.arange(rows), 3)
         passed = np.tile([False, True, True], rows)
-        x, h, row, passed = x[keep], h[keep], row[keep], passed[keep]
-        items = self.num_items
-        if items > (ends[-1] if rows else 0) * (1 + 1e-12 if self.weights is not None else 1):
-            x = np.append(x, np.asarray(items, x.dtype))
+        f, h, row, passed = f[keep], h[keep], row[keep], passed[keep]
+        if others[-1] > 0:
+            f = np.append(f, others_after[-1])
             h = np.append(h, passed_hits[-1])
             row = np.append(row, rows)
             passed = np.append(passed, False)
-        return x, h, row, passed
+        return f, h, row, passed
 
     cdef object thresholds(self, object row, object passed):
         """For each corner point, a threshold at which just its items are selected."""
@@ -1661,11 +1658,12 @@ cdef class HitCurve(_Measures):
         >>> points.threshold.tolist()
         [-9223372036854775808, 3, 5, 6]
         """
-        x, h, row, passed = self.corners(ties)
+        f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         relevant = self.num_relevant
-        precision = h / x
-        recall = h / relevant if relevant else np.full(h.shape, NAN)
+        with np.errstate(under="ignore"):
+            precision = h / (f + h)
+            recall = h / relevant if relevant else np.full(h.shape, NAN)
         return PrecisionRecallCurve(np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0),
                                     None if thresholds is None else thresholds[::-1])
 
@@ -1701,16 +1699,16 @@ cdef class HitCurve(_Measures):
         ([0.0, 0.0, 0.33, 0.33, 1.0], [0.0, 0.33, 0.67, 1.0, 1.0])
         """
         self.needs_all("roc_curve")
-        x, h, row, passed = self.corners(ties)
+        f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         if thresholds is not None:
             # Nothing is selected at the first point: no type of whole numbers has such a threshold.
             thresholds = np.append(-np.inf if self.lower else np.inf, thresholds)
         relevant = self.num_relevant
-        negatives = self.num_items - relevant
-        x, h = np.append(0, x), np.append(0, h)
-        return RocCurve((x - h) / negatives if negatives else np.full(x.shape, NAN),
-                        h / relevant if relevant else np.full(x.shape, NAN), thresholds)
+        f, h = np.append(0, f), np.append(0, h)
+        with np.errstate(under="ignore"):
+            return RocCurve(f / f[-1] if f[-1] else np.full(f.shape, NAN),
+                            h / relevant if relevant else np.full(h.shape, NAN), thresholds)
 
     def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None):
         """Draw the curve, or what reads off it, with matplotlib.
@@ -1767,13 +1765,13 @@ cdef class HitCurve(_Measures):
         >>> points.items.tolist(), points.hits.tolist()
         ([0, 1, 3, 4, 6], [0, 1, 2, 3, 3])
         """
-        x, h, _, _ = self.corners(ties)
-        return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
+        f, h, _, _ = self.corners(ties)
+        return HitCurvePoints(np.append(np.zeros(1, f.dtype), f + h), np.append(np.zeros(1, h.dtype), h))
 
 
 cdef double sum_of_hits(object hits) except -1:
     """The weights of the relevant items, added up row by row."""
-    return np.cumsum(hits)[-1] if hits.shape[0] else 0.0
+    return running_sums(hits)[-1] if hits.shape[0] else 0.0
 
 
 cdef object checked_total(object num_items):
@@ -1872,10 +1870,14 @@ cdef int check_scores(object score, bint lower, object same=None) except -1:
     return 0
 
 
-def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better):
+def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better, others=None):
     """What a pickled HitCurve is made by."""
-    return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
-                               lower_is_better=lower_is_better)
+    cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
+                                              lower_is_better=lower_is_better)
+    if curve.weighted and others is not None:
+        others = checked_others(as_real(others, "others"), curve.above, curve.tied, curve.hits, curve.num_items)
+        curve.weights = (*curve.weights[:6], frozen(others))
+    return curve
 
 
 # ---------------------------------------------------------------------------------------------------------- many curves
@@ -1931,6 +1933,7 @@ cdef class HitCurves(_Measures):
     cdef readonly object num_items
     cdef readonly object num_relevant
     cdef readonly object num_hits
+    cdef object others          # as of a HitCurve with weights, one query after the other; else None
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
@@ -1949,7 +1952,8 @@ cdef class HitCurves(_Measures):
         self.set_tables(queries.qid, lower, sample_weight is not None, table)
 
     cdef int set_tables(self, qid, bint lower, bint weighted, tuple table) except -1:
-        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table
+        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table[:8]
+        self.others = frozen(table[8]) if weighted else None
         self.qid = None if qid is None else frozen(qid)
         self.row_offsets = frozen(row_offsets)
         self.score = None if score is None else frozen(score)
@@ -1965,7 +1969,6 @@ cdef class HitCurves(_Measures):
 
     cdef tuple sorted_tables(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
-        from hitcurve.resolve import resolved_tables, weighted_table
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
@@ -1991,6 +1994,7 @@ cdef class HitCurves(_Measures):
             num_items = np.bincount(query, minlength=queries.num_queries)
             row_query, row_score, above, tied, hits = resolved_tables(relevant, score, query, queries.num_queries, lower,
                                                                       last)
+            others = None
             num_hits = np.zeros(queries.num_queries, np.int64)
             np.add.at(num_hits, row_query, hits)
             rows = np.bincount(row_query, minlength=queries.num_queries)
@@ -2003,12 +2007,13 @@ cdef class HitCurves(_Measures):
             empty = [(score[:0], *[np.empty(0)] * 3)]
             row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
             num_items = np.array([t[4] for t in tables], dtype=np.float64)
+            others = np.concatenate([np.empty(0), *[t[5] for t in tables]])
             num_hits = np.array([sum_of_hits(t[3]) for t in tables], dtype=np.float64)
             rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
         row_offsets = np.zeros(queries.num_queries + 1, np.int64)
         np.cumsum(rows, out=row_offsets[1:])
         return (row_offsets, row_score + 0 if row_score.dtype.kind == "f" else row_score, above, tied, hits, num_items,
-                num_hits, queries.checked_relevant(wanted, num_hits))
+                num_hits, queries.checked_relevant(wanted, num_hits), others)
 
     def __len__(self):
         return self.num_items.shape[0]
@@ -2024,8 +2029,8 @@ cdef class HitCurves(_Measures):
         curve = HitCurve.__new__(HitCurve)
         score = None if self.score is None else self.score[start:stop]
         if self.weighted:
-            curve.set_weighted(score, self.above[start:stop], self.tied[start:stop],
-                               self.hits[start:stop], self.num_items[q], self.num_relevant[q])
+            curve.set_weighted(score, self.above[start:stop], self.tied[start:stop], self.hits[start:stop], self.num_items[q],
+                               self.num_relevant[q], self.others[2 * start + q:2 * stop + q + 1])
         else:
             curve.owner = self
             self.table_of(q, &curve.table)
@@ -2050,7 +2055,8 @@ cdef class HitCurves(_Measures):
         return (self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
                 and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in
                         ("num_items", "num_relevant", "row_offsets", "above", "tied", "hits"))
-                and same_scores(self.score, other.score))
+                and same_scores(self.score, other.score)
+                and (not self.weighted or np.array_equal(self.others, (<HitCurves>other).others)))
 
     def __hash__(self):
         return hash((self.num_items.tobytes(), self.num_relevant.tobytes(), self.above.tobytes(), self.tied.tobytes(),
@@ -2058,7 +2064,7 @@ cdef class HitCurves(_Measures):
 
     def __reduce__(self):
         return _curves_from, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
-                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant)
+                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
 
     @property
     def prevalence(self):
@@ -2088,7 +2094,7 @@ cdef class HitCurves(_Measures):
             own = ranks.ndim == 2
             k = ranks if own else ranks[np.newaxis]
             n = k.shape[1]
-        elif has_numbers:
+        if has_numbers:
             own = numbers.ndim == 2
             x = numbers if own else numbers[np.newaxis]
             n = x.shape[1]
@@ -2107,7 +2113,7 @@ cdef class HitCurves(_Measures):
                     for i in range(n):
                         if has_ranks:
                             reading.k = k[q if own else 0, i]
-                        elif has_numbers:
+                        if has_numbers:
                             reading.x = x[q if own else 0, i]
                         out[q, i] = read_measure(measure, &table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))
@@ -2227,7 +2233,8 @@ cdef class HitCurves(_Measures):
         return TieReport(*(np.array([report[i] for report in reports], dtype=types[i]) for i in range(8)))
 
 
-def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant):
+def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant,
+                 others=None):
     """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
     lower = parse_lower(lower)
     if not isinstance(weighted, (bool, np.bool_)):
@@ -2253,8 +2260,20 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
         raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
     for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
         raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
+    if weighted:
+        edges = 2 * row_offsets + np.arange(row_offsets.shape[0])
+        if others is not None:  # or by a version that did not keep the other items
+            others = np.array(as_real(others, "others"), np.float64)
+            if others.shape != (edges[-1],):
+                raise ValueError(f"others has shape {others.shape}, but the table needs {edges[-1]} sums of weights")
+        parts = []
+        for q in range(lengths.shape[0]):
+            rows = [column[row_offsets[q]:row_offsets[q + 1]] for column in columns[:3]]
+            parts.append(other_items(*rows, items[q]) if others is None else
+                         checked_others(others[edges[q]:edges[q + 1]], *rows, items[q]))
+        others = np.concatenate([np.empty(0), *parts])
     return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
-                      relevant)
+                      relevant, others)
 
 
 def _curves_of(qid, lower, weighted, *table):

@@ -62,8 +62,8 @@ cdef struct Reading:
     Ties ties
     Normalize normalize
     Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF
-    double x        # beta, alpha, the smallest false-positive rate, or a number of negatives
+    int64_t k       # cutoff rank, or NO_CUTOFF; false positives
+    double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
 
 # Average precision of rows that arrive in pieces, best first.
 cdef struct AveragePrecision:
@@ -82,5 +82,5 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
                                 Py_ssize_t rows) noexcept nogil
 cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
-cdef double run_integral(double c, double above_hits, double n, double r) noexcept nogil
+cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil

@@ -7,8 +7,8 @@ Every sum is over terms of one sign, evaluated without cancellation, and compens
 is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
 input, the number of workers or the instruction set.
 """
-from libc.math cimport NAN, exp, expm1, fabs, floor, fmax, fmin, log, log1p
-from libc.stdint cimport int64_t
+from libc.math cimport NAN, exp, expm1, fabs, floor, fma, fmax, fmin, isfinite, log, log1p
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 # ---------------------------------------------------------------------------------------------------- compensated sums
@@ -22,6 +22,45 @@ cdef inline void add(double* total, double* carry, double term) noexcept nogil:
     total[0] = t
 
 
+cdef inline void add_share(double* total, double* carry, int64_t count, double share) noexcept nogil:
+    """Adds count * share; a count that no double holds in two parts, so that a share of 1 loses nothing of it."""
+    if count >> 53:
+        add(total, carry, <double>(count >> 31 << 31) * share)
+        count &= 0x7FFFFFFF
+    add(total, carry, <double>count * share)
+
+
+# ----------------------------------------------------------------------------------------------- products of two counts
+
+# Exact products of counts have 128 bits, for which C has no portable type.
+cdef struct Wide:
+    uint64_t high
+    uint64_t low
+
+
+cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
+    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
+    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
+    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
+    cdef uint64_t low = a * b
+    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
+    total.low += low
+    total.high += total.low < low
+
+
+cdef inline double as_double(Wide number) noexcept nogil:
+    return <double>number.high * 18446744073709551616.0 + <double>number.low
+
+
+cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexcept nogil:
+    """a * b > c * d."""
+    cdef Wide left = [0, 0]
+    cdef Wide right = [0, 0]
+    add_product(&left, a, b)
+    add_product(&right, c, d)
+    return left.high > right.high or (left.high == right.high and left.low > right.low)
+
+
 # ------------------------------------------------------------------------------------------------------- harmonic sums
 
 cdef enum:
@@ -32,11 +71,11 @@ cdef enum:
 
 
 cdef inline double log1p_defect(double x) noexcept nogil:
-    """x - log1p(x) for x >= 0, without cancellation (series of artanh y, y = x / (2 + x))."""
+    """(x - log1p(x)) / x for x >= 0, without cancellation (series of artanh y, y = x / (2 + x))."""
     cdef double y, square, power, total
     cdef int i
     if x > 1.0:
-        return x - log1p(x)
+        return 1.0 - log1p(x) / x
     y = x / (2.0 + x)
     square = y * y
     power = square
@@ -44,9 +83,9 @@ cdef inline double log1p_defect(double x) noexcept nogil:
     for i in range(3, 60, 2):
         total += power / i
         power *= square
-        if power < 1e-18:
+        if power <= 1e-17 * total:
             break
-    return x * y - 2.0 * y * total
+    return y - 2.0 * total / (2.0 + x)
 
 
 cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexcept nogil:
@@ -80,7 +119,7 @@ cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexce
             1.0 / 24 - 7.0 / 960 * (1.0 / (a * a) + 1.0 / (b * b))
             + 31.0 / 8064 * (1.0 / (a * a * a * a) + 1.0 / (a * a * b * b) + 1.0 / (b * b * b * b)))
         tail = log1p(x) + series
-        tail_slope = a * log1p_defect(x) + 0.5 * log1p(x) - c * series
+        tail_slope = m * log1p_defect(x) + 0.5 * log1p(x) - c * series
         add(&total, &carry, tail)
         add(&moment, &moment_carry, tail_slope)
         add(&moment, &moment_carry, skipped * tail)
@@ -171,7 +210,7 @@ cdef double first_hit_slope(double c, double n, double r, double x) noexcept nog
 cdef double expected_reciprocal_rank(double c, double n, double r, double m) noexcept nogil:
     """Mean of 1 / (c + place of the first relevant item) over all orders; 0 where it is beyond place m."""
     cdef double last = fmin(m, n - r + 1)
-    cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, left, right, middle, half, width
+    cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, p_carry = 0.0, rate, left, right, middle, half, width
     cdef int64_t j, direct
     cdef int i
     if r == 1:
@@ -179,8 +218,14 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
         return delta / n
     direct = <int64_t>fmin(last, DIRECT_RANKS)
     for j in range(1, direct + 1):
-        add(&total, &carry, p / (c + j))
-        p *= (n - j - r + 1) / (n - j)
+        add(&total, &carry, (p + p_carry) / (c + j))
+        rate = (r - 1) / (n - j)
+        if rate < 0.5:
+            # A product of so many factors near 1 would lose digits; the falls from each to the next add up.
+            add(&p, &p_carry, -(p + p_carry) * rate)
+        else:
+            p = (p + p_carry) * ((n - j - r + 1) / (n - j))
+            p_carry = 0.0
         if p < 1e-25 * total:
             return total + carry
     if direct < last:
@@ -303,26 +348,36 @@ cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t
 cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, const int64_t* tied, const int64_t* hits,
                                 Py_ssize_t rows) noexcept nogil:
     cdef Py_ssize_t i
-    cdef int64_t c, n, r, seen = ap.seen_hits
+    cdef int64_t c, n, r, places, seen = ap.seen_hits
     cdef double term, total = ap.sum, carry = ap.carry
-    if ap.done:
-        return
     for i in range(rows):
+        if ap.done:
+            break
         c = above[i]
         n = tied[i]
         r = hits[i]
+        places = n
         if ap.k >= 0 and ap.k - c < n:
             ap.done = True
-            if ap.k > c:
-                ap.sum = total
-                ap.carry = carry
-                ap.seen_hits = seen
-                term = cut_group(ap, c, n, r, ap.k - c)
-                add(&total, &carry, term)
-                seen = ap.seen_hits
-            break
+            places = ap.k - c
+            if places <= 0:
+                break
         if n == 1:
             term = <double>(seen + 1) / <double>(c + 1)
+        elif seen == c and (r == n or ap.ties == TIES_BEST):
+            # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
+            places = min(r, places)
+            add_share(&total, &carry, places, 1.0)
+            seen += places
+            continue
+        elif ap.done:
+            ap.sum = total
+            ap.carry = carry
+            ap.seen_hits = seen
+            term = cut_group(ap, c, n, r, places)
+            add(&total, &carry, term)
+            seen = ap.seen_hits
+            break
         elif ap.ties == TIES_THRESHOLD:
             term = <double>r * (<double>(seen + r) / <double>(c + n))
         elif ap.ties == TIES_EXPECTED:
@@ -365,8 +420,6 @@ cdef double average_precision_of(const Table* table, const Reading* reading) noe
 cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil:
     """Twice the trapezoids under the precisions before and at m relevant items that follow one another."""
     cdef double at, before
-    if c == 0:
-        return 2 * m
     at = precisions_of_run(c, above_hits, m)
     if m == 1:
         before = above_hits / c
@@ -378,10 +431,8 @@ cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil
 
 cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
     cdef double rate, at, before, delta, slope
-    if ties == TIES_BEST or n == 1:
+    if n == 1 or (r == n and ties != TIES_THRESHOLD):
         return 0.5 * run_trapezoids(c, above_hits, r)
-    if ties == TIES_WORST:
-        return 0.5 * run_trapezoids(c + (n - r), above_hits, r)
     if ties == TIES_THRESHOLD:
         at = (above_hits + r) / (c + n)
         before = above_hits / c if c > 0 else at
@@ -397,21 +448,17 @@ cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties
     return r / n * (0.5 * (before + at))
 
 
-cdef double run_integral(double c, double above_hits, double n, double r) noexcept nogil:
-    """Integral of precision over recall, times R, with the hits spread evenly over the group's n places."""
-    cdef double x
-    if c == 0:
-        return r * (r / n)
-    x = n / c
-    return r / n * (above_hits * log1p(x) + r * (log1p_defect(x) / x))
-
-
-cdef double continuous_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
-    if ties == TIES_BEST:
-        return run_integral(c, above_hits, r, r)
-    if ties == TIES_WORST:
-        return run_integral(c + (n - r), above_hits, r, r)
-    return run_integral(c, above_hits, n, r)
+cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil:
+    """Mean precision over the recall that a group adds, with its hits spread evenly over its n places; for weights, too."""
+    cdef double x, old = 0.0, new = 1.0
+    if above_hits == c and r == n:
+        return 1.0
+    if c > 0:
+        x = n / c
+        new = log1p_defect(x) if isfinite(x) else 1.0
+        old = 1.0 - new if x < 1.0 else log1p(x) / x if isfinite(x) else (log(n) - log(c)) * (c / n)
+        old *= above_hits / c
+    return old + new * (r / n)
 
 
 cdef double summed_area(const Table* table, const Reading* reading) noexcept nogil:
@@ -423,25 +470,29 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
         n = <double>table.tied[i]
         r = <double>table.hits[i]
         above_hits = <double>seen
-        if reading.interpolation == INTERPOLATION_TRAPEZOID:
+        if reading.ties == TIES_WORST:
+            c = <double>(table.above[i] + (table.tied[i] - table.hits[i]))
+        if reading.ties == TIES_BEST or reading.ties == TIES_WORST:
+            n = r
+        if above_hits == c and n == r:
+            add_share(&total, &carry, table.hits[i], 1.0)
+        elif reading.interpolation == INTERPOLATION_TRAPEZOID:
             add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties))
         else:
-            add(&total, &carry, continuous_term(c, above_hits, n, r, reading.ties))
+            add_share(&total, &carry, table.hits[i], mean_precision(c, above_hits, n, r))
         seen += table.hits[i]
     return (total + carry) / <double>table.num_relevant
 
 
 cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant, bint floats) noexcept nogil:
-    """hits / num_relevant >= level / levels, in whole numbers as long as they fit; or as well-known code has it in floats.
+    """hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it in floats.
 
     That code makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above 3 / 10.
     """
     cdef double step = 0.1 if levels == 10 else 0.01
     if floats:
         return <double>hits / <double>num_relevant >= <double>level * step
-    if num_relevant < (<int64_t>1 << 55):
-        return hits * levels >= level * num_relevant
-    return <double>hits * <double>levels >= <double>level * <double>num_relevant
+    return not product_above(level, num_relevant, hits, levels)
 
 
 cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
@@ -474,25 +525,24 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
         below = best
         end = (above_hits + r) / (c + r) if reading.ties == TIES_BEST else (above_hits + r) / (c + n)
         best = fmax(best, end)
-        falls = reading.ties == TIES_EXPECTED and above_hits * n > r * c
+        falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
         if levels == 0:
-            own = r
             if falls:
                 rate = r / n
+                own = r
                 if below > end:
                     own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
                 harmonic_sums(rate * c, own, &delta, &slope)
                 add(&total, &carry, rate * (above_hits * delta + slope))
-                own = r - own
-            add(&total, &carry, own * best)
+                add(&total, &carry, (r - own) * best)
+            else:
+                add_share(&total, &carry, table.hits[i], best)
         else:
             while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
                 if falls:
                     # Hits above the group's start at this level: its numerator is a whole number.
-                    if table.num_relevant < (<int64_t>1 << 55):
-                        h = <double>(level * table.num_relevant - levels * seen) / levels
-                    else:
-                        h = <double>level * <double>table.num_relevant / levels - above_hits
+                    h = <double>(level * (table.num_relevant // levels) - seen) + (
+                        <double>(level * (table.num_relevant % levels)) / levels)
                     h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
                     add(&total, &carry, fmax(best, (above_hits + h) / (c + h * (n / r))))
                 else:
@@ -575,7 +625,8 @@ cdef int64_t total_hits(const Table* table) noexcept nogil:
 
 cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
     """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
-    cdef double total = 0.0, carry = 0.0
+    cdef Wide halves = [0, 0]
+    cdef Wide pairs = [0, 0]
     cdef int64_t seen = 0, r, others, negatives = table.num_items - table.num_relevant, below
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
@@ -584,34 +635,36 @@ cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
         r = table.hits[i]
         others = table.tied[i] - r
         below = negatives - (table.above[i] - seen) - others
-        add(&total, &carry, <double>r * <double>below)
         if ties == TIES_BEST:
-            add(&total, &carry, <double>r * <double>others)
-        elif ties != TIES_WORST:
-            add(&total, &carry, 0.5 * (<double>r * <double>others))
+            below += others
+            others = 0
+        elif ties == TIES_WORST:
+            others = 0
+        add_product(&halves, r, 2 * <uint64_t>below + <uint64_t>others)
         seen += r
-    return fmin(1.0, (total + carry) / (<double>table.num_relevant * <double>negatives))
+    add_product(&pairs, table.num_relevant, negatives)
+    return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
 
 
-cdef double roc_enrichment(const Table* table, double false_positives, Ties ties) noexcept nogil:
-    """TPR / FPR where the curve has passed the given number of false positives (a real number)."""
-    cdef int64_t seen = 0, r, negatives = table.num_items - table.num_relevant
-    cdef double start, others, tp = 0.0
+cdef double roc_enrichment(const Table* table, int64_t false_positives, double rest, Ties ties) noexcept nogil:
+    """TPR / FPR where the curve has passed so many false positives and the rest of one."""
+    cdef int64_t seen = 0, passed = 0, r, negatives = table.num_items - table.num_relevant, start, others
+    cdef double tp = 0.0
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     for i in range(table.rows):
         r = table.hits[i]
-        start = <double>(table.above[i] - seen)
-        others = <double>(table.tied[i] - r)
+        start = table.above[i] - seen
+        others = table.tied[i] - r
         if false_positives < start:
             break
-        if false_positives >= start + others or ties == TIES_BEST:
-            tp += r
+        if false_positives - start >= others or ties == TIES_BEST:
+            passed += r
         elif ties != TIES_WORST:
-            tp += <double>r * ((false_positives - start) / others)
+            tp = <double>r * ((<double>(false_positives - start) + rest) / <double>others)
         seen += r
-    return tp / <double>table.num_relevant * (<double>negatives / false_positives)
+    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + rest))
 
 
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
@@ -623,9 +676,9 @@ cdef double log_area_term(double before, double others, double after, double lea
         return log_end
     if before > least:
         x = others / before
-        return log_end + log1p_defect(x) / x
+        return log_end + log1p_defect(x)
     x = (after - least) / least
-    return log_end + (before * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
+    return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
 cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
@@ -652,13 +705,21 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
             log_end = -log1p(-(<double>(negatives - after) / whole))
         else:
             log_end = -log(<double>after / whole)
-        add(&total, &carry, <double>table.hits[i] * log_area_term(<double>before, <double>(after - before),
-                                                                  <double>after, least, log_end))
+        # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
+        add_share(&total, &carry, table.hits[i], log_area_term(
+            <double>before, <double>(after - before), <double>after, least, log_end) / -log(min_fpr))
         seen += table.hits[i]
-    return fmin(1.0, (total + carry) / <double>table.num_relevant / -log(min_fpr))
+    return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
+
+cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) noexcept nogil:
+    """exp(-alpha * above / num_items); the exponent in two parts, for its rounding is an error of the result."""
+    cdef double c = <double>above, n = <double>num_items, share = c / n, exponent = alpha * share
+    cdef double rest = (fma(-share, n, c) + (<double>(above - <int64_t>c) - share * <double>(num_items - <int64_t>n))) / n
+    return exp(-exponent) * (1.0 - (fma(alpha, share, -exponent) + alpha * rest))
+
 
 cdef inline double mean_weight(double beta, double n) noexcept nogil:
     """Mean of exp(-beta * j) over j = 0..n-1."""
@@ -669,48 +730,61 @@ cdef inline double mean_weight(double beta, double n) noexcept nogil:
 
 cdef double rie(const Table* table, double alpha, Ties ties) noexcept nogil:
     """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
-    cdef double total = 0.0, carry = 0.0, c, n, r, beta = alpha / <double>table.num_items
+    cdef double total = 0.0, carry = 0.0, n, beta = alpha / <double>table.num_items
+    cdef double whole = mean_weight(beta, <double>table.num_items)
+    cdef int64_t c, r
     cdef Py_ssize_t i
     if table.num_relevant == 0:
         return NAN
     for i in range(table.rows):
-        c = <double>table.above[i]
+        c = table.above[i]
+        r = table.hits[i]
         n = <double>table.tied[i]
-        r = <double>table.hits[i]
         if ties == TIES_BEST:
-            n = r
+            n = <double>r
         elif ties == TIES_WORST:
-            c = <double>(table.above[i] + table.tied[i] - table.hits[i])
-            n = r
-        add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, n)))
-    return (total + carry) / <double>table.num_relevant / mean_weight(beta, <double>table.num_items)
+            c += table.tied[i] - r
+            n = <double>r
+        add_share(&total, &carry, r, weight_below(alpha, c, table.num_items) * mean_weight(beta, n) / whole)
+    return (total + carry) / <double>table.num_relevant
+
+
+# Coefficients of log(sinh(z) / z) in z**2: eight are exact to 3e-17 below z = 0.3.
+cdef double* LOG_SINHC = [1.0 / 6, -1.0 / 180, 1.0 / 2835, -1.0 / 37800, 1.0 / 467775, -691.0 / 3831077250.0,
+                          2.0 / 127702575.0, -3617.0 / 2605132530000.0]
+
+
+cdef double log_sinhc_slope(double u, double v) noexcept nogil:
+    """(log_sinhc(sqrt(u)) - log_sinhc(sqrt(v))) / (u - v), the difference of two series with u - v out of every term."""
+    cdef double total = 0.0, part = 1.0, power = 1.0
+    cdef int i
+    for i in range(8):
+        total += LOG_SINHC[i] * part
+        power *= v
+        part = u * part + power
+    return total
 
 
 cdef inline double log_sinhc(double z) noexcept nogil:
     """log(sinh(z) / z), z >= 0."""
-    cdef double square = z * z
     if z < 0.3:
-        return square * (1.0 / 6 - square * (1.0 / 180 - square * (1.0 / 2835 - square * (
-            1.0 / 37800 - square * (1.0 / 467775 - square * (691.0 / 3831077250.0))))))
+        return z * z * log_sinhc_slope(z * z, 0.0)
     return z + log1p(-exp(-2 * z)) - log(2 * z)
 
 
 cdef double log_sinhc_rise(double small, double rise) noexcept nogil:
     """log_sinhc(small + rise) - log_sinhc(small), for small > 0 and rise >= 0, without cancellation."""
-    cdef double large = small + rise, u, v, d, factor
+    cdef double large = small + rise
     if rise > small or rise > 1.0:
         return log_sinhc(large) - log_sinhc(small)
     if large < 0.3:
-        # The difference of two power series in z**2, with (u - v) taken out of every term.
-        u = large * large
-        v = small * small
-        d = rise * (large + small)
-        factor = (1.0 / 6 - (u + v) / 180 + (u * u + u * v + v * v) / 2835
-                  - (u + v) * (u * u + v * v) / 37800
-                  + (u * u * u * u + u * u * u * v + u * u * v * v + u * v * v * v + v * v * v * v) / 467775
-                  - 691.0 / 3831077250.0 * (u + v) * (u * u * u * u + u * u * v * v + v * v * v * v))
-        return d * factor
+        return rise * (large + small) * log_sinhc_slope(large * large, small * small)
     return rise + log1p(exp(-2 * small) * -expm1(-2 * rise) / -expm1(-2 * small)) - log1p(rise / small)
+
+
+cdef inline double gain_of_run(double beta, int64_t run, int64_t negatives) noexcept nogil:
+    """What relevant items at the first places gain over the last."""
+    return <double>run * mean_weight(beta, <double>run) * -expm1(-beta * <double>negatives) if run > 0 else 0.0
 
 
 cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
@@ -720,34 +794,37 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
     items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
     """
     # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
-    cdef double total = 0.0, carry = 0.0, c, n, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
-    cdef int64_t seen = 0, others, below, negatives = table.num_items - table.num_relevant
+    cdef double total = 0.0, carry = 0.0, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
+    cdef int64_t seen = 0, lead = 0, c, others, below, num_items = table.num_items
+    cdef int64_t negatives = num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     for i in range(table.rows):
-        c = <double>table.above[i]
-        n = <double>table.tied[i]
+        c = table.above[i]
         r = <double>table.hits[i]
         others = table.tied[i] - table.hits[i]
-        below = negatives - (table.above[i] - seen) - others
-        seen += table.hits[i]
-        if ties == TIES_BEST:
-            add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, r)) * -expm1(-beta * <double>(below + others)))
-            continue
-        # The r items at the group's last places, and what spreading them over the group gains on that.
-        last = r * (exp(-beta * (c + <double>others)) * mean_weight(beta, r))
-        low = -expm1(-beta * <double>below)
-        if ties == TIES_WORST or others == 0:
-            add(&total, &carry, last * low)
-            continue
-        gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
-        if gain <= 1.0:
-            add(&total, &carry, last * (expm1(gain) + low))
+        below = negatives - (c - seen) - others
+        if seen == c and (others == 0 or ties == TIES_BEST):
+            lead = seen + table.hits[i]  # relevant items alone so far: one run, as in a perfect ranking
+        elif ties == TIES_BEST:
+            add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, r))
+                * -expm1(-beta * <double>(below + others)))
         else:
-            add(&total, &carry, r * (exp(-beta * c) * mean_weight(beta, n)) - last * exp(-beta * <double>below))
-    r = <double>table.num_relevant
-    return fmin(1.0, (total + carry) / (r * mean_weight(beta, r) * -expm1(-beta * <double>negatives)))
+            # The r items at the group's last places, and what spreading them over the group gains on that.
+            last = r * (weight_below(alpha, c + others, num_items) * mean_weight(beta, r))
+            low = -expm1(-beta * <double>below)
+            gain = 0.0
+            if ties != TIES_WORST and others > 0:
+                gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
+            if gain <= 1.0:
+                add(&total, &carry, last * (expm1(gain) + low))
+            else:
+                add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, <double>table.tied[i])
+                                         - weight_below(alpha, c + others + below, num_items) * mean_weight(beta, r)))
+        seen += table.hits[i]
+    add(&total, &carry, gain_of_run(beta, lead, negatives))
+    return fmin(1.0, (total + carry) / gain_of_run(beta, table.num_relevant, negatives))
 
 
 # -------------------------------------------------------------------------------------------------------------- chance
@@ -775,13 +852,36 @@ cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     return average_precision_of(&group, &reading)
 
 
+cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
+    """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
+    cdef double delta, slope, c = <double>above, n = <double>tied, r = <double>hits
+    if ties == TIES_THRESHOLD or tied == 1:
+        return r * (<double>(above - seen + tied - hits) / (c + n))
+    if ties != TIES_EXPECTED:
+        if ties == TIES_WORST:
+            above += tied - hits
+        harmonic_sums(<double>above, r, &delta, &slope)
+        return <double>(above - seen) * delta
+    harmonic_sums(c, n, &delta, &slope)
+    return r / n * (<double>(above - seen) * delta + <double>(tied - hits) / (n - 1) * (slope - delta))
+
+
 cdef double normalized_average_precision(const Table* table, Ties ties) noexcept nogil:
     cdef Reading reading
-    cdef double chance = one_group(table, TIES_EXPECTED)
-    plain_reading(&reading, ties)
-    if chance >= 1.0:
+    cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
+    cdef int64_t seen = 0, hits = total_hits(table)
+    cdef Py_ssize_t i
+    if chance <= 0.5:
+        plain_reading(&reading, ties)
+        return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+    if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
-    return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+    # Near 1, from what either lacks of it.
+    lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
+    for i in range(table.rows):
+        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], ties))
+        seen += table.hits[i]
+    return (lost - (total + carry)) / (lost + <double>(table.num_relevant - hits))
 
 
 # ------------------------------------------------------------------------------------------------------- the one switch
@@ -804,7 +904,7 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
     if measure == MEASURE_ROC_AUC:
         return roc_auc(table, reading.ties)
     if measure == MEASURE_ROC_ENRICHMENT:
-        return roc_enrichment(table, reading.x, reading.ties)
+        return roc_enrichment(table, reading.k, reading.x, reading.ties)
     if measure == MEASURE_RIE:
         return rie(table, reading.x, reading.ties)
     if measure == MEASURE_BEDROC:
@@ -835,7 +935,7 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
         return NAN if relevant == 0 else hits / relevant
     if measure == MEASURE_F_SCORE:
         square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
-        return NAN if k + square * relevant == 0 else (1 + square) * hits / (k + square * relevant)
+        return NAN if k + square * relevant == 0 else (hits + square * hits) / (k + square * relevant)
     if measure == MEASURE_ENRICHMENT_FACTOR:
         return NAN if relevant == 0 or k == 0 else hits / k * (items / relevant)
     # MEASURE_NORMALIZED_ENRICHMENT_FACTOR

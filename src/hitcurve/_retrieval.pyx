@@ -295,19 +295,11 @@ cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Room* room) 
     return n
 
 
-cdef inline double discount_sum(int64_t first, int64_t last) noexcept nogil:
-    """Of 1 / log2(rank + 1) for the ranks from first to last."""
-    cdef double total = 0.0
-    cdef int64_t rank
-    for rank in range(first, last + 1):
-        total += 1.0 / log2(<double>(rank + 1))
-    return total
-
-
 cdef double ndcg(const Query* query, const Asked* asked, Reading reading, Room* room) noexcept nogil:
     cdef Py_ssize_t i, start = 0, stop, n
-    cdef int64_t last
-    cdef double gain, total = 0.0, ideal = 0.0
+    cdef int64_t last, rank
+    cdef double gain, first, total = 0.0, ideal = 0.0
+    cdef bint even
     n = ideal_gains(query, asked, room)
     if n < 0:
         return NAN
@@ -315,14 +307,20 @@ cdef double ndcg(const Query* query, const Asked* asked, Reading reading, Room* 
         while start < query.num_rows:
             stop = start
             gain = 0.0
+            first = gain_of(asked, query.rows[start].level)
+            even = True
             while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
+                even = even and gain_of(asked, query.rows[stop].level) == first
                 gain += gain_of(asked, query.rows[stop].level)
                 stop += 1
+            # The mean gain of each item; where all are alike it is theirs to the last bit, as in the ideal order.
+            gain = first if even and stop - start == query.rows[start].tied else gain / <double>query.rows[start].tied
             last = query.rows[start].above + query.rows[start].tied
             if asked.k >= 0:
                 last = min(last, asked.k)
             if gain != 0.0:
-                total += gain / <double>query.rows[start].tied * discount_sum(query.rows[start].above + 1, last)
+                for rank in range(query.rows[start].above + 1, last + 1):
+                    total += gain / log2(<double>(rank + 1))
             start = stop
     else:
         for i in range(query.num_rows):
@@ -590,17 +588,20 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
 cdef inline double judged_to(const Query* query, int64_t k, Reading reading, int64_t least) noexcept nogil:
     """Documents judged at least so among the first k; in tie groups their expected number."""
     cdef Py_ssize_t i
-    cdef int64_t inside
-    cdef double total = 0.0
+    cdef int64_t inside, whole = 0, shares = 0, tied = 1
     for i in range(query.num_rows):
         if query.rows[i].level < least:
             continue
         if reading == READING_EXPECTED:
             inside = min(max(k - query.rows[i].above, 0), query.rows[i].tied)
-            total += <double>inside / <double>query.rows[i].tied
+            if inside == query.rows[i].tied:
+                whole += 1
+            elif inside > 0:  # of one group alone
+                shares += inside
+                tied = query.rows[i].tied
         elif query.rows[i].rank <= k:
-            total += 1.0
-    return total
+            whole += 1
+    return <double>whole + <double>shares / <double>tied
 
 
 # ------------------------------------------------------------------------------------------------------- the one switch

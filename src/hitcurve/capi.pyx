@@ -1,5 +1,5 @@
 """The functions that other compiled code calls: see capi.pxd, which is their documentation."""
-from libc.math cimport NAN, fabs, isfinite
+from libc.math cimport NAN, fabs, fmin, isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
@@ -682,6 +682,9 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if table.num_relevant > table.num_hits and needs_all(measure):
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
+    if measure == HITCURVE_ROC_ENRICHMENT:
+        reading.k = <int64_t>fmin(reading.x, 4611686018427387904.0)
+        reading.x -= <double>reading.k
     rows.above = table.above
     rows.tied = table.tied
     rows.hits = table.hits
