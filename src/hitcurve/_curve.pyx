@@ -66,6 +66,7 @@ from hitcurve._read cimport (
     run_integral,
 )
 
+from hitcurve._rank import equal_numbers
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -942,7 +943,7 @@ cdef object frozen(object array):
 cdef object same_scores(object a, object b):
     if a is None or b is None:
         return a is b
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+    return a.shape == b.shape and bool(equal_numbers(a, b).all())
 
 
 @cython.final
