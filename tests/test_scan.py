@@ -635,13 +635,18 @@ def test_nan_without_any_relevant_row(dtype, tmp_path):
 
 
 def test_thresholds_are_made_in_the_type_of_all_scores(tmp_path):
-    # Of one array, float64: the two large integers are one score.
-    y, s = [1, 0, 0], [2**53 + 1, 2**53, None]
-    table = pa.table({"y": y, "s": pa.array(s, pa.int64())})
-    for statistics in (True, False):
-        parquet.write_table(table, tmp_path / "n.parquet", row_group_size=1, write_statistics=statistics)
-        curve = hc.scan(tmp_path / "n.parquet", "y", "s", nan_policy="omit", max_memory=1_000)
-        assert curve == hc.HitCurve(y, np.array([2.0**53, 2.0**53, np.nan]), nan_policy="omit")
+    # Of one array, float64, which does not hold the large integer.
+    for large in (2**53 + 1, 2**53 + 2):
+        table = pa.table({"y": [1, 0, 0], "s": pa.array([large, 2**53, None], pa.int64())})
+        for statistics in (True, False):
+            parquet.write_table(table, tmp_path / "n.parquet", row_group_size=1, write_statistics=statistics)
+            options = {"nan_policy": "omit", "max_memory": 1_000}
+            if large == 2**53 + 1:
+                with pytest.raises(ValueError, match=r"row \d.*float64.*9007199254740993 is no float64"):
+                    hc.scan(tmp_path / "n.parquet", "y", "s", **options)
+            else:
+                curve = hc.scan(tmp_path / "n.parquet", "y", "s", **options)
+                assert curve == hc.HitCurve([1, 0, 0], np.array([large, 2.0**53, np.nan]), nan_policy="omit")
 
 
 @pytest.mark.parametrize(
@@ -665,7 +670,7 @@ def test_sorted_scores_of_several_types(parts):
 
 def test_sorted_integers_that_no_float_holds():
     parts = [([1, 0], np.array([2**53 + 1, 2**53])), ([0], [0.5])]
-    with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64 after integers that no float64"):
+    with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64, after .* int64: no type holds"):
         hc.scan(lambda: parts, sorted="score")
 
 

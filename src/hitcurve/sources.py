@@ -306,7 +306,11 @@ class _Parquet(Source):
                 column = self.score
                 if want == "relevant":
                     # The other scores are looked at when they are counted.
-                    relevant = _scores(scores.take(places), "worst")
+                    try:
+                        relevant = _scores(scores.take(places), "worst")
+                    except _BadCell as bad:
+                        bad.index = None if bad.index is None else places[bad.index].as_py()
+                        raise
                     return Piece(len(scores), relevant, start=start)
             column = self.score
             score = _scores(scores, self.nan_policy)

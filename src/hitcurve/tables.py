@@ -12,6 +12,7 @@ import itertools
 import os
 import re
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,12 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._rank import unchanged
 from hitcurve.cores import check_workers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Batch", "Columns", "TableReader", "read_columns", "read_ids"]
+__all__ = ["Batch", "Columns", "TableReader", "Types", "read_columns", "read_ids"]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -54,6 +56,7 @@ _FIRST_SLAB = 1 << 16  # read the slow way
 # A quoted cell longer than this is a quotation mark that was never closed.
 _LONGEST = 64 << 20
 _PARQUET_ROWS = 1 << 18
+_LARGE = 2.0**53  # a float64 from here on may stand for several integers
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 Column = str | int
@@ -80,7 +83,8 @@ class Columns(NamedTuple):
     label: NDArray[np.uint8]
     """1 for a relevant item, else 0."""
     score: NDArray[Any]
-    """int64 for integers, else float64; from Parquet, the type of the file. A missing score is NaN."""
+    """int64 for integers, else float64; from Parquet, the type of the file. A missing score is NaN. Batches of several
+    types have one that holds all scores exactly."""
     group: NDArray[np.int64] | None
     """The row's place in `group_names`; None if no group was asked for."""
     group_names: list[Any]
@@ -94,6 +98,63 @@ class _BadCell(Exception):
         super().__init__(problem)
         self.index = index
         self.column: Column | None = None  # None: the whole row
+
+
+class Types:
+    """The types in which the batches of one column of scores come, and the one that holds all of them exactly.
+
+    Parameters
+    ----------
+    known : iterable of dtype
+        Types that are known to come.
+    """
+
+    def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
+        self.known = set(known)
+        self._low = self._high = 0  # of the integers
+        self._odd: int | None = None  # an integer that no float64 holds
+        self._lock = threading.Lock()
+
+    def add(self, score: NDArray[Any], where: Callable[[], str]) -> np.dtype[Any]:
+        """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
+        if not score.shape[0]:
+            return self.common()
+        low = high = 0
+        odd = None
+        if score.dtype.kind in "iu":
+            low, high = int(score.min()), int(score.max())
+            if self._odd is None and max(-low, high) > 1 << 53:
+                at = _rounded(score)
+                odd = None if at is None else int(score[at])
+        with self._lock:
+            others = ", ".join(sorted(str(one) for one in self.known - {score.dtype}))
+            self.known.add(score.dtype)
+            self._low, self._high = min(self._low, low), max(self._high, high)
+            self._odd = odd if self._odd is None else self._odd
+            dtype = self.common()
+        if dtype.kind == "f" and self._odd is not None:
+            raise ValueError(
+                f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds all of them "
+                f"exactly ({self._odd} is no float64): give all scores one type"
+            )
+        return dtype
+
+    def common(self) -> np.dtype[Any]:
+        """The type of all batches so far; float64 where none has come."""
+        kinds = {dtype.kind for dtype in self.known}
+        if "f" in kinds or not kinds:
+            one = np.result_type(*self.known) if kinds else np.dtype(np.float64)
+            return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
+        if np.dtype(np.uint64) not in self.known or (self._low < 0 and self._high < 1 << 63):
+            return np.dtype(np.int64)
+        return np.dtype(np.float64 if self._low < 0 else np.uint64)
+
+
+def _rounded(score: NDArray[Any]) -> int | None:
+    """The place of the first integer that no float64 holds."""
+    if unchanged(score, np.dtype(np.float64)) is not None:
+        return None
+    return next(at for at, number in enumerate(map(int, score)) if int(float(number)) != number)
 
 
 class TableReader:
@@ -111,7 +172,8 @@ class TableReader:
     scores : sequence of str or int
         The columns of scores: numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and ``null`` are missing scores.
         Scores written as text are int64, exact, if every one in the batch is such an integer, else float64. Integers
-        beside missing scores are float64.
+        beside missing scores are float64. Decimals are int64 without a fraction, else the nearest float64. An integer
+        that no float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
     group, ids : str, int or None
         A column of groups, and one of ids. SDF has no numbers; there ``_Name`` is the first line of a record.
     actives : iterable of str, optional
@@ -499,12 +561,9 @@ class _TextParser:
                 score = _numpy(cell)
                 if self.reader.nan_policy == "raise" and _has_nan(score):
                     return self.slowly(slab)
-                if (np.abs(score) >= _BEYOND).any():
+                if (np.abs(score) >= _LARGE).any():
                     return self.slowly(slab)
                 if integers and not _has_nan(score):
-                    # From 2**53 up a float64 may stand for several integers.
-                    if not np.all(np.abs(score) < 2.0**53):
-                        return self.slowly(slab)
                     exact = score.astype(np.int64)
                     score = exact if np.array_equal(exact, score) else score
                 values.append(score)
@@ -548,6 +607,11 @@ def read_columns(
     batches = list(reader)
     rank, names = reader.ordered_groups()
     scores = [batch.scores[0] for batch in batches]
+    types = Types()
+    for one in scores:
+        types.add(one, lambda: f"{_kind(path)[0]}: column {score!r}")
+    if len({one.dtype for one in scores}) > 1:
+        scores = [one.astype(types.common()) for one in scores]
     codes = [batch.group for batch in batches if batch.group is not None]
     return Columns(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
@@ -873,11 +937,19 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     elif pa.types.is_boolean(cells.type):
         numbers = pc.cast(cells, pa.uint8())
     elif pa.types.is_decimal(cells.type):
-        numbers = pc.cast(cells, pa.float64())
-        if cells.type.precision > 15 and len(pc.unique(numbers)) < len(pc.unique(cells)):
-            raise _BadCell(None, f"it holds {cells.type}, of which several values are one as float64")
+        digits, scale = cells.type.precision, cells.type.scale
+        if digits <= 15 and 0 <= scale <= 22:
+            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
+            whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
+            numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
+        else:
+            numbers = _parsed(pc.cast(cells, pa.string()), scale)
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise _BadCell(None, f"it holds {cells.type}, not numbers")
+    if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
+        at = _rounded(_numpy(pc.fill_null(numbers, 0)))
+        if at is not None:
+            raise _BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
     scores = _numpy(numbers)
     if nan_policy == "raise" and _has_nan(scores):
         index = int(np.isnan(scores).argmax())
@@ -889,8 +961,11 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     return scores
 
 
-def _parsed(texts: Any) -> Any:
-    """Numbers from text: int64 if all are, else float64, null where missing."""
+def _parsed(texts: Any, scale: int | None = None) -> Any:
+    """Numbers from text: int64 if all are, else float64, null where missing.
+
+    `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -910,22 +985,32 @@ def _parsed(texts: Any) -> Any:
     try:
         return pc.cast(texts, pa.int64())
     except pa.ArrowInvalid:
-        large = pc.greater_equal(pc.abs(floats), _BEYOND)
-        if pc.any(large).as_py():
-            from decimal import Decimal  # of as many digits as there are, which int refuses
+        pass
 
-            for index in np.flatnonzero(_numpy(pc.fill_null(large, False)).view(bool)).tolist():
-                text = texts[index].as_py().strip()
-                if _INTEGER.fullmatch(text) and Decimal(text) != floats[index].as_py():
-                    raise _BadCell(
-                        index,
-                        f"the score {_short(text)} is a whole number beyond 64 bits with a sign, and no float64",
-                    ) from None
-        return floats
+    def places(flags: Any) -> list[int]:
+        found: list[int] = np.flatnonzero(_numpy(pc.fill_null(flags, False))).tolist()
+        return found
+
+    for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
+        raise _BadCell(index, f"the score {_short(texts[index].as_py())} is beyond the range of float64")
+    large = pc.greater_equal(pc.abs(floats), _LARGE)
+    if scale is not None:
+        exact = pa.decimal256(76, scale)
+        same = pc.equal(pc.cast(pc.cast(floats, pa.string()), exact), pc.cast(texts, exact))
+        for index in places(pc.and_not(pc.invert(same), large)):
+            problem = "has digits that no float64 holds: cast the column to double to round them"
+            raise _BadCell(index, f"the score {texts[index]} {problem}")
+    else:
+        large = pc.and_(large, pc.match_substring_regex(texts, "^[+-]?[0-9]+$"))
+    for index in places(large):
+        from decimal import Decimal
+
+        if Decimal(texts[index].as_py()) != floats[index].as_py():
+            problem = "is a whole number that no float64 holds, and not all scores are integers of 64 bits with a sign"
+            raise _BadCell(index, f"the score {_short(texts[index].as_py())} {problem}")
+    return floats
 
 
-_BEYOND = 2.0**63  # whole numbers from here on are no int64
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 
 
