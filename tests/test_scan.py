@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import tracemalloc
+from datetime import date
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import cores, scanning, sources
+from hitcurve import cores, scanning, sources, tables
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -820,7 +821,9 @@ def test_groups_are_those_of_curves(groups):
     y, s = [1, 0, 1], [3.0, 2.0, 1.0]
     expected = hc.HitCurves(y, s, qid=groups)
     rows = [([y[i]], [s[i]], [groups[i]]) for i in range(3)]
-    given = [(y, s, groups), lambda: [(y, s, tuple(groups))], lambda: rows]
+    given = [(y, s, groups), lambda: [(y, s, tuple(groups))]]
+    if groups[0] is not True:  # a list makes a number of it, but here it comes by itself
+        given.append(lambda: rows)
     if isinstance(groups[0], str):
         given.append(pa.table({"y": y, "s": s, "q": groups}))
     for source in given:
@@ -836,6 +839,32 @@ def test_texts_and_numbers_are_no_groups_together():
             hc.scan(([1, 0], [2.0, 1.0], groups))
         with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*among"):
             hc.scan(lambda groups=groups: [([1, 0], [2.0, 1.0], groups)], group=3)
+
+
+@pytest.mark.parametrize("sorted_", [None, "group"])
+@pytest.mark.parametrize(
+    "groups",
+    [([1], ["1"]), ([True], [1]), ([1.0], [True]), (["1"], [1]), (["2020-01-01"], [date(2020, 1, 1)])],
+)
+def test_groups_of_two_batches_that_only_look_alike(groups, sorted_, tmp_path):
+    frames = [pa.table({"y": [1, 0], "s": [2.0, 1.0], "q": pa.array(2 * one)}) for one in groups]
+    with pytest.raises(ValueError, match=r"column 'q': the group is .*, but .* came before: give all groups one type"):
+        hc.scan(lambda: frames, "y", "s", "q", sorted=sorted_)
+    if not isinstance(groups[1][0], date):
+        arrays = [([1, 0], [2.0, 1.0], np.array(2 * one)) for one in groups]
+        with pytest.raises(ValueError, match=r"source: row 3: the group is .*, but .* came before"):
+            hc.scan(lambda: arrays, group=3, sorted=sorted_)
+    paths = [tmp_path / name for name in ("a.parquet", "b.parquet")]
+    for path, frame in zip(paths, frames, strict=True):
+        parquet.write_table(frame, path)
+    with pytest.raises(ValueError, match=r"b\.parquet: column 'q': the group is .*, but .* came before"):
+        list(tables.TableReader(paths, "y", ["s"], "q"))
+
+
+def test_groups_of_several_types_that_are_equal_numbers():
+    groups = [np.array([1], np.int8), np.array([1.0]), np.array([1], np.uint64), [2], [2.0]]
+    curves = hc.scan(lambda: [([1], [at], one) for at, one in enumerate(groups)], group=3)
+    assert curves.qid.tolist() == [1, 2] and curves.num_items.tolist() == [3, 2]
 
 
 def test_columns_of_one_name(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -268,13 +269,12 @@ class TableReader:
                 read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
                 for convert in read(stream, path):
                     try:
-                        values = convert()
+                        batch = self._batch(convert(), shown)
                     except _BadCell as bad:
                         place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
                         column = "" if bad.column is None else f"column {bad.column!r}"
                         where = ", ".join(part for part in (place, column) if part)
                         raise ValueError(f"{shown}: {where}: {bad}") from None
-                    batch = self._batch(values, shown)
                     rows += batch.label.shape[0]
                     yield batch
         except pa.ArrowInvalid as error:
@@ -308,7 +308,11 @@ class TableReader:
             code = self._codes.setdefault(self._file_names[shown], len(self._codes))
             group = np.full(label.shape[0], code, np.int64)
         elif "group" in named:
-            group = _coded(named["group"], self._codes)
+            try:
+                group = _coded(named["group"], self._codes)
+            except _BadCell as bad:
+                bad.column = next(column for role, column in self._roles if role == "group")
+                raise
         return Batch(label, tuple(named["scores"]), group, ids)
 
     @property
@@ -1035,11 +1039,21 @@ def _encoded(cells: Any) -> Any:
 def _coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
     """The code of the group in each cell; what has none yet is given the next."""
     indices = _numpy(cells.indices)
+    if codes and indices.shape[0]:
+        before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
+        if _sort_of_name(before) != _sort_of_name(now):
+            problem = f"the group is {_short(now)}, but {_short(before)} came before: give all groups one type"
+            raise _BadCell(None, problem)
     code = np.zeros(len(cells.dictionary), np.int64)
     for used in np.unique(indices).tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
     coded: NDArray[np.int64] = code[indices]
     return coded
+
+
+def _sort_of_name(name: Any) -> Any:
+    """What two groups share that can be one: numbers of any type are equal by value."""
+    return Number if isinstance(name, Number) and not isinstance(name, bool) else type(name)
 
 
 def _ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
