@@ -426,14 +426,24 @@ def slow_twin(text, label, score):
 CELLS = st.tuples(
     st.sampled_from(["0", "1"]),
     st.sampled_from(["1", "-3", "0.5", "1e3", "inf", "", "9007199254740992", " 2"]),
-    st.sampled_from(["a", "a\nb", 'say ""x""', "\n\n", ",", ""]),
+    # In quotation marks, or without them: such a mark amid a cell is a character as any other.
+    st.sampled_from(
+        ['"a"', '"a\nb"', '"say ""x"""', '"\n\n"', '","', '""', '"""\n"', '"a"b', '"a" "b"', "", "a", '5" pipe', 'a"b"']
+    ),
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(rows=st.lists(CELLS, max_size=12), size=st.integers(1, 60), workers=st.sampled_from([1, 3]))
-def test_where_slabs_end_does_not_matter(tmp_path_factory, rows, size, workers):
-    text = "y,s,note\r\n" + "".join(f'{y},{s},"{note}"\r\n' for y, s, note in rows)
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(CELLS, max_size=12),
+    size=st.integers(1, 60),
+    workers=st.sampled_from([1, 3]),
+    end=st.sampled_from(["\r\n", "\n", "\r"]),
+    last=st.booleans(),
+)
+def test_where_slabs_end_does_not_matter(tmp_path_factory, rows, size, workers, end, last):
+    lines = (f"{y},{s},{note}" if last else f"{note},{s},{y}" for y, s, note in rows)
+    text = "".join(line + end for line in ["y,s,note" if last else "note,s,y", *lines])
     path = tmp_path_factory.mktemp("slabs") / "t.csv"
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
@@ -443,6 +453,37 @@ def test_where_slabs_end_does_not_matter(tmp_path_factory, rows, size, workers):
     label, score = slow_twin(text, "y", "s")
     assert found.label.tolist() == label
     np.testing.assert_array_equal(found.score, np.array(score))
+
+
+@pytest.mark.parametrize("first", ['5" pipe', "none", 'a"b"c', '"" x'])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_quotation_marks_in_a_large_file(tmp_path, first, end, header, suffix):
+    rows = [f'1,{at},"two{end}lines, and ""marks"""' for at in range(5_000)]
+    lines = [*(["y,s,note"] if header else []), f"0,-1,{first}", *rows]
+    path = write(tmp_path, f"t{suffix}", (end.join(lines) + end).encode())
+    found = read_columns(path, 1, 2, header=header)
+    assert found.score.tolist() == list(range(-1, 5_000))
+    path = write(tmp_path, f"t{suffix}", (end.join([*lines, "1,x,"]) + end).encode())
+    with pytest.raises(ValueError, match=rf"row 5002 \(line {10_002 + header}\), column .*: the score is 'x'"):
+        read_columns(path, 1, 2, header=header)
+
+
+def test_what_the_csv_module_refuses_has_an_error_of_its_own(tmp_path):
+    path = write(tmp_path, "t.csv", "y,s\n1,2\r0,3\n1,x\n")
+    with pytest.raises(ValueError, match=r"row 3, column 's': the score is 'x'"):
+        read_columns(path, "y", "s")
+    path = write(tmp_path, "t.csv", f'y,s,t\n1,2,"{"a" * 200_000}"\n1,x,\n')
+    with pytest.raises(ValueError, match=r"row 2, column 's': the score is 'x'"):
+        read_columns(path, "y", "s")
+    path = write(tmp_path, "t.csv", "y" * 200_000 + ",s\n1,2\n")
+    with pytest.raises(ValueError, match=r"t\.csv: field larger than field limit"):
+        read_columns(path, 1, 2)
+    assert read_ids(write(tmp_path, "ids.csv", "name\rx\ry\r")) == ["x", "y"]
+    assert read_ids(write(tmp_path, "ids.txt", "x\ry\r")) == ["x", "y"]
+    with pytest.raises(ValueError, match=r"ids\.csv: new-line character"):
+        read_ids(write(tmp_path, "ids.csv", "name\nx\ry\n"))
 
 
 @pytest.mark.usefixtures("slabs")

@@ -277,7 +277,7 @@ class TableReader:
                         raise ValueError(f"{shown}: {where}: {bad}") from None
                     rows += batch.label.shape[0]
                     yield batch
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, csv.Error) as error:
             raise ValueError(f"{shown}: {_first_line(error)}") from None
         except OSError as error:
             # The system's own errors name the file; those of a broken compressed stream do not.
@@ -418,7 +418,7 @@ class TableReader:
             places = [_found(shown, names, column) for column in self.asked]
             if not smiles:
                 self._refuse_data_as_names(shown, names, places)
-        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd()) if slab.strip())
+        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd(delimiter)) if slab.strip())
         if smiles and layout.spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
@@ -662,10 +662,13 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         elif kind == "lines":
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
-            rows = (row for row in _rows(stream, kind) if row)
-            names = next(rows, [])
+            try:
+                rows = [row for row in _rows(stream, kind) if row]
+            except csv.Error as error:
+                raise ValueError(f"{os.fspath(path)}: {error}") from None
+            names = rows[0] if rows else []
             at = names.index(column) if column is not None and column in names else 0
-            cells = [row[at] for row in rows if len(row) > at]
+            cells = [row[at] for row in rows[1:] if len(row) > at]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
@@ -693,26 +696,49 @@ def _kind(path: Path) -> tuple[str, str, str | None]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The bytes of the file, decompressed."""
+    """The bytes of the file, decompressed; text with a line end that Python and Arrow both know."""
     text = os.fspath(path)
     if text == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed")
-        yield sys.stdin.buffer
+        yield _Lines.of(sys.stdin.buffer)
         return
-    compression = _COMPRESSIONS.get(os.path.splitext(text)[1].lower())
+    stem, suffix = os.path.splitext(text)
+    compression = _COMPRESSIONS.get(suffix.lower())
+    table = (text if compression is None else stem).lower().endswith(_PARQUET)
     with open(path, "rb", 1 << 16) as file:
         if compression is None:
-            yield file
+            yield file if table else _Lines.of(file)
             return
         import pyarrow as pa
 
         with pa.input_stream(file, compression=compression) as stream:
             # Parquet is read from its end, which a compressed stream does not offer.
-            if os.path.splitext(text)[0].lower().endswith(_PARQUET):
-                yield pa.BufferReader(stream.read())
-            else:
-                yield io.BufferedReader(stream, 1 << 20)
+            yield pa.BufferReader(stream.read()) if table else _Lines.of(io.BufferedReader(stream, 1 << 20))
+
+
+class _Lines(io.RawIOBase):
+    """A stream whose lines end in CR alone, with LF in its place."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    @classmethod
+    def of(cls, stream: Any) -> Any:
+        """The stream itself, if its first line ends otherwise."""
+        line = stream.peek(1).partition(b"\n")[0]
+        return io.BufferedReader(cls(stream), 1 << 20) if b"\r" in line[:-1] else stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self.stream.read1(len(room))
+        if data.endswith(b"\r") and self.stream.peek(1).startswith(b"\n"):
+            data = data[:-1] + self.stream.read(1)
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        room[: len(data)] = data
+        return len(data)
 
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes]:
@@ -731,18 +757,35 @@ def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes
 class _RowEnd:
     """Whether a row of delimited text ends with a line: a line break between quotation marks ends none."""
 
-    def __init__(self) -> None:
-        self.begun = False
-        self.odd = self.length = 0
+    def __init__(self, delimiter: str) -> None:
+        self.ends = delimiter.encode() + b"\n\r"  # of cells
+        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # in quotation marks
+        self.quoted = False
+        self.length = 0
 
     def __call__(self, piece: bytes, line: bytes) -> bool:
-        if not self.begun:
-            self.begun, self.odd, self.length = True, piece.count(b'"'), 0
-        self.odd += line.count(b'"')
+        if not self.quoted:
+            self.length = 0
+            self._read(piece)
+        self._read(line)
         self.length += len(line)
         # A quotation mark that is never closed would keep the whole file in memory.
-        self.begun = self.odd % 2 == 1 and self.length < _LONGEST
-        return not self.begun
+        self.quoted = self.quoted and self.length < _LONGEST
+        return not self.quoted
+
+    def _read(self, text: bytes) -> None:
+        """Whole lines: a mark opens a quoted cell where a cell begins, else is a character, and is doubled in one."""
+        if b'"' not in text:
+            return
+        letters = np.frombuffer(text, np.uint8)
+        marks = np.flatnonzero(letters == ord('"'))
+        opening = marks[int(self.quoted) :: 2]
+        # As a rule they open and close by turns, a doubled one being the end of a cell and the start of the next.
+        if np.isin(letters[opening[opening > 0] - 1], list(self.ends + b'"')).all():
+            self.quoted ^= bool(marks.shape[0] % 2)
+            return
+        cells = self.cell.finditer(b'"' + text if self.quoted else text)
+        self.quoted = any(not cell[1] for cell in deque(cells, 1))
 
 
 def _line_end(piece: bytes, line: bytes) -> bool:
@@ -837,9 +880,12 @@ def _place(path: Path, header: bool, row: int) -> str:
             return f"record {row} (line {next(itertools.islice(ends, row - 2, None), 0) + 1 if row > 1 else 1})"
         reader: Any = _rows(stream, "\t" if kind == "smiles" else kind, kind != "smiles")
         left = row + header
-        while left:
-            line = reader.line_num + 1
-            left -= bool(next(reader))
+        try:
+            while left:
+                line = reader.line_num + 1
+                left -= bool(next(reader))
+        except csv.Error:  # a cell too long for it, or a CR amid a line, which Arrow takes for its end
+            return f"row {row}"
     return f"row {row} (line {line})"
 
 
