@@ -801,6 +801,18 @@ def test_groups_without_a_name(groups):
             hc.scan(source, group=None if isinstance(source, tuple) else 3)
 
 
+def test_groups_that_are_no_unicode():
+    y, s, groups = [1, 0], [2.0, 1.0], ["b", "a\ud800"]
+    for given_ in (groups, np.array(groups), np.array(groups, object)):
+        for source in ((y, s, given_), lambda given_=given_: [(y, s, given_)]):
+            with pytest.raises(ValueError, match=r"source: row 2: the group 'a\\ud800' holds a lone surrogate"):
+                hc.scan(source, group=None if isinstance(source, tuple) else 3)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"y": y, "s": s, "q": pd.Series(groups, dtype=object)})
+    with pytest.raises(ValueError, match=r"source: row 1 or below: 'a\\ud800' holds a lone surrogate"):
+        hc.scan(lambda: [frame], "y", "s", "q")
+
+
 def test_names_of_groups_keep_their_digits():
     large = 2**63 + 1
     y, s, q = [1, 0, 1], [3.0, 2.0, 1.0], [large, 5, large]

@@ -377,6 +377,25 @@ def test_bad_parquet(tmp_path, arguments, problem):
     assert str(error.value) == f"{path}: {problem}"
 
 
+def test_texts_that_are_no_unicode(tmp_path):
+    """A lone surrogate is written in three bytes that are not UTF-8."""
+    offsets = pa.py_buffer(np.array([0, 1, 4], np.int32))
+    text = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"1\xed\xa0\x80")])
+    path = tmp_path / "t.parquet"
+    for cells in (text, text.cast(pa.large_string(), safe=False), text.dictionary_encode()):
+        parquet.write_table(pa.table({"y": [1, 0], "s": [0.5, 2], "t": cells}), path, use_dictionary=False)
+        problem = re.escape(f"{path}: row 2, column 't': b'\\xed\\xa0\\x80' is not UTF-8")
+        for columns in (("t", "s"), ("y", "t"), ("y", "s", "t")):
+            with pytest.raises(ValueError, match=problem):
+                read_columns(path, *columns)
+        with pytest.raises(ValueError, match=problem):
+            list(TableReader([path], "y", ["s"], ids="t"))
+        with pytest.raises(ValueError, match=r"t\.parquet: column 't': b'.*' is not UTF-8"):
+            read_ids(path, "t")
+    with pytest.raises(ValueError, match=r"actives: 'a\\ud800' holds a lone surrogate"):
+        TableReader([path], None, ["s"], ids="t", actives=["b", "a\ud800"])
+
+
 def test_no_header_errors(tmp_path):
     path = write(tmp_path, "t.csv", "1,2\n0,3\n")
     with pytest.raises(ValueError, match="column 'y': a file without column names has numbers from 1 up"):

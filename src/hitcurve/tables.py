@@ -245,7 +245,10 @@ class TableReader:
         self._codes: dict[Any, int] = {}  # of the groups, in the order in which they came
         self._by_file = by_file
         self._header_read = header
-        self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+        try:
+            self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+        except UnicodeEncodeError as error:
+            raise ValueError(f"actives: {_no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
         self._roles = [
             *(() if label is None else (("label", label),)),
@@ -530,14 +533,11 @@ class _TextParser:
         """Names the first cell that is no text."""
         wrong = []
         for column, cells in zip(self.reader.asked, columns, strict=True):
-            for index, cell in enumerate(cells.to_pylist()):
-                try:
-                    cell.decode()
-                except UnicodeDecodeError:
-                    bad = _BadCell(index, f"{_short(cell)} is not UTF-8")
-                    bad.column = column
-                    wrong.append((index, bad))
-                    break
+            try:
+                _text(cells.view("string"))
+            except _BadCell as bad:
+                bad.column = column
+                wrong.append((bad.index, bad))
         if wrong:
             raise min(wrong, key=lambda one: one[0])[1]
 
@@ -653,7 +653,10 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             file = parquet.ParquetFile(stream, page_checksum_verification=True)
             names: list[str] = file.schema_arrow.names
             at = names.index(column) if column is not None and column in names else 0
-            cells = file.read([names[at]]).column(0).to_pylist()
+            try:
+                cells = [cell for chunk in file.read([names[at]]).column(0).chunks for cell in _text(chunk).to_pylist()]
+            except _BadCell as bad:
+                raise ValueError(f"{os.fspath(path)}: column {names[at]!r}: {bad}") from None
         elif kind == "smiles":
             rows = (line.decode("utf-8", "replace").split() for line in stream)
             cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
@@ -1071,6 +1074,7 @@ def _is_number(text: str) -> bool:
 def _encoded(cells: Any) -> Any:
     import pyarrow as pa
 
+    cells = _text(cells)
     if not pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
     names = cells.dictionary.to_pylist()
@@ -1126,11 +1130,34 @@ def _ids(cells: Any) -> Any:
     return texts
 
 
+def _text(cells: Any) -> Any:
+    """The cells; an error for the first that is to be text, but is none."""
+    import pyarrow as pa
+
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        for index, cell in enumerate(cells.cast(pa.binary()).to_pylist()):
+            try:
+                cell is None or cell.decode()
+            except UnicodeDecodeError:
+                raise _BadCell(index, f"{_short(cell)} is not UTF-8") from None
+        raise
+    return cells
+
+
+def _no_text(text: str) -> str:
+    return f"{_short(text)} holds a lone surrogate, which is no character"
+
+
 def _plain(cells: Any) -> Any:
     """The cells with any encoding of a text or dictionary column undone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    cells = _text(cells)
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
     if pa.types.is_large_string(cells.type) or pa.types.is_string_view(cells.type):
