@@ -34,14 +34,21 @@ VALUES = {
 }  # fmt: skip
 
 
-def batch_of(name):
-    one = st.sampled_from(VALUES[name])
-    if name.startswith(("int", "uint", "decimal")):
+def batch_of(name, values=None):
+    one = st.sampled_from(values or VALUES[name])
+    if values is None and name.startswith(("int", "uint", "decimal")):
         one |= st.none()
     return st.tuples(st.just(name), st.lists(st.tuples(st.booleans(), one), min_size=1, max_size=4))
 
 
-BATCHES = st.lists(st.sampled_from(sorted(VALUES)).flatmap(batch_of), min_size=1, max_size=4)
+BATCHES = st.one_of(
+    st.lists(st.sampled_from(sorted(VALUES)).flatmap(batch_of), min_size=1, max_size=4),
+    # Signed and unsigned ones that a float64 cannot tell apart, but uint64 or int64 can.
+    st.sampled_from([[2**53, 2**53 + 1], [-1, 2**53, 2**53 + 1]]).flatmap(
+        lambda values: st.lists(batch_of("int64", values) | batch_of("uint64", values[-2:]), min_size=3, max_size=4)
+    ),
+    st.lists(batch_of("decimal128(38, 18)", VALUES["decimal128(38, 18)"][-2:]), min_size=1, max_size=2),
+)
 
 
 def exact(value):
@@ -101,8 +108,8 @@ def check(batches, ways, must_fit):
 def test_a_scan_is_exact_or_refuses(batches, policy):
     rows, frames, arrays = [], [], []
     for at, (name, items) in enumerate(batches):
-        y, s, q = [y for y, _ in items], [value for _, value in items], [at // 2] * len(items)
-        rows += [(y, exact(value), at // 2) for y, value in items]
+        y, s, q = [y for y, _ in items], [value for _, value in items], [(at + 1) // 2] * len(items)
+        rows += [(y, exact(value), (at + 1) // 2) for y, value in items]
         frames.append(pa.table({"y": y, "s": pa.array(s, arrow_type(name)), "q": q}))
         if not name.startswith(("decimal", "string")) and None not in s:
             arrays.append((np.array(y), np.array(s, name)))
@@ -123,9 +130,11 @@ def test_a_scan_is_exact_or_refuses(batches, policy):
     ways["group by group"] = lambda: grouped(sorted="group")
     if len(arrays) == len(frames):
         ways["arrays"] = lambda: one(arrays)
-        numbers = [value for _, value in plain if value is not None]
-        if len(numbers) == len(plain) and numbers == sorted(numbers, reverse=True):
-            ways["in order"] = lambda: one(arrays, sorted="score")
+        items = [(y[at : at + 1], s[at : at + 1]) for y, s in arrays for at in range(len(y))]
+        first = [at for at, row in enumerate(plain) if row[1] is not None]
+        first.sort(key=lambda at: plain[at][1], reverse=True)
+        ordered = [items[at] for at in [*first, *(at for at, row in enumerate(plain) if row[1] is None)]]
+        ways["in order"] = lambda: one(ordered, sorted="score")
     alone = not any(name.startswith(("decimal", "string")) for name, _ in batches)
     if alone:
         whole = np.array([y for y, _ in plain]), np.array([np.nan if one is None else one for _, one in plain], object)
@@ -133,6 +142,7 @@ def test_a_scan_is_exact_or_refuses(batches, policy):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanning, "_HELD", 0)  # what can be read again is
         patch.setattr(sources, "_ROWS", 2)
+        patch.setattr(scanning, "_TOGETHER", 1)
         check(batches, ways, alone)
     if len(arrays) == len(frames):
         relevant = [np.nan if value is None else value for y, value in plain if y]

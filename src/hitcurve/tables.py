@@ -612,10 +612,8 @@ def read_columns(
     rank, names = reader.ordered_groups()
     scores = [batch.scores[0] for batch in batches]
     types = Types()
-    for one in scores:
+    for one in scores:  # of one column: of one type, or integers and floats, which are put together as float64
         types.add(one, lambda: f"{_kind(path)[0]}: column {score!r}")
-    if len({one.dtype for one in scores}) > 1:
-        scores = [one.astype(types.common()) for one in scores]
     codes = [batch.group for batch in batches if batch.group is not None]
     return Columns(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
