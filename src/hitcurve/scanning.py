@@ -897,6 +897,7 @@ def _by_group(
             nonlocal waiting, held, limit, num_hits
             if not piece.rows:
                 return
+            assert piece.score is not None
             types.add(piece.score, lambda: source.place(piece.start))
             waiting.append(piece)
             held += piece.rows

@@ -531,15 +531,15 @@ class _TextParser:
 
     def _named(self, columns: list[Any]) -> None:
         """Names the first cell that is no text."""
-        wrong = []
+        wrong: list[_BadCell] = []
         for column, cells in zip(self.reader.asked, columns, strict=True):
             try:
                 _text(cells.view("string"))
             except _BadCell as bad:
                 bad.column = column
-                wrong.append((bad.index, bad))
+                wrong.append(bad)
         if wrong:
-            raise min(wrong, key=lambda one: one[0])[1]
+            raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
         import pyarrow as pa
@@ -664,12 +664,12 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
             try:
-                rows = [row for row in _rows(stream, kind) if row]
+                table = [row for row in _rows(stream, kind) if row]
             except csv.Error as error:
                 raise ValueError(f"{os.fspath(path)}: {error}") from None
-            names = rows[0] if rows else []
+            names = table[0] if table else []
             at = names.index(column) if column is not None and column in names else 0
-            cells = [row[at] for row in rows[1:] if len(row) > at]
+            cells = [row[at] for row in table[1:] if len(row) > at]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
