@@ -71,6 +71,7 @@ from hitcurve._read cimport (
     read_measure,
 )
 
+from hitcurve._rank import equal_numbers
 from hitcurve.resolve import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -944,7 +945,7 @@ cdef object frozen(object array):
 cdef object same_scores(object a, object b):
     if a is None or b is None:
         return a is b
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+    return a.shape == b.shape and bool(equal_numbers(a, b).all())
 
 
 @cython.final

@@ -1459,6 +1459,13 @@ def unchanged(array, dtype):
     return there
 
 
+def equal_numbers(a, b):
+    """Where two arrays of one shape hold the same number, whatever their types; NaN is NaN."""
+    if a.dtype != b.dtype:
+        a, b = a.astype(object), b.astype(object)  # Python compares an integer and a float exactly, numpy as floats
+    return ((a == b) | ((a != a) & (b != b))).astype(bool)
+
+
 def checked_block(y_true, y_score, cuts):
     """(relevant, score, cuts), the last two in one type that holds both exactly."""
     relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")

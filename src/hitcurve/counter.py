@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve
-from hitcurve._rank import BlockCounter, checked_block, checked_scores, checked_sorted
+from hitcurve._rank import BlockCounter, checked_block, checked_scores, checked_sorted, equal_numbers
 
 
 class HitCounter:
@@ -182,7 +182,7 @@ class HitCounter:
                 raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
                                  "only like counters add up")
         if self._cuts.shape == other._cuts.shape:
-            differ = np.flatnonzero(self._cuts != other._cuts)
+            differ = np.flatnonzero(~equal_numbers(self._cuts, other._cuts))
             if differ.shape[0]:
                 at = int(differ[0])
                 raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
@@ -237,7 +237,8 @@ class HitCounter:
         if not isinstance(other, HitCounter):
             return NotImplemented
         return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
-                and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
+                and self.nan_policy == other.nan_policy and self._cuts.shape == other._cuts.shape
+                and bool(equal_numbers(self._cuts, other._cuts).all())
                 and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve.counter import HitCounter
+from hitcurve.tables import Types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +110,7 @@ def read_screen(
     kept: list[Batch] | None = []
     ids: list[Any] | None = []
     size = rows = 0
-    types: list[Any] = [None] * len(scores)
+    met = [Types() for _ in scores]
     relevant: list[dict[int, list[NDArray[Any]]]] = [{} for _ in scores]
     for batch in reader:
         rows += batch.label.shape[0]
@@ -117,8 +118,7 @@ def read_screen(
         where = batch.label.view(bool)
         group = None if batch.group is None else batch.group[where]
         for at, score in enumerate(batch.scores):
-            score = score.astype(np.float32) if score.dtype == np.float16 else score
-            types[at] = score.dtype if types[at] is None else np.result_type(types[at], score.dtype)
+            met[at].add(score, lambda name=scores[at][0]: f"column {name!r}")  # type: ignore[misc]
             for code, hits in _split(group, score[where]):
                 relevant[at].setdefault(code, []).append(hits)
         if ids is not None and batch.ids is not None:
@@ -135,7 +135,7 @@ def read_screen(
         notes.append("the ids are too many to be looked through for repeated ones")
     elif ids and not best_per_id:
         notes += _repeated(ids, kept)
-    types = [np.dtype(np.float64) if one is None else one for one in types]
+    types = [one.common() for one in met]
     rank, names = reader.ordered_groups()
     grouped = reader.grouped
     if best_per_id:
@@ -185,7 +185,7 @@ def _arrays(kept: list[Batch], types: list[Any], grouped: bool) -> Arrays:
     return Arrays(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in kept)]),
         [
-            np.concatenate([np.empty(0, kind), *(batch.scores[at] for batch in kept)], dtype=kind)
+            np.concatenate([np.empty(0, kind), *(batch.scores[at] for batch in kept)], dtype=kind, casting="unsafe")
             for at, kind in enumerate(types)
         ],
         np.concatenate([np.empty(0, np.int64), *(b.group for b in kept if b.group is not None)]) if grouped else None,
@@ -229,7 +229,7 @@ def _counted(
         return [
             [
                 HitCounter(
-                    np.concatenate([np.empty(0, kind), *hits.get(code, ())], dtype=kind),
+                    np.concatenate([np.empty(0, kind), *hits.get(code, ())], dtype=kind, casting="unsafe"),
                     lower_is_better=low,
                     nan_policy=reader.nan_policy,
                 )

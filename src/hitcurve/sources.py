@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,6 +30,7 @@ from hitcurve.tables import (
     _has_nan,
     _kind,
     _labels,
+    _no_text,
     _numpy,
     _place,
     _scores,
@@ -305,7 +307,11 @@ class _Parquet(Source):
                 column = self.score
                 if want == "relevant":
                     # The other scores are looked at when they are counted.
-                    relevant = _scores(scores.take(places), "worst")
+                    try:
+                        relevant = _scores(scores.take(places), "worst")
+                    except _BadCell as bad:
+                        bad.index = None if bad.index is None else places[bad.index].as_py()
+                        raise
                     return Piece(len(scores), relevant, start=start)
             column = self.score
             score = _scores(scores, self.nan_policy)
@@ -492,7 +498,10 @@ class _Batches(Source):
         pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
             return (batch,)
-        read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        try:
+            read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"source: row {start + 1} or below: {_no_text(error.object)}") from None
         return read
 
     def _columns(
@@ -555,6 +564,10 @@ class _Batches(Source):
                 group = _coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
+            except UnicodeError:
+                texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
+                at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
+                raise ValueError(f"source: row {start + at + 1}: the group {_no_text(name)}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
