@@ -1,15 +1,24 @@
 """The commands where a shell is unkind: closed and full streams, odd names, options that cannot be."""
 
+import ast
+import csv
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+from inspect import signature
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyarrow")
 
+import hitcurve
+from hitcurve import cli
 from hitcurve.cli import main
+from hitcurve.tables import TableReader
 
 TABLE = ("table", "a.csv", "--label", "label", "--score", "score")
 TREC = ("trec", "q.txt", "r.txt")
@@ -107,6 +116,61 @@ def test_wrong_usage(capsys, arguments, problem):
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert problem in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "@x", "-5", "+5", "a,b", 'a"b'])
+def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
+    """No letter is added against spreadsheets, for programs would take it for the name's; the help says so."""
+    cell = '"' + name.replace('"', '""') + '"'
+    (tmp_path / "a.csv").write_text(f"label,score,set\n1,3,{cell}\n0,2,{cell}\n")
+    _, out, _ = run(capsys, *TABLE, "--group", "set", "-m", "AP", "--format", "csv")
+    assert [row[0] for row in csv.reader(io.StringIO(out))] == ["group", name, "mean"]
+    (tmp_path / "q.txt").write_text(f"{name} 0 d1 1\n")
+    (tmp_path / name).write_text(f"{name} Q0 d1 1 2.5 t\n")
+    _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
+    assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
+    for command in ("table", "trec"):
+        assert "csv (names are kept, formulas too)" in " ".join(run(capsys, command, "--help")[1].split())
+
+
+RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files", "problem"),
+    [
+        (TABLE, {"a.csv": "label,score\n1,\n"}, "rank such rows last (--nan worst) or leave them out (--nan omit)"),
+        ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
+        (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
+        (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),
+        ((*TREC, "--ties", "rank"), RANKLESS, "the rank column holds no number, and --ties rank needs one"),
+        ((*TREC, "--missing", "raise"), {"r.txt": "1 Q0 d1 1 2.5 t\n"}, "which q.txt has (--missing raise)"),
+        ((*TREC, "--empty", "raise"), {"q.txt": "1 0 d1 1\n2 0 d1 0\n"}, "for query '2' (--empty raise)"),
+        ((*TREC, "-M", "5", "--ties", "best"), {}, "-M 5 needs ranks, and --ties best resolves none"),
+        ((*TREC, "-m", "AP(ties=threshold)"), {}, "AP(ties=threshold): runs are not read with ties=threshold"),
+    ],
+)
+def test_errors_name_the_options_of_the_command(capsys, tmp_path, arguments, files, problem):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert problem in err.splitlines()[-1]
+
+
+def test_every_argument_that_an_error_names_has_an_option(capsys):
+    """Wherever the modules that the commands read and measure with say argument=value."""
+    package = Path(hitcurve.__file__).parent
+    arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
+    for name in ("trec.py", "tables.py", "screen.py", "page.py", "trec_eval.py"):
+        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise):
+                for named in re.findall(r"\b(\w+)=(?:'|\{|\d|False|True)", ast.unparse(node)):
+                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (name, ast.unparse(node))
+    shown = "".join(run(capsys, command, "--help")[1] for command in ("table", "trec"))
+    for argument, option in cli._OPTIONS.items():
+        assert argument in arguments
+        assert f" {option} " in shown
 
 
 def test_the_string_of_levels_by_its_names(capsys):

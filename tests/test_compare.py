@@ -1,12 +1,19 @@
 """compare: over items against enumeration and plain resampling, over queries and groups against each other."""
 
 import math
+import re
+import sys
+import warnings
 from collections import Counter
+from copy import copy
 from fractions import Fraction
+from html import unescape
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from test_resample import UNLIKELY, chi_square, ranking, slow_delong
@@ -253,11 +260,126 @@ def test_queries_without_a_value():
     got = hc.compare(values, rng=1)
     assert (got.count, got.left_out) == (2, 1)
     assert "1 queries without a value were left out." in str(got)
-    with pytest.raises(ValueError, match="AP of query 1 is undefined for 'a', but not for all"):
+    with pytest.raises(ValueError, match="AP of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
         hc.compare({"a": values["a"], "b": np.array([0.2, 0.5, 0.1])})
     nothing = hc.compare({"a": [math.nan], "b": [math.nan]})
     assert math.isnan(nothing.rows[0].p_value)
     assert "-" in str(nothing)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("q", [0, 2])
+def test_values_that_are_not_finite(bad, q):
+    values = {"a": [0.5, 0.25, 0.5], "b": [0.5, 0.25, 0.125]}
+    values["b"][q] = bad
+    with pytest.raises(ValueError, match=rf"^AP of query {q} is {bad} for 'b': a value must be finite"):
+        hc.compare(values)
+    ids = ["x", "y", "z"]
+    systems = {name: Evaluated(ids, {"P@5": np.array(column)}) for name, column in values.items()}
+    with pytest.raises(ValueError, match=rf"^P@5 of query '{ids[q]}' is {bad} for 'b': "):
+        hc.compare(systems)
+    with pytest.raises(ValueError, match=rf"query {q} is {bad} for 'b': "):
+        hc.compare(values, rng=1, measures="AP", baseline="a")
+
+
+def scaled(row, fields, power):
+    with np.errstate(over="ignore"):
+        return row._replace(**{name: float(np.ldexp(getattr(row, name), power)) for name in fields})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    values=st.integers(1, 24).flatmap(
+        lambda n: st.lists(st.lists(st.integers(-8, 8), min_size=n, max_size=n), min_size=2, max_size=3)
+    ),
+    power=st.sampled_from([-1070, -600, -300, 300, 600, 900, 1000, 1015, 1020]),
+)
+def test_finite_values_of_any_size(values, power):
+    """Times a power of two, all is times that power; p stays, and is never less than two of all ways."""
+    systems = {f"s{i}": np.array(column, float) for i, column in enumerate(values)}
+    plain = hc.compare(systems, n_resamples=49, rng=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = hc.compare({name: np.ldexp(v, power) for name, v in systems.items()}, n_resamples=49, rng=2)
+    for rows, fields in ((plain.systems, ("value", "low", "high")), (plain.rows, ("difference", "low", "high"))):
+        got = other.systems if rows is plain.systems else other.rows
+        for one, two in zip(rows, got, strict=True):
+            expected = scaled(one, fields, power)
+            if power > -1000:
+                assert repr(two) == repr(expected)
+            else:  # among subnormal numbers results are rounded
+                zero = dict.fromkeys(fields, 0.0)
+                assert repr(two._replace(**zero)) == repr(expected._replace(**zero))
+                got_values, expected_values = ([getattr(of, name) for name in fields] for of in (two, expected))
+                assert_allclose(got_values, expected_values, atol=1e-320)
+    for row in other.rows:
+        differ = np.count_nonzero(systems[row.system] != systems[row.baseline])
+        if row.test == "exact randomization":
+            assert row.p_value >= 2.0 ** (1 - max(1, differ))
+
+
+def test_the_ends_of_the_floats():
+    row = hc.compare({"a": [1e308] * 3, "b": [-1e308] * 3}).rows[0]
+    assert (row.difference, row.p_value, row.p_t) == (-math.inf, 0.25, 0.0)
+    values = {"a": [1.5e308, -1.2e308, 7e307], "b": [1e308, 2e307, 1.7e308]}
+    (row,) = hc.compare(values, rng=1).rows
+    assert row.difference == float((sum(map(Fraction, values["b"])) - sum(map(Fraction, values["a"]))) / 3)
+    assert row.p_t == pytest.approx(stats.ttest_rel(*(np.array(values[name]) / 1e308 for name in "ba")).pvalue)
+    tiny = [np.array([1.0, 1e-200, 2e-200]), np.array([1.0, 3e-200, 1e-200])]
+    assert hc.compare(dict(zip("ab", tiny, strict=True))).rows[0].p_t == pytest.approx(
+        stats.ttest_rel([0, 3, 1], [0, 1, 2]).pvalue
+    )
+
+
+def test_evaluations_are_compared_in_all_they_hold():
+    found = {}
+    for name, runs in (("x", {"a": 1.0, "b": 2.0}), ("y", {"a": 2.0, "b": 1.0})):
+        qrels, run = (dict.fromkeys(("q1", "q2", "q3"), of) for of in ({"a": 1, "c": 1}, runs))
+        found[name] = hc.evaluate(qrels, run, ["nDCG@10", "AP", "NumRet", "GMAP", "P@1"])
+    got = hc.compare(found)
+    assert [row.measure for row in got.rows] == ["nDCG@10", "AP", "P@1"]  # sums and geometric means are no means
+    assert got.rows == hc.compare(found, measures=["nDCG@10", "AP", "P@1"]).rows
+    more = Evaluated(found["x"].query_ids, {**found["x"].values, "R@5": found["x"].values["AP"]})
+    with pytest.raises(ValueError, match="'y' has no R@5: it was evaluated for nDCG@10, AP"):
+        hc.compare({"more": more, "y": found["y"]})
+    with pytest.raises(ValueError, match="measures is empty"):
+        hc.compare({name: Evaluated(["q"], {"NumRet": np.ones(1)}) for name in "ab"})
+
+
+def test_only_students_t_needs_scipy(monkeypatch):
+    with_scipy = hc.compare(per_query(systems=2), rng=1)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "scipy"] + ["scipy"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    without = hc.compare(per_query(systems=2), rng=1)
+    assert without.systems == with_scipy.systems
+    assert without.rows == tuple(row._replace(p_t=None) for row in with_scipy.rows)
+    assert str(without).endswith('resamples. Student\'s t needs scipy: pip install "hitcurve[stats]".')
+    assert "p (t)" not in str(without)
+    assert "scipy" not in str(with_scipy)
+    y, a, b = two_rankings()
+    groups = np.arange(300) % 5
+    assert hc.compare(y, {"a": a, "b": b}, groups=groups).rows[0].p_t is None
+    assert "scipy" not in str(hc.compare(y, {"a": a, "b": b}, n_resamples=9))
+    with pytest.raises(ModuleNotFoundError, match=r"pip install \"hitcurve\[stats\]\""):
+        hc.HitCurves(y, a, qid=groups).interval(method="t")
+
+
+def test_the_intervals_of_systems_are_those_of_the_curves():
+    """One procedure for one number: of a ranking, of a mean over queries or groups, to the bit."""
+    y, a, b = two_rankings(step=0.5)
+    for method in (None, "bootstrap"):
+        for stratified in (False, True):
+            options = {"method": method, "stratified": stratified, "n_resamples": 99, "rng": 3, "ties": "worst"}
+            got = hc.compare(y, {"a": a, "b": b}, measures=["AP", "ROCAUC", "EF@5%", "AP@10"], **options)
+            for one in got.systems:
+                alone = hc.HitCurve(y, {"a": a, "b": b}[one.system]).interval(one.measure, **options)
+                assert one[2:] == (alone.estimate, *alone.confidence_interval, alone.method)
+    groups = np.arange(300) % 30
+    curves = {name: hc.HitCurves(y, s, qid=groups) for name, s in (("a", a), ("b", b), ("c", -a))}
+    for rng in (3, np.random.default_rng(3)):
+        for one in hc.compare(curves, measures="P@5", n_resamples=99, rng=rng).systems:
+            alone = curves[one.system].interval("P@5", n_resamples=99, rng=3)
+            assert one[2:] == (alone.estimate, *alone.confidence_interval, "bootstrap")
 
 
 def test_seeds():
@@ -279,24 +401,52 @@ def test_text_table():
     assert (
         str(got)
         == """\
-measure  system    mean     95 % interval
-AP       A       0.2750  0.1500 to 0.4250
-AP       B_1     0.4000  0.2500 to 0.5500
+measure  system    mean     95 % interval         by
+AP       A       0.2750  0.1500 to 0.4250  bootstrap
+AP       B_1     0.4000  0.2500 to 0.5500  bootstrap
 
-measure  system  baseline  difference       95 % interval       p  p (Holm)   p (t)
-AP       B_1     A            +0.1250  +0.0500 to +0.2000  0.2500    0.2500  0.0796
+measure  system  baseline  difference       95 % interval         by       p  p (Holm)   p (t)
+AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap  0.2500    0.2500  0.0796
 
-4 queries. p: exact randomization test, two-sided; intervals from 9999 resamples."""
+4 queries. p: exact randomization test, two-sided; bootstrap intervals from 9999 resamples."""
     )
     assert repr(got) == "Comparison(1 differences over 4 queries)"
     markdown = got.to_markdown().splitlines()
-    assert markdown[0] == "| measure | system | mean | 95 % interval |"
-    assert markdown[1] == "| --- | --- | --: | --: |"
-    assert markdown[-3] == "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | 0.2500 | 0.2500 | 0.0796 |"
+    assert markdown[0] == "| measure | system | mean | 95 % interval | by |"
+    assert markdown[1] == "| --- | --- | --: | --: | --: |"
+    assert markdown[-3] == "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.2500 | 0.2500 | 0.0796 |"
     latex = got.to_latex()
-    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & 0.2500 & 0.2500 & 0.0796 \\" in latex
+    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.2500 & 0.2500 & 0.0796 \\" in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
+
+
+def shown(cell):
+    """What a reader of Markdown sees of a cell in which nothing is marked up; an error if anything is."""
+    plain = re.sub(r"(?<=[^\W_])_(?=[^\W_])", "", re.sub(r"\\.|&(amp|lt|gt);", "", cell))
+    assert not re.search(r"[&<>\\`*_\[\]|~$\n\r]", plain), cell
+    return unescape(re.sub(r"\\(.)", r"\1", cell))
+
+
+names = st.text(st.sampled_from("aZ0 _|\\`*[]()<>/&!#~$=+-.:\n\r\u2028é") | st.characters(codec="utf-8"), max_size=8)
+
+
+@given(st.lists(names, min_size=2, max_size=2, unique_by=lambda name: " ".join(name.split())))
+@example(["<script>alert(1)</script>", "a\nb\r\nc"])
+@example(["a|b\\|c", "**x** `y` [z](w) &amp; $v$ ~~u~~ __t__ s_r"])
+def test_names_are_shown_letter_by_letter(two):
+    plain = hc.compare({"A": [0.1, 0.5, 0.3, 0.2], "B": [0.3, 0.6, 0.5, 0.2]}, rng=1, n_resamples=9)
+    got = copy(plain)
+    got.systems = tuple(one._replace(system=name) for one, name in zip(plain.systems, two, strict=True))
+    got.rows = (plain.rows[0]._replace(baseline=two[0], system=two[1]),)
+    lines, before = (one.to_markdown().split("\n") for one in (got, plain))
+    assert len(lines) == len(before)
+    for text in (str, hc.Comparison.to_latex):
+        assert len(text(got).splitlines()) == len(text(plain).splitlines())
+    for line, simple, name in zip(lines[2:4], before[2:4], two, strict=True):
+        assert re.sub(r"\\.", "", line).count("|") == simple.count("|")
+        cell = line.removeprefix("| AP | ").removesuffix(simple[len("| AP | A") :])
+        assert shown(cell) == " ".join(name.splitlines())
 
 
 def test_every_line_of_latex_has_all_columns():
@@ -304,7 +454,7 @@ def test_every_line_of_latex_has_all_columns():
     text = hc.compare(y, {"a&b": a, "c|d": b, "e\\f~^": -a}, rng=1, n_resamples=100).to_latex()
     for line in text.splitlines():
         if line.endswith(r"\\"):
-            assert line.replace(r"\&", "").count(" & ") in (3, 6)
+            assert line.replace(r"\&", "").count(" & ") in (4, 7)
     assert r"e\textbackslash{}f\textasciitilde{}\textasciicircum{}" in text
     assert r"$<$0.0001" in text
 
@@ -331,7 +481,12 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y, {"a": A, "b": B[:9]}, groups=Y), ValueError, "'b': "),
         (lambda: hc.compare(Y, {"a": A, "b": B}, measures=[]), ValueError, "measures is empty"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, measures="XX"), ValueError, "there is no measure 'XX'"),
-        (lambda: hc.compare(Y, {"a": A, "b": B}, measures="AP", method="delong"), ValueError, "not AP"),
+        (lambda: hc.compare(Y, {"a": A, "b": B}, measures="AP", method="delong"), ValueError, "not go with AP"),
+        (
+            lambda: hc.compare(Y, {"a": A, "b": B}, measures="ROCAUC", method="delong", ties="worst"),
+            ValueError,
+            "counts a tied pair as a half, ties='worst' does not",
+        ),
         (lambda: hc.compare(Y, {"a": A, "b": B}, method="t"), ValueError, "method='t' is unknown"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, groups=Y, method="delong"), ValueError, "over groups"),
         (lambda: hc.compare({"a": [1.0], "b": [2.0]}, groups=[1]), ValueError, "groups goes with labels and scores"),

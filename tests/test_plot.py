@@ -1,5 +1,7 @@
 """Pictures: what is drawn, not its pixels; how far thinned lines are from whole ones; what cannot be drawn."""
 
+import io
+import pickle
 import subprocess
 import sys
 
@@ -14,6 +16,22 @@ from hitcurve import plot  # noqa: E402
 Y = [1, 0, 1, 0, 0, 1, 0, 0]
 S = [9, 8, 7, 7, 7, 4, 3, 3]
 CURVE = hc.HitCurve(Y, S)
+
+
+@pytest.fixture(autouse=True)
+def no_pyplot(monkeypatch):
+    """Whatever else has loaded it in this process."""
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+
+
+@pytest.fixture
+def plt(no_pyplot, monkeypatch):
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
+    yield pyplot
+    pyplot.close("all")
 
 
 def large(n=200_000, share=0.05, digits=None, seed=0):
@@ -210,7 +228,7 @@ def test_bands_are_quantiles_of_resamples(kind):
     curve = large(2000, digits=1)
     found = plot.bands({"a": curve}, (kind,), level=0.8, n_resamples=40, rng=5)[kind]["a"]
     x, low, high = found
-    drawn = list(curve.resample(40, rng=np.random.default_rng(5), stratified=True))
+    drawn = list(curve.resample(40, rng=5))
     for at in (20, 100, -10):
         place = x[at]
         if kind == "hits":
@@ -230,6 +248,22 @@ def test_bands_are_quantiles_of_resamples(kind):
         if kind == "enrichment":
             expected = np.maximum(expected, plot._limits({"": curve}, kind, None).bottom)
         np.testing.assert_allclose([low[at], high[at]], expected, rtol=2e-3)
+
+
+def test_bands_are_the_intervals():
+    """Of hits at a rank and of enrichment at a share, from the same seed."""
+    curve = hc.HitCurve(np.arange(1990) % 40 == 0, np.round(np.sin(np.arange(1990.0)), 2))
+    found = plot.bands({"a": curve}, ("hits", "enrichment"), level=0.8, n_resamples=60, rng=5, workers=2)
+    options = {"method": "bootstrap", "confidence_level": 0.8, "n_resamples": 60, "rng": 5}
+    for at in (1, 20, 150):
+        place, low, high = (column[at] for column in found["hits"]["a"])
+        between = curve.interval(f"Hits@{round(place)}", **options).confidence_interval
+        np.testing.assert_allclose([low, high], between, rtol=1e-12)
+    drawn = curve.resample(60, rng=5)
+    for at in (60, 100, -1):
+        share, low, high = (column[at] for column in found["enrichment"]["a"])
+        expected = np.quantile(drawn.enrichment_factor(k=round(share * 1990)), [0.1, 0.9])
+        np.testing.assert_allclose([low, high], np.maximum(expected, 0.5), rtol=1e-12)
 
 
 def test_bands_hold_the_line():
@@ -268,6 +302,46 @@ def test_saved(tmp_path, form):
     assert path.stat().st_size > 1000
 
 
+def ink(png):
+    """The share of the pixels of a picture, or of its bytes, that are not white."""
+    from matplotlib.image import imread
+
+    return float((imread(io.BytesIO(png) if isinstance(png, bytes) else png, format="png")[..., :3] < 1).any(-1).mean())
+
+
+@pytest.mark.parametrize("kind", plot.KINDS)
+@pytest.mark.parametrize("draw", [lambda kind: CURVE.plot(kind), lambda kind: hc.plot_curves({"a": CURVE}, kind)])
+def test_pyplot_writes_and_shows_what_was_drawn(tmp_path, plt, draw, kind):
+    ax = draw(kind)
+    assert (plt.get_fignums(), plt.gcf(), plt.gca()) == ([1], ax.figure, ax)
+    plt.savefig(tmp_path / "a.png")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "matplotlib.pyplot")
+        apart = draw(kind)
+    assert plt.get_fignums() == [1]
+    assert ink(tmp_path / "a.png") > 0.5 * ink(apart._repr_png_()) > 0.01
+
+
+def test_pyplots_current_axes(plt):
+    whole, (left, right) = plt.subplots(1, 2)
+    plt.sca(left)
+    assert CURVE.plot("roc") is left
+    assert hc.plot_curves({"b": CURVE}, "roc") is left
+    assert [one.get_label() for one in left.get_lines()].count("random order") == 1
+    assert len({one.get_color() for one in left.get_lines()}) == 3
+    assert CURVE.plot(ax=right) is right
+    assert plt.get_fignums() == [whole.number]
+    apart = plot.figure({"a": CURVE})
+    assert apart is not plt.gcf() and len(whole.axes) == 2
+
+
+def test_a_notebook_shows_axes_and_figures_without_pyplot():
+    ax = CURVE.plot("roc")
+    for one in (ax, ax.figure, pickle.loads(pickle.dumps(ax)), plot.figure({"a": CURVE})):
+        assert one._repr_png_()[:4] == b"\x89PNG"
+        assert ink(one._repr_png_()) > 0.01
+
+
 def test_no_window_and_no_global_state():
     code = (
         "import sys, hitcurve as hc\n"
@@ -276,17 +350,6 @@ def test_no_window_and_no_global_state():
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_without_matplotlib():
-    code = (
-        "import sys; sys.modules['matplotlib'] = sys.modules['matplotlib.figure'] = None\n"
-        "import hitcurve as hc\n"
-        "try: hc.HitCurve([1, 0], [2, 1]).plot()\n"
-        "except ImportError as error: print(error)"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "hitcurve[plot]"' in found.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What must hold of any ranking, and every public route to a number."""
 
+import inspect
 import pickle
 from itertools import pairwise
 from math import isnan, nan
@@ -264,6 +265,31 @@ def test_at_threshold(items, threshold, nan_policy, lower_is_better, beta):
     got = hc.at_threshold(y_true, y_score, threshold, **options)
     assert tuple(got[:4]) == expected[:4]
     assert np.allclose(got[4:], np.array(expected[4:], float), rtol=1e-15, atol=0, equal_nan=True)
+
+
+@given(rankings(max_size=20, scores=st.one_of(few_values, st.just(nan))), st.booleans())
+def test_thresholds_select_their_points_beside_nan(items, lower_is_better):
+    """The scores at a threshold or better are the items of its point, those of the NaN group's own point aside."""
+    y_true, y_score = items
+    curve = hc.HitCurve(y_true, y_score, nan_policy="worst", lower_is_better=lower_is_better)
+    scored = np.count_nonzero(~np.isnan(y_score))
+    ranks = curve.hit_curve(ties="threshold").items
+    roc = curve.roc_curve(ties="threshold").threshold
+    assert same(curve.precision_recall_curve(ties="threshold").threshold, roc[:0:-1])
+    for rank, threshold in zip(ranks, roc, strict=True):
+        if rank > scored and y_true[np.isnan(y_score)].any():
+            assert rank == len(y_score) and isnan(threshold)
+            continue
+        selected = np.count_nonzero(y_score <= threshold if lower_is_better else y_score >= threshold)
+        assert selected == min(rank, scored)
+
+
+def test_the_point_of_all_scored_items():
+    nans = {"nan_policy": "worst"}
+    for lower, worst in ((False, -np.inf), (True, np.inf)):
+        curve = hc.HitCurve([1, 0, 1], [2.0, 2.0 + (1 if lower else -1), nan], lower_is_better=lower, **nans)
+        assert same(curve.precision_recall_curve().threshold, [nan, worst, 2.0])
+        assert same(curve.roc_curve(ties="best").threshold, [-worst, 2.0, worst, nan])
 
 
 def test_at_threshold_compares_integers_exactly():
@@ -625,3 +651,42 @@ def test_different_lengths(y_true, y_score):
     ):
         with pytest.raises(ValueError):
             route()
+
+
+def test_which_interpolations_are_means_over_the_orders():
+    """Of one relevant item tied with another: the trapezoid is, levels are read off the mean hit curve."""
+    curve = hc.HitCurve([1, 0], [1.0, 1.0])
+    assert curve.average_precision(interpolation="trapezoid") == 5 / 8
+    for interpolation in ("11-point", "101-point", "all-point", "11-point-float", "101-point-float"):
+        assert curve.average_precision(interpolation=interpolation) == pytest.approx(1 / 2)
+    for ties in ("expected", "threshold"):
+        assert curve.average_precision(interpolation="continuous", ties=ties) == 1 / 2
+
+
+@given(rankings())
+def test_a_curve_is_true(items):
+    curve = hc.HitCurve(*items)
+    assert bool(curve) and len(curve) == len(np.unique(items[1][items[0] == 1]))
+
+
+@given(rankings(min_size=1))
+def test_without_a_cutoff_the_whole_list_counts(items):
+    """For whatever takes k, of one ranking and of many."""
+    y_true, y_score = items
+    curves = hc.HitCurves(y_true, y_score, offsets=[0, 0, len(y_true)])
+    methods = {name: getattr(hc.HitCurve, name) for name in dir(hc.HitCurve) if name[0] != "_" and name != "plot"}
+    taking = [name for name, one in methods.items() if callable(one) and "k" in inspect.signature(one).parameters]
+    assert {*AT_CUTOFF, "average_precision", "enrichment_factor", "reciprocal_rank", "tie_report"} <= {*taking}
+    for name in taking:
+        whole = np.asarray(getattr(curves[1], name)())
+        assert same(whole, np.asarray(getattr(curves[1], name)(k=len(y_true)))), name
+        assert same(whole, np.asarray(getattr(curves, name)())[..., 1]), name
+
+
+def test_hits_over_the_most_there_can_be_need_no_other_ranks():
+    curve = hc.HitCurve.from_ranked([1, 0, 1], num_relevant=5)
+    assert curve.normalized_enrichment_factor(k=2) == 1 / 2
+    assert curve.normalized_enrichment_factor() == curve.normalized_enrichment_factor(1) == 2 / 3
+    for read in (curve.enrichment_factor, curve.max_enrichment_factor):
+        with pytest.raises(ValueError, match="needs the rank of every relevant item: num_relevant is 5"):
+            read(k=2)

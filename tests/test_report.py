@@ -150,7 +150,7 @@ def test_each_file_a_group(capsys, tmp_path):
 def test_intervals(capsys, path):
     out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "-m", "AP", "ROCAUC", "--interval")
     low, high = BOTH["dock"].interval("AP").confidence_interval
-    assert out.splitlines()[0] == f"AP      {BOTH['dock'].average_precision():.4f}  {low:.4f} to {high:.4f}"
+    assert out.splitlines()[0] == f"AP      {BOTH['dock'].average_precision():.4f}  {low:.4f} to {high:.4f}   logit"
     arguments = (path, *ARGUMENTS, "-m", "AP", "EF@1%", "--interval", "--level", "0.8", "--seed", "3")
     out, _ = run(capsys, *arguments, "--format", "csv")
     assert out == run(capsys, *arguments, "--format", "csv", "--workers", "1")[0]
@@ -162,25 +162,57 @@ def test_intervals(capsys, path):
     assert found["AP"] == [low, high]
 
 
+@pytest.mark.parametrize("ties", ["expected", "worst", "threshold"])
+def test_the_command_and_python_draw_the_same(capsys, path, ties):
+    """One interval for one number: whatever is asked for beside it, to the bit."""
+    names = ["EF@1%", "BEDROC(20)", "AP", "AP(ties=best)", "ROCAUC", "P@10", "AP@20", "AUAC"]
+    names.remove("BEDROC(20)" if ties == "threshold" else "AP@20")
+    options = {"n_resamples": 150, "rng": 4, "confidence_level": 0.8, "ties": ties}
+    arguments = (path, *ARGUMENTS, "--interval", "--level", "0.8", "--seed", "4", "--resamples", "150", "--ties", ties)
+    scores, lower = {"dock": DOCK, "<sim & co>": SIMILAR}, {"dock": True}
+    compared = hc.compare(Y, scores, measures=names, lower_is_better=lower, **options).systems
+    means = {name: hc.HitCurves(Y, s, qid=TARGET, lower_is_better=name in lower) for name, s in scores.items()}
+    over_groups = hc.compare(Y, scores, groups=TARGET, measures=names, lower_is_better=lower, **options).systems
+    for more, curves, stated in (((), BOTH, compared), (("--group", "target"), means, over_groups)):
+        out, _ = run(capsys, *arguments, *more, "-m", *names, "--format", "csv", "--mean-only")
+        rows = {row["score"]: row for row in csv.DictReader(io.StringIO(out))}
+        found = json.loads(run(capsys, *arguments, *more, "-m", *names[::-1], "--format", "json")[0])["scores"]
+        for name in names:
+            for score, entry in zip(BOTH, found, strict=True):
+                one = curves[score].interval(name, **options)
+                low, high = one.confidence_interval
+                (system,) = [of for of in stated if (of.measure, of.system) == (name, score)]
+                assert system[2:] == (one.estimate, low, high, one.method)
+                row = rows[score]
+                assert [row[f"{name}{end}"] for end in ("", " low", " high", " by")] == [
+                    *map(str, (one.estimate, low, high)), one.method
+                ]  # fmt: skip
+                assert entry["intervals"][name] == [low, high]
+                assert entry["interval_methods"][name] == one.method
+
+
 def test_intervals_in_the_report(capsys, path):
     out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval")
     rows = {line.split("  ")[0]: line for line in out.splitlines()}
     low, high = BOTH["dock"].interval("AP").confidence_interval
-    assert f"  {low:.4f} to {high:.4f}  average precision" in rows["AP"]
+    assert f"  {low:.4f} to {high:.4f}      logit  average precision" in rows["AP"]
     assert " to " not in rows["Chance"]
     assert "Intervals: 95 %, AP by logit" in out
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--ties", "threshold")
+    rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
+    assert rows["BEDROC(20)"][1:3] == ["-", "-"]  # no such reading, no interval
+    assert "logit" in rows["AP"]
 
 
 def test_intervals_of_means_over_groups(capsys, path):
-    pytest.importorskip("scipy")
     curves = hc.HitCurves(Y, DOCK, qid=TARGET, lower_is_better=True)
-    low, high = curves.interval("AP", method="t").confidence_interval
+    low, high = curves.interval("AP", rng=0).confidence_interval
     arguments = (path, "--label", "active", "--score", "dock:lower", "--group", "target", "--interval")
     out, _ = run(capsys, *arguments, "-m", "AP")
-    assert [line.split()[-1] for line in out.splitlines()[-2:]] == [f"{low:.4f}", f"{high:.4f}"]
+    assert [line.split()[-1] for line in out.splitlines()[-3:]] == [f"{low:.4f}", f"{high:.4f}", "bootstrap"]
     out, _ = run(capsys, *arguments)
-    assert f"{low:.4f} to {high:.4f}  average precision" in out
-    assert "Student's t over the groups" in out
+    assert f"{low:.4f} to {high:.4f}  bootstrap  average precision" in out
+    assert "by bootstrap over the groups" in out
 
 
 def test_comparison(capsys, path):
@@ -269,11 +301,11 @@ def test_the_page(capsys, path, tmp_path):
     assert "<sim" not in text
     summary, dock, similar, files = page.tables
     assert summary[0] == ["score", *report.SUMMARY]
-    assert dock[0][1:6] == ["expected", "worst", "best", "threshold", "interval"]
+    assert dock[0][1:7] == ["expected", "worst", "best", "threshold", "interval", "by"]
     rows = {row[0]: row for row in similar}
     assert rows["AP"][1] == f"{BOTH['<sim & co>'].average_precision():.4f}"
     low, high = BOTH["<sim & co>"].interval("AP").confidence_interval
-    assert rows["AP"][5] == f"{low:.4f} to {high:.4f}"
+    assert rows["AP"][5:7] == [f"{low:.4f} to {high:.4f}", "logit"]
     with open(path, "rb") as file:
         data = file.read()
     assert files[1] == [path, f"{len(data):,}", hashlib.sha256(data).hexdigest()]
@@ -284,6 +316,37 @@ def test_the_page(capsys, path, tmp_path):
         assert parse(name if name not in ("EF",) else "EF@1%").record.definition in words
     run(capsys, path, *ARGUMENTS, "--interval", "--compare", "--report", out)
     assert out.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("more", [(), ("--group", "target"), ("-m", "AP", "P@10"), ("--ties", "best")])
+def test_the_page_states_one_interval_for_one_number(capsys, path, tmp_path, more):
+    """What "Differences" says of a score is what stands in its table."""
+    run(capsys, path, *ARGUMENTS, "--interval", "--compare", "--report", tmp_path / "r.html", *more)
+    page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+    whole = [table for table in page.tables if "interval" in table[0]]
+    words = "".join(page.words).partition("Differences")[2]
+    said = re.findall(r"^(\S+) +(dock|<sim & co>) +\S+ +(\S+ to \S+) +(logit|delong|bootstrap)$", words, re.MULTILINE)
+    assert len(said) == 2 * (1 if "--group" in more else 2 if "-m" in more else 4)
+    for measure, score, between, method in said:
+        rows = {row[0]: row for row in whole[list(BOTH).index(score)]}
+        if measure in rows:
+            at = rows[measure].index(method)
+            # The table has fewer decimals above 1.
+            assert rows[measure][at - 1] == between
+
+
+def test_groups_without_relevant_items_are_in_no_mean(capsys, tmp_path):
+    rows = [(int(at < 6 and at % 2), at % 5, -at, f"g{at // 4}") for at in range(12)]  # none in the third group
+    (tmp_path / "g.csv").write_text("y,a,b,g\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    arguments = (tmp_path / "g.csv", "--label", "y", "--score", "a", "--score", "b", "--group", "g", "-m", "P@2")
+    out, _ = run(capsys, *arguments, "--interval", "--compare", "--mean-only")
+    lines = [line.split() for line in out.splitlines()]
+    curves = hc.HitCurves([row[0] for row in rows[:8]], [row[1] for row in rows[:8]], qid=[0] * 4 + [1] * 4)
+    one = curves.interval("P@2", rng=0)
+    shown = [f"{number:.4f}" for number in (one.estimate, *one.confidence_interval)]
+    assert [line[-1] for line in lines[1:4]] == shown
+    (compared,) = [line for line in lines if line[:2] == ["P@2", "a"] and "to" in line and len(line) == 7]
+    assert [compared[2], compared[3], compared[5]] == shown
 
 
 def test_the_page_of_groups(capsys, path, tmp_path):

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import tracemalloc
+from datetime import date
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import cores, scanning, sources
+from hitcurve import cores, scanning, sources, tables
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -635,13 +636,18 @@ def test_nan_without_any_relevant_row(dtype, tmp_path):
 
 
 def test_thresholds_are_made_in_the_type_of_all_scores(tmp_path):
-    # Of one array, float64: the two large integers are one score.
-    y, s = [1, 0, 0], [2**53 + 1, 2**53, None]
-    table = pa.table({"y": y, "s": pa.array(s, pa.int64())})
-    for statistics in (True, False):
-        parquet.write_table(table, tmp_path / "n.parquet", row_group_size=1, write_statistics=statistics)
-        curve = hc.scan(tmp_path / "n.parquet", "y", "s", nan_policy="omit", max_memory=1_000)
-        assert curve == hc.HitCurve(y, np.array([2.0**53, 2.0**53, np.nan]), nan_policy="omit")
+    # Of one array, float64, which does not hold the large integer.
+    for large in (2**53 + 1, 2**53 + 2):
+        table = pa.table({"y": [1, 0, 0], "s": pa.array([large, 2**53, None], pa.int64())})
+        for statistics in (True, False):
+            parquet.write_table(table, tmp_path / "n.parquet", row_group_size=1, write_statistics=statistics)
+            options = {"nan_policy": "omit", "max_memory": 1_000}
+            if large == 2**53 + 1:
+                with pytest.raises(ValueError, match=r"row \d.*float64.*9007199254740993 is no float64"):
+                    hc.scan(tmp_path / "n.parquet", "y", "s", **options)
+            else:
+                curve = hc.scan(tmp_path / "n.parquet", "y", "s", **options)
+                assert curve == hc.HitCurve([1, 0, 0], np.array([large, 2.0**53, np.nan]), nan_policy="omit")
 
 
 @pytest.mark.parametrize(
@@ -665,7 +671,7 @@ def test_sorted_scores_of_several_types(parts):
 
 def test_sorted_integers_that_no_float_holds():
     parts = [([1, 0], np.array([2**53 + 1, 2**53])), ([0], [0.5])]
-    with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64 after integers that no float64"):
+    with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64, after .* int64: no type holds"):
         hc.scan(lambda: parts, sorted="score")
 
 
@@ -795,6 +801,18 @@ def test_groups_without_a_name(groups):
             hc.scan(source, group=None if isinstance(source, tuple) else 3)
 
 
+def test_groups_that_are_no_unicode():
+    y, s, groups = [1, 0], [2.0, 1.0], ["b", "a\ud800"]
+    for given_ in (groups, np.array(groups), np.array(groups, object)):
+        for source in ((y, s, given_), lambda given_=given_: [(y, s, given_)]):
+            with pytest.raises(ValueError, match=r"source: row 2: the group 'a\\ud800' holds a lone surrogate"):
+                hc.scan(source, group=None if isinstance(source, tuple) else 3)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"y": y, "s": s, "q": pd.Series(groups, dtype=object)})
+    with pytest.raises(ValueError, match=r"source: row 1 or below: 'a\\ud800' holds a lone surrogate"):
+        hc.scan(lambda: [frame], "y", "s", "q")
+
+
 def test_names_of_groups_keep_their_digits():
     large = 2**63 + 1
     y, s, q = [1, 0, 1], [3.0, 2.0, 1.0], [large, 5, large]
@@ -815,7 +833,9 @@ def test_groups_are_those_of_curves(groups):
     y, s = [1, 0, 1], [3.0, 2.0, 1.0]
     expected = hc.HitCurves(y, s, qid=groups)
     rows = [([y[i]], [s[i]], [groups[i]]) for i in range(3)]
-    given = [(y, s, groups), lambda: [(y, s, tuple(groups))], lambda: rows]
+    given = [(y, s, groups), lambda: [(y, s, tuple(groups))]]
+    if groups[0] is not True:  # a list makes a number of it, but here it comes by itself
+        given.append(lambda: rows)
     if isinstance(groups[0], str):
         given.append(pa.table({"y": y, "s": s, "q": groups}))
     for source in given:
@@ -831,6 +851,32 @@ def test_texts_and_numbers_are_no_groups_together():
             hc.scan(([1, 0], [2.0, 1.0], groups))
         with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*among"):
             hc.scan(lambda groups=groups: [([1, 0], [2.0, 1.0], groups)], group=3)
+
+
+@pytest.mark.parametrize("sorted_", [None, "group"])
+@pytest.mark.parametrize(
+    "groups",
+    [([1], ["1"]), ([True], [1]), ([1.0], [True]), (["1"], [1]), (["2020-01-01"], [date(2020, 1, 1)])],
+)
+def test_groups_of_two_batches_that_only_look_alike(groups, sorted_, tmp_path):
+    frames = [pa.table({"y": [1, 0], "s": [2.0, 1.0], "q": pa.array(2 * one)}) for one in groups]
+    with pytest.raises(ValueError, match=r"column 'q': the group is .*, but .* came before: give all groups one type"):
+        hc.scan(lambda: frames, "y", "s", "q", sorted=sorted_)
+    if not isinstance(groups[1][0], date):
+        arrays = [([1, 0], [2.0, 1.0], np.array(2 * one)) for one in groups]
+        with pytest.raises(ValueError, match=r"source: row 3: the group is .*, but .* came before"):
+            hc.scan(lambda: arrays, group=3, sorted=sorted_)
+    paths = [tmp_path / name for name in ("a.parquet", "b.parquet")]
+    for path, frame in zip(paths, frames, strict=True):
+        parquet.write_table(frame, path)
+    with pytest.raises(ValueError, match=r"b\.parquet: column 'q': the group is .*, but .* came before"):
+        list(tables.TableReader(paths, "y", ["s"], "q"))
+
+
+def test_groups_of_several_types_that_are_equal_numbers():
+    groups = [np.array([1], np.int8), np.array([1.0]), np.array([1], np.uint64), [2], [2.0]]
+    curves = hc.scan(lambda: [([1], [at], one) for at, one in enumerate(groups)], group=3)
+    assert curves.qid.tolist() == [1, 2] and curves.num_items.tolist() == [3, 2]
 
 
 def test_columns_of_one_name(tmp_path, monkeypatch):

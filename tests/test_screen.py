@@ -16,7 +16,8 @@ parquet = pytest.importorskip("pyarrow.parquet")
 import hitcurve as hc  # noqa: E402
 from hitcurve import screen  # noqa: E402
 from hitcurve.measures import parse  # noqa: E402
-from hitcurve.screen import read_screen, resampled_intervals, warnings_of  # noqa: E402
+from hitcurve.resample import interval_ends  # noqa: E402
+from hitcurve.screen import read_screen, warnings_of  # noqa: E402
 from hitcurve.tables import TableReader  # noqa: E402
 
 CUTS = [parse(name) for name in ("EF@1%", "EF@10%", "Hits@100")]
@@ -281,44 +282,46 @@ def test_warnings_of_groups():
     ]
 
 
-def test_intervals():
+@pytest.mark.parametrize("ties", ["expected", "worst", "threshold"])
+def test_intervals(ties):
+    """To the bit those of Python, whatever else is asked for; none of what is a constant of the data."""
     rng = np.random.default_rng(0)
     y = (rng.random(2000) < 0.05).astype(int)
     curve = hc.HitCurve(y, np.round(rng.normal(size=2000) + y, 1))
-    names = ["AP", "ROCAUC", "BEDROC(20)", "EF@1%", "Chance", "NumRet", "AP(ties=best)"]
+    names = ["AP", "ROCAUC", "BEDROC(20)", "EF@1%", "Chance", "NumRet", "AP(ties=best)", "P@10", "ROCAUC(ties=worst)"]
     measures = [parse(name) for name in names]
-    found = dict(zip(names, resampled_intervals(curve, measures, n_resamples=500, rng=3), strict=True))
-    assert found["AP"] == tuple(curve.interval("AP", method="logit").confidence_interval)
-    assert found["ROCAUC"] == tuple(curve.interval("ROCAUC", method="delong").confidence_interval)
-    drawn = curve.resample(500, rng=np.random.default_rng(3))
-    assert found["BEDROC(20)"] == pytest.approx(np.quantile(drawn.bedroc(20.0), [0.025, 0.975]))
-    assert found["EF@1%"] == pytest.approx(np.quantile(drawn.enrichment_factor(0.01), [0.025, 0.975]))
-    assert np.isnan([*found["Chance"], *found["NumRet"]]).all()
-    low, high = found["AP(ties=best)"]
-    assert low < curve.average_precision(ties="best") < high
-    again = resampled_intervals(curve, measures, n_resamples=500, rng=3, workers=2)
-    np.testing.assert_array_equal(list(found.values()), again)
-
-
-def test_intervals_in_small_blocks(monkeypatch):
-    monkeypatch.setattr(screen, "_RESAMPLED_ROWS", 10)
-    curve = hc.HitCurve([1, 0, 1, 0, 0, 1] * 3, range(18))
-    blocks = list(screen.resampled(curve, 7, 1))
-    assert sum(map(len, blocks)) == 7
-    assert {one.num_items for block in blocks for one in block} == {18}
+    options = {"confidence_level": 0.9, "n_resamples": 300, "ties": ties, "rng": 3}
+    found = interval_ends(curve, measures, workers=1, **options)
+    for measure, (low, high, method) in zip(measures, found, strict=True):
+        if measure.name in ("Chance", "NumRet") or (ties == "threshold" and measure.name == "BEDROC(20)"):
+            assert np.isnan([low, high]).all()
+            assert method == ""
+            continue
+        one = curve.interval(measure, **options)
+        assert ((low, high), method) == (one.confidence_interval, one.method), measure.name
+    again = interval_ends(curve, measures[::-1], workers=2, **options)
+    np.testing.assert_equal(again, found[::-1])
 
 
 def test_intervals_of_means():
-    stats = pytest.importorskip("scipy.stats")
+    """Those of Python where every group has a relevant item; groups without one count in no mean."""
     rng = np.random.default_rng(0)
     y, s = (rng.random(500) < 0.2).astype(int), rng.normal(size=500)
     curves = hc.HitCurves(y, s, offsets=np.arange(0, 501, 50))
-    (found,) = resampled_intervals(curves, [parse("AP")], confidence_level=0.9)
-    ap = curves.average_precision()
-    half = stats.t.ppf(0.95, 9) * ap.std(ddof=1) / np.sqrt(10)
-    assert found == pytest.approx((ap.mean() - half, ap.mean() + half))
+    measures = [parse("AP"), parse("P@5"), parse("NumRet")]
+    options = {"confidence_level": 0.9, "n_resamples": 300, "ties": "expected", "rng": 3}
+    found = interval_ends(curves, measures, workers=1, **options)
+    for measure, (low, high, method) in zip(measures[:2], found[:2], strict=True):
+        one = curves.interval(measure, **options)
+        assert ((low, high), method) == (one.confidence_interval, "bootstrap")
+    assert np.isnan(found[2][:2]).all()
+    more = hc.HitCurves([*y, 0, 0, 0], [*s, 1, 2, 3], offsets=[*range(0, 501, 50), 503])
+    np.testing.assert_equal(interval_ends(more, measures, workers=1, **options), found)
+    one = interval_ends(hc.HitCurves([1, 0], [2, 1], qid=[5, 5]), [parse("AP")], workers=1, **options)
+    assert np.isnan(one[0][:2]).all()  # one group does not say how groups vary
 
 
 def test_intervals_of_nothing():
-    found = resampled_intervals(hc.HitCurve([0, 0], [1, 2]), [parse("AP"), parse("EF@1%")])
-    assert np.isnan(found).all()
+    options = {"confidence_level": 0.9, "n_resamples": 30, "ties": "expected", "rng": 3, "workers": 1}
+    found = interval_ends(hc.HitCurve([0, 0], [1, 2]), [parse("AP"), parse("EF@1%")], **options)
+    assert np.isnan([ends[:2] for ends in found]).all()

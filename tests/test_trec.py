@@ -516,7 +516,7 @@ def test_queries_on_one_side_only():
         ({"missing": "one"}, "missing is 'one'"),
         ({"scores": "float16"}, "scores is 'float16'"),
         ({"depth": 0}, "depth is 0"),
-        ({"depth": 5, "ties": "best"}, "depth needs ranks"),
+        ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
         ({"measures": "BEDROC"}, "not on a run"),
         ({"measures": "P@1%"}, "give a rank"),
@@ -573,6 +573,10 @@ def test_columns_of_masked_arrays_and_fractions(column):
     assert len(hc.read_run(columns)) == 1
     with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
         hc.read_run({**columns, column: np.ma.array([1, 2, 3], mask=[0, 1, 0])})
+    with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
+        hc.read_run({**columns, column: [1, np.ma.masked, 3]})
+    with pytest.raises(ValueError, match="run: a value is a masked array with 1 masked entries: leave them out"):
+        hc.read_run({"q": {"a": np.ma.masked, "b": 1.0}})
     if column != "score":
         with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):
             hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})

@@ -8,6 +8,8 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
+from itertools import islice
+
 import numpy as np
 
 from hitcurve._count cimport ScoreType
@@ -17,8 +19,11 @@ from hitcurve._rank cimport (
     Queries,
     allocate_table,
     apply_nan_policy,
+    array_or_none,
     as_flags,
+    as_ids,
     as_key,
+    as_offsets,
     as_real,
     as_weight,
     compared_as,
@@ -66,6 +71,7 @@ from hitcurve._read cimport (
     read_measure,
 )
 
+from hitcurve._rank import equal_numbers
 from hitcurve.resolve import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -104,15 +110,14 @@ cdef str place_of(str name, Py_ssize_t i, object shape):
     return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
-cdef object each(object values):
+cdef object each(object values, str name):
     """(flat list of the values, their shape; None for a single one)."""
-    if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
-        array = np.asarray(values)
-        # numpy makes numbers of truth values beside them, and rounds whole numbers from 2**63 up.
-        if array.dtype == object or array.dtype.kind != "b" and isinstance(values, (list, tuple)):
-            return list(np.ravel(np.array(values, dtype=object))), array.shape
-        return list(array.reshape(-1)), array.shape
-    return [values], None
+    array = array_or_none(values, name)
+    if array is None:
+        return [values], None
+    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
+        return list(np.ravel(np.array(values, dtype=object))), array.shape
+    return list(array.reshape(-1)), array.shape
 
 
 cdef object quotients(object values, str name, object whole):
@@ -120,7 +125,7 @@ cdef object quotients(object values, str name, object whole):
 
     `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
     """
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     out = []
     for i, value in enumerate(numbers):
         top, bottom = ratio(value, place_of(name, i, shape))
@@ -135,19 +140,18 @@ cdef object quotients(object values, str name, object whole):
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
-    """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
-    if (k is None) == (fraction is None):
-        raise ValueError("give either k or fraction" if k is None else
-                         f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
     if fraction is not None:
+        if k is not None:
+            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
         ranks, rests, shape = quotients(fraction, "fraction", num_items)
         return ranks + (rests > 0), shape
-    return whole_ranks(k, divides)
+    return (None, None) if k is None else whole_ranks(k, divides)
 
 
 cdef object whole_ranks(object k, bint divides=False):
     """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
-    numbers, shape = each(k)
+    numbers, shape = each(k, "k")
     ranks = []
     for i, value in enumerate(numbers):
         rank = whole_number(value, place_of("k", i, shape))
@@ -161,7 +165,7 @@ cdef object whole_ranks(object k, bint divides=False):
 
 cdef object parameters(object values, str name, str domain, double low, double high):
     """(numbers as float64, their shape), each checked to lie strictly between low and high."""
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     for i, value in enumerate(numbers):
         where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -257,8 +261,9 @@ cdef class _Measures:
             mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
             Python code of VOC 2007 and COCO does: some levels are then missed.
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
-            point's precision. ``"continuous"``: the integral of precision over recall with hits spread evenly over a
-            tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same for expected and threshold ties.
+            point's precision; under expected ties the mean over all orders. ``"continuous"``: the integral of precision
+            over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
+            for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
             among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit).
@@ -309,8 +314,8 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int
-            The cutoff rank, from 1.
+        k : int or array of int, optional
+            The cutoff rank, from 1. Without it, as for every measure that takes it, all items count: k = N.
         fraction : float or array of float, in place of k
             A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7).
         ties : {"expected", "best", "worst", "threshold"}
@@ -319,7 +324,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN only for a fraction of no items.
+            In [0, 1]; NaN only for no items without `k`.
 
         References
         ----------
@@ -696,6 +701,8 @@ cdef class _Measures:
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """The enrichment factor over its maximum, h(k) / min(R, k).
 
+        Nothing but `fraction` reads N, so that relevant items that were never retrieved may count in R.
+
         Parameters
         ----------
         fraction, k, ties
@@ -717,7 +724,6 @@ cdef class _Measures:
         >>> round(curve.normalized_enrichment_factor(0.5), 4)
         0.6667
         """
-        self.needs_all("normalized_enrichment_factor")
         return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
                               0.0)
 
@@ -939,7 +945,7 @@ cdef object frozen(object array):
 cdef object same_scores(object a, object b):
     if a is None or b is None:
         return a is b
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+    return a.shape == b.shape and bool(equal_numbers(a, b).all())
 
 
 @cython.final
@@ -955,7 +961,8 @@ cdef class HitCurve(_Measures):
     num_relevant : int, optional
         Relevant items in all, if some were never retrieved; at least those in `y_true`.
     relevance_level : number, optional
-        Graded labels are relevant from this level up.
+        Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
+        is rounded to their type.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
         items equal in both stay tied). None leaves ties to be read by ``ties=``.
@@ -978,7 +985,8 @@ cdef class HitCurve(_Measures):
         num_relevant / num_items.
     score, above, tied, hits : ndarray
         The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
-        in it, relevant items in it.
+        in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
+        a curve without any is true all the same.
     lower_is_better, weighted : bool
 
     Raises
@@ -1234,20 +1242,12 @@ cdef class HitCurve(_Measures):
         True
         """
         lower = parse_lower(lower_is_better)
-        columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+        columns = table_columns(score, above, tied, hits)
         if columns[0].size > 0:
-            weighted = any(column.dtype.kind == "f" for column in columns)
+            weighted = any(column.dtype.kind == "f" for column in columns[:3])
         else:
             weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
-        if score is not None:
-            columns.append(as_real(score, "score"))
-        for column, name in zip(columns, ("above", "tied", "hits", "score")):
-            if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
-                raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
-                                 "must be one number a row")
         num_items = checked_total(num_items) if weighted else checked_items(num_items)
-        columns = [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
-                   for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
@@ -1317,6 +1317,9 @@ cdef class HitCurve(_Measures):
 
     def __len__(self):
         return self.table.rows
+
+    def __bool__(self):
+        return True  # a curve is one, also without rows
 
     def __repr__(self):
         report = self.tied
@@ -1483,7 +1486,8 @@ cdef class HitCurve(_Measures):
             score = score.view(np.uint8)
         if score.dtype.kind == "f":
             worst = score.dtype.type(np.inf if self.lower else -np.inf)
-            just_above = np.nextafter(score, -worst)
+            # All scores are better than NaN.
+            just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
             # A point between groups exists only where a better score does, so this never leaves the type.
             worst = np.iinfo(score.dtype).max if self.lower else np.iinfo(score.dtype).min
@@ -1637,8 +1641,9 @@ cdef class HitCurve(_Measures):
         -------
         PrecisionRecallCurve
             precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
-            the point; where every item is selected it is the type's least value (greatest, with lower_is_better), and it
-            is None for a curve without scores.
+            the point; below the last of the table's scores it is the type's least value (greatest, with
+            lower_is_better), NaN where the NaN scores of ``nan_policy="worst"`` are selected with all others (the
+            least value if none of them is relevant, for then they are no row), and None for a curve without scores.
 
         References
         ----------
@@ -1786,30 +1791,56 @@ cdef object checked_items(object num_items):
     return number
 
 
-cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted) except -1:
-    """An error that names the first row that no ranking has."""
+cdef list table_columns(object score, object above, object tied, object hits):
+    """[above, tied, hits], and the scores if there are any, as arrays of one length."""
+    columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+    if score is not None:
+        columns.append(as_real(score, "score"))
+    for column, name in zip(columns, ("above", "tied", "hits", "score")):
+        if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
+            raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
+                             "must be one number a row")
+    return [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
+            for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
+
+
+cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=None) except -1:
+    """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
             if column.dtype.kind not in "iu" and column.size:
                 raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
-    end = 0
     least = 0 if weighted else 1
     # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
-    for i, (c, n, r) in enumerate(zip(above.tolist(), tied.tolist(), hits.tolist())) if suspicious(
-            above, tied, hits, num_items, weighted) else ():
-        if not r >= least or r == 0:
-            raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
-        if not n >= r:
-            raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
-        if not c >= end * (1 - 1e-12 if weighted else 1):
-            raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
-        end = c + n
-        if not end <= num_items * (1 + 1e-12 if weighted else 1):
-            raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {num_items}")
+    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
+                      None if lengths is None else within(lengths)):
+        return 0
+    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
+    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
+        end = 0
+        for i, (c, n, r) in islice(rows, length):
+            if not r >= least or r == 0:
+                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
+            if not n >= r:
+                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
+            if not c >= end * (1 - 1e-12 if weighted else 1):
+                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
+            end = c + n
+            if not end <= items * (1 + 1e-12 if weighted else 1):
+                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
     return 0
 
 
-cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted) except -1:
+cdef object within(object lengths):
+    """For each row but the first, whether it is of the same table as the one before it."""
+    starts = np.cumsum(lengths)[:-1]
+    total = int(np.sum(lengths))
+    same = np.ones(max(total - 1, 0), bool)
+    same[starts[(starts > 0) & (starts < total)] - 1] = False
+    return same
+
+
+cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
     """Whether a vectorised look finds anything wrong (or cannot tell)."""
     if above.shape[0] == 0:
         return False
@@ -1817,20 +1848,22 @@ cdef bint suspicious(object above, object tied, object hits, object num_items, b
         return True
     if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
         return True
-    ends = above.astype(np.int64) + tied
-    return bool((hits < 1).any() or (tied < hits).any() or above[0] < 0 or (above > num_items).any()
-                or (tied > num_items - above).any() or (above[1:] < ends[:-1]).any())
+    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
+    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
+                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
 
 
-cdef int check_scores(object score, bint lower) except -1:
+cdef int check_scores(object score, bint lower, object same=None) except -1:
     """An error if the scores do not fall (or rise) down the table; NaN may come last."""
     if score.dtype.kind == "f":
         missing = np.isnan(score)
-        back = np.flatnonzero(missing[:-1] & ~missing[1:])
+        back = missing[:-1] & ~missing[1:]
+        back = np.flatnonzero(back if same is None else back & same)
         if back.shape[0] > 0:
             i = int(back[0])
             raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
-    out_of_order = np.flatnonzero(score[1:] < score[:-1] if lower else score[1:] > score[:-1])
+    out_of_order = score[1:] < score[:-1] if lower else score[1:] > score[:-1]
+    out_of_order = np.flatnonzero(out_of_order if same is None else out_of_order & same)
     if out_of_order.shape[0] > 0:
         i = int(out_of_order[0]) + 1
         raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
@@ -1843,7 +1876,7 @@ def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_bett
     cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
                                               lower_is_better=lower_is_better)
     if curve.weighted and others is not None:
-        others = checked_others(others, curve.above, curve.tied, curve.hits, curve.num_items)
+        others = checked_others(as_real(others, "others"), curve.above, curve.tied, curve.hits, curve.num_items)
         curve.weights = (*curve.weights[:6], frozen(others))
     return curve
 
@@ -1995,15 +2028,15 @@ cdef class HitCurves(_Measures):
         q = number % len(self)
         start, stop = self.row_offsets[q], self.row_offsets[q + 1]
         curve = HitCurve.__new__(HitCurve)
+        score = None if self.score is None else self.score[start:stop]
         if self.weighted:
-            curve.set_weighted(self.score[start:stop], self.above[start:stop], self.tied[start:stop],
-                               self.hits[start:stop], self.num_items[q], self.num_relevant[q],
-                               self.others[2 * start + q:2 * stop + q + 1])
+            curve.set_weighted(score, self.above[start:stop], self.tied[start:stop], self.hits[start:stop], self.num_items[q],
+                               self.num_relevant[q], self.others[2 * start + q:2 * stop + q + 1])
         else:
             curve.owner = self
             self.table_of(q, &curve.table)
             curve.hits_in_table = self.num_hits[q]
-            curve.own_score = None if self.score is None else self.score[start:stop]
+            curve.own_score = score
         curve.lower = self.lower_is_better
         return curve
 
@@ -2151,8 +2184,8 @@ cdef class HitCurves(_Measures):
         measure : str
             The name of a measure.
         method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, the default: from resamples of the queries. ``"t"``: Student's (needs scipy), for few queries,
-            as the folds of a cross-validation.
+            ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
+            ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
@@ -2161,7 +2194,7 @@ cdef class HitCurves(_Measures):
         Returns
         -------
         Interval
-            As of ``HitCurve.interval``; the estimate is the mean. NaN without queries.
+            As of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
 
         Examples
         --------
@@ -2201,18 +2234,69 @@ cdef class HitCurves(_Measures):
         return TieReport(*(np.array([report[i] for report in reports], dtype=types[i]) for i in range(8)))
 
 
-def _curves_from(qid, lower, weighted, *table):
-    """What a pickled HitCurves is made by."""
-    cdef HitCurves curves = HitCurves.__new__(HitCurves)
-    if weighted and len(table) == 8:  # by a version that did not keep the other items
-        row_offsets, _, above, tied, hits, num_items, _, _ = table
-        others = [other_items(above[a:b], tied[a:b], hits[a:b], n) for a, b, n in zip(row_offsets, row_offsets[1:], num_items)]
-        table = *table, np.concatenate([np.empty(0), *others])
-    curves.set_tables(qid, lower, weighted, table)
+def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant,
+                 others=None):
+    """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
+    lower = parse_lower(lower)
+    if not isinstance(weighted, (bool, np.bool_)):
+        raise TypeError(f"weighted must be True or False, got {weighted!r}")
+    columns = [np.array(column) for column in table_columns(score, above, tied, hits)]
+    row_offsets = as_offsets(row_offsets, columns[0].shape[0], "row_offsets", "the table")
+    lengths = np.diff(row_offsets)
+    items, found, relevant = (
+        query_totals(column, name, lengths.shape[0], weighted)
+        for column, name in ((num_items, "num_items"), (num_hits, "num_hits"), (num_relevant, "num_relevant")))
+    if qid is not None:
+        qid = np.array(as_ids(qid, lengths.shape[0], "there are {} queries"))
+    check_rows(columns[0], columns[1], columns[2], items, weighted, lengths)
+    if score is not None:
+        check_scores(columns[3], lower, within(lengths))
+    columns[:3] = [column.astype(np.float64 if weighted else np.int64, copy=False) for column in columns[:3]]
     if weighted:
-        for curve in curves:
-            checked_others((<HitCurve>curve).weights[6], curve.above, curve.tied, curve.hits, curve.num_items)
+        sums = np.array([sum_of_hits(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
+    else:
+        sums = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets])
+    slack = 1e-12 if weighted else 0
+    for q in np.flatnonzero(~(np.abs(found - sums) <= slack * sums))[:1]:
+        raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
+    for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
+        raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
+    if weighted:
+        edges = 2 * row_offsets + np.arange(row_offsets.shape[0])
+        if others is not None:  # or by a version that did not keep the other items
+            others = np.array(as_real(others, "others"), np.float64)
+            if others.shape != (edges[-1],):
+                raise ValueError(f"others has shape {others.shape}, but the table needs {edges[-1]} sums of weights")
+        parts = []
+        for q in range(lengths.shape[0]):
+            rows = [column[row_offsets[q]:row_offsets[q + 1]] for column in columns[:3]]
+            parts.append(other_items(*rows, items[q]) if others is None else
+                         checked_others(others[edges[q]:edges[q + 1]], *rows, items[q]))
+        others = np.concatenate([np.empty(0), *parts])
+    return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
+                      relevant, others)
+
+
+def _curves_of(qid, lower, weighted, *table):
+    """The same of arrays that were made for it: they are taken as they are."""
+    cdef HitCurves curves = HitCurves.__new__(HitCurves)
+    curves.set_tables(qid, lower, weighted, table)
     return curves
+
+
+cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
+    """A copy of num_items, num_hits or num_relevant of many queries."""
+    array = one_dimension(as_real(values, name), name)
+    if array.shape[0] != n:
+        raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
+    if not weighted and array.dtype.kind not in "iu" and n > 0:
+        raise TypeError(f"{name} has dtype {array.dtype}: must be whole numbers")
+    array = np.array(array, np.float64) if weighted else np.array(array)
+    fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
+    for q in np.flatnonzero(~fine)[:1]:
+        raise ValueError(f"{name}[{q}] is {array[q]}: must be " + (
+            "finite and not negative" if weighted else "between 0 and 2**62"))
+    return array.astype(np.float64 if weighted else np.int64, copy=False)
 
 
 def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):

@@ -63,6 +63,9 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
 
 cdef object as_flags(object y_true, object y_score, object relevance_level)
 cdef object as_real(object values, str name)
+cdef object array_or_none(object values, str name)
+cdef object as_ids(object qid, Py_ssize_t n, str whole)
+cdef object as_offsets(object offsets, Py_ssize_t n, str name=*, str whole=*)
 cdef object as_key(object tiebreak, Py_ssize_t n)
 cdef object as_weight(object sample_weight, Py_ssize_t n)
 cdef object apply_nan_policy(object nan_policy, object score, Queries queries)

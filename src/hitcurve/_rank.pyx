@@ -106,6 +106,7 @@ from hitcurve._table cimport (
     index_relevant,
     num_rows,
     prefer_huge_pages,
+    query_done,
     rank_items,
     rank_queries,
     ranking_average_precision,
@@ -185,6 +186,8 @@ cdef int parse_interpolation(object interpolation) except -1:
 
 cdef object whole_number(object value, str name):
     """A Python int; bool and fractions are no whole numbers."""
+    if cnp.PyArray_Check(value):
+        no_masked(value, name)
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     try:
@@ -373,11 +376,63 @@ cdef object rounded_integer(object exact, str name):
             return ValueError(f"{name}[{shown}] is {value}: no array type holds all of {name} exactly")
 
 
+cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
+    """How many entries are masked, of an array or of those in lists: numpy unmasks what it reads from a list."""
+    cdef Py_ssize_t total = 0
+    if cnp.PyArray_Check(values):
+        mask = None if cnp.PyArray_CheckExact(values) else getattr(values, "mask", None)
+        if mask is not None:
+            return np.count_nonzero(mask)
+        if cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_OBJECT:
+            return 0
+        values = cnp.PyArray_Ravel(<cnp.ndarray>values, cnp.NPY_CORDER).tolist()
+    if depth < 64 and isinstance(values, (list, tuple)):  # as deep as numpy looks
+        for value in values:
+            if cnp.PyArray_Check(value) or isinstance(value, (list, tuple)):
+                total += masked_entries(value, depth + 1)
+    return total
+
+
 cdef int no_masked(object values, str name) except -1:
-    if getattr(values, "mask", None) is not None and np.any(values.mask):
-        raise ValueError(f"{name} is a masked array with {int(np.sum(values.mask))} masked entries: "
-                         "leave them out, or fill them")
+    cdef Py_ssize_t masked = masked_entries(values)
+    if masked > 0:
+        raise ValueError(f"{name} is a masked array with {masked} masked entries: leave them out, or fill them")
     return 0
+
+
+def checked_unmasked(values, name):
+    """An error if any entry is masked."""
+    no_masked(values, name)
+
+
+cdef object as_array(object values, str name):
+    """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
+    cdef object array
+    no_masked(values, name)
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
+    try:
+        array = np.asanyarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
+    no_masked(array, name)
+    array = np.asarray(array)
+    return array if hasattr(values, "__array__") else unrounded(values, array)
+
+
+cdef object array_or_none(object values, str name):
+    """The array that the values are, or None for a single value."""
+    if isinstance(values, (int, float, str, bytes, np.generic)):
+        return None
+    array = as_array(values, name)
+    return array if array.ndim > 0 or isinstance(values, np.ndarray) else None
 
 
 cdef object as_column(object values, str name):
@@ -386,15 +441,8 @@ cdef object as_column(object values, str name):
     numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
     and cuts NUL characters off the end of a text.
     """
-    cdef object array, exact, elements
-    if isinstance(values, np.ndarray):
-        no_masked(values, name)
-        return np.asarray(values)
-    array = np.asarray(values)
-    if hasattr(values, "__array__"):
-        return array
-    array = unrounded(values, array)
-    if array.dtype.kind in "SU":
+    cdef object array = as_array(values, name), exact, elements
+    if array.dtype.kind in "SU" and not hasattr(values, "__array__"):
         exact = np.array(values, dtype=object)
         elements = exact.ravel().tolist()
         kind = str if array.dtype.kind == "U" else bytes
@@ -415,27 +463,11 @@ def checked_column(values, name):
 
 
 cdef object as_ndarray(object values, str name, str what):
-    """An ndarray of a real type in this machine's byte order, by whatever protocol the object offers."""
+    """An ndarray of a real type in this machine's byte order."""
     cdef object array, exact
-    if isinstance(values, np.ndarray):
-        no_masked(values, name)
-        array = np.asarray(values)
-    elif hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        try:
-            array = np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
-    elif values is None or isinstance(values, (str, bytes)):
+    if values is None or isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {values!r}: {what}")
-    else:
-        try:
-            array = np.asarray(values)
-        except ValueError as error:
-            raise ValueError(f"{name} cannot be read as an array: {error}") from None
-        except (TypeError, RuntimeError) as error:
-            raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
-        if not hasattr(values, "__array__"):
-            array = unrounded(values, array)
+    array = as_array(values, name)
     if array.dtype.kind == "O":
         if array.ndim == 0:
             raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
@@ -464,10 +496,14 @@ cdef object one_dimension(object array, str name):
 
 cdef str LABELS = "labels must be 0 or 1, False or True (or graded, with relevance_level=)"
 cdef str SCORES = "scores must be real numbers"
+cdef str WHOLE = "must be whole numbers"
 
 
 cdef object graded(object array, object level):
-    """Graded labels as flags: relevant from this level up."""
+    """Graded labels as flags: relevant from this level up.
+
+    Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
+    """
     if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.integer, np.floating)):
         raise TypeError(f"relevance_level must be a number, got {level!r} of type {type(level).__name__}")
     if level != level:
@@ -475,12 +511,23 @@ cdef object graded(object array, object level):
     if array.dtype.kind == "f" and np.isnan(array).any():
         place = int(np.argmax(np.isnan(array)))
         raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
-    if isinstance(level, int) and abs(level) >> 63:  # numpy's comparison knows no such numbers
-        try:
-            level = float(level)
-        except OverflowError:
-            level = np.inf if level > 0 else -np.inf
-    return np.greater_equal(array, level)
+    real = isinstance(level, (float, np.floating))
+    if not real and abs(int(level)) >> 1024:
+        level, real = (np.inf if level > 0 else -np.inf), True  # as a float
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return array >= array.dtype.type(level if real else np.longdouble(level))
+    if real and np.isinf(level):
+        return np.full(array.shape, level < 0)
+    # Whole labels reach a level where they reach the next whole number.
+    top, bottom = level.as_integer_ratio() if real else (int(level), 1)
+    least = -(-top // bottom)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    limits = np.iinfo(array.dtype)
+    if least > limits.max:
+        return np.zeros(array.shape, bool)
+    return array >= array.dtype.type(max(least, limits.min))
 
 
 cdef object as_labels(object y_true, object relevance_level, Items* items):
@@ -691,7 +738,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     cdef Py_ssize_t start = 0, stop, found = 0
     cdef bint fine
     tally_clear(tally)
-    while start < items.n:
+    while start < items.n and not counting.cancelled:
         stop = min(items.n, start + 4 * PIECE)
         with nogil:
             found = gather_relevant(items, start, stop, work.relevant.memory, found, capacity, tally)
@@ -718,29 +765,26 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     return STATUS_OK
 
 
-cdef object rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Workspace* work,
-                       Ranking* ranking, object y_true, object y_score):
-    """Ranks in memory from the heap, without the GIL; what is returned keeps the counts alive."""
-    cdef Tally tally
+cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
+                       Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
+    """Ranks in memory from the heap, without the GIL, at most so many relevant items; ``counting`` keeps the counts."""
     cdef Status status = STATUS_OK
     cdef Py_ssize_t relevant
-    cdef Counting counting = None
     workspace_init(work)
     with nogil:
-        tally_clear(&tally)
-        relevant = count_labels(&items.label, 0, items.n, &tally)
+        tally_clear(tally)
+        relevant = count_labels(&items.label, 0, items.n, tally)
         if relevant < 0:
             status = STATUS_BAD_LABEL
-        elif not reserve_relevant(items, relevant, work):
-            status = STATUS_NO_MEMORY
-        elif items.n <= PIECE and workers == 1:
-            status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, &tally)
+        else:
+            relevant = min(relevant, capacity)
+            if not reserve_relevant(items, relevant, work):
+                status = STATUS_NO_MEMORY
+            elif items.n <= PIECE and workers == 1:
+                status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, tally)
     if status == STATUS_OK and (items.n > PIECE or workers > 1):
-        counting = Counting.__new__(Counting)
-        status = rank_long(items, lower, strategy, workers, relevant, work, ranking, &tally, counting)
-    if status != STATUS_OK:
-        raise_status(status, &tally, y_true, y_score)
-    return counting
+        status = rank_long(items, lower, strategy, workers, relevant, work, ranking, tally, counting)
+    return status
 
 
 cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
@@ -787,8 +831,11 @@ cdef object rank_table(object y_true, object y_score, object relevance_level, ob
             raise_status(status, &tally, y_true, y_score)
         write_table(&items, &work, &ranking, table)
     else:
+        counting = Counting.__new__(Counting)
         try:
-            _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+            if status != STATUS_OK:
+                raise_status(status, &tally, y_true, y_score)
             write_table(&items, &work, &ranking, table)
         finally:
             workspace_free(&work)
@@ -818,8 +865,11 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+    counting = Counting.__new__(Counting)
     try:
-        _counting = rank_large(&items, lower, way, threads, &work, &ranking, y_true, y_score)
+        status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+        if status != STATUS_OK:
+            raise_status(status, &tally, y_true, y_score)
         return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     finally:
         workspace_free(&work)
@@ -827,12 +877,11 @@ cdef double rank_average_precision(object y_true, object y_score, object relevan
 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
-cdef object group_by_id(object qid, Py_ssize_t n):
-    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
-    cdef object ids, codes, low, high
-    ids = as_column(qid, "qid")
+cdef object as_ids(object qid, Py_ssize_t n, str whole):
+    """Ids as an array, none of them missing; `whole` says how many there must be."""
+    cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
-        raise ValueError(f"y_true has {n} items, qid has shape {ids.shape}")
+        raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
     if ids.dtype.kind == "O":
         for i, value in enumerate(ids.tolist()):
             if value is None or value != value:
@@ -841,6 +890,12 @@ cdef object group_by_id(object qid, Py_ssize_t n):
         raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
     elif ids.dtype.kind in "mM" and np.isnat(ids).any():
         raise ValueError(f"qid[{int(np.argmax(np.isnat(ids)))}] is NaT: every item needs a query id")
+    return ids
+
+
+cdef object group_by_id(object qid, Py_ssize_t n):
+    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
+    cdef object ids = as_ids(qid, n, "y_true has {} items"), codes, low, high
     if n > 0 and ids.dtype.kind in "iu":
         low, high = int(ids.min()), int(ids.max())
         if high - low < 4 * n + 1024:
@@ -862,27 +917,31 @@ cdef object group_by_id(object qid, Py_ssize_t n):
     return ids, codes.astype(np.int64, copy=False), counts
 
 
-cdef object as_offsets(object offsets, Py_ssize_t n):
-    cdef object array = np.array(offsets)  # a copy: what is checked here must not change under the kernels
+cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str whole="y_true"):
+    # A copy: what is checked here must not change under the kernels.
+    cdef object array = np.array(as_ndarray(offsets, name, WHOLE))
     if array.ndim != 1 or array.shape[0] == 0:
-        raise ValueError(f"offsets must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
+        raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"offsets has dtype {array.dtype}: must be whole numbers")
+        raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")
     if array[0] != 0:
-        raise ValueError(f"offsets[0] is {array[0]}: must be 0")
+        raise ValueError(f"{name}[0] is {array[0]}: must be 0")
     falls = np.flatnonzero(array[1:] < array[:-1])
     if falls.shape[0] > 0:
         i = int(falls[0]) + 1
-        raise ValueError(f"offsets[{i}] is {array[i]}, less than offsets[{i - 1}] = {array[i - 1]}: offsets must not fall")
+        raise ValueError(f"{name}[{i}] is {array[i]}, less than {name}[{i - 1}] = {array[i - 1]}: {name} must not fall")
     if array[-1] != n:
-        raise ValueError(f"offsets[{array.shape[0] - 1}] is {array[-1]}, but y_true has {n} items")
+        raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {n} items")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 cdef object scatter(object array, object places):
     """The array with item i moved to places[i]."""
     cdef object out = np.empty(array.shape[0], array.dtype)
-    out[places] = array
+    cdef Py_ssize_t start
+    for start in range(0, array.shape[0], PIECE):
+        out[places[start:start + PIECE]] = array[start:start + PIECE]
+        PyErr_CheckSignals()
     return out
 
 
@@ -1008,14 +1067,15 @@ cdef class Queries:
         """num_relevant as one number for each query, or None."""
         if num_relevant is None:
             return None
-        if np.ndim(num_relevant) == 0:
+        array = array_or_none(num_relevant, "num_relevant")
+        if array is None or array.ndim == 0:
             number = whole_number(num_relevant, "num_relevant")
             if number > LARGEST:
                 raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
-        array = np.asarray(num_relevant)
+        array = as_ndarray(array, "num_relevant", WHOLE)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"num_relevant has dtype {array.dtype}: must be whole numbers")
+            raise TypeError(f"num_relevant has dtype {array.dtype}: {WHOLE}")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
         large = np.flatnonzero(array > LARGEST)
@@ -1036,23 +1096,26 @@ cdef class Queries:
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):
-        """Ranges of queries: few enough items for Ctrl-C to be noticed between them, and enough ranges for all."""
+        """Ranges of queries, enough for all workers: few items, so that Ctrl-C is noticed between them, or one query."""
         piece = PIECE
         if workers > 1:
             piece = max(1, min(piece, int(self.offsets[-1]) // (4 * workers)))
-        cuts = np.unique(np.searchsorted(self.offsets, np.arange(piece, max(int(self.offsets[-1]), 1), piece)))
-        cuts = np.unique(np.concatenate([[0], cuts, [self.num_queries]]))
+        cuts = np.searchsorted(self.offsets, np.arange(piece, max(int(self.offsets[-1]), 1), piece))
+        alone = np.flatnonzero(np.diff(self.offsets) > PIECE)
+        cuts = np.unique(np.concatenate([[0], cuts, alone, alone + 1, [self.num_queries]]))
         return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
 def stable_places(const int64_t[::1] codes, const int64_t[::1] offsets, int64_t[::1] places):
     """Where each item goes when the items are laid out code by code, their order kept."""
     cdef int64_t[::1] free = np.array(offsets, dtype=np.int64)
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(codes.shape[0]):
-            places[i] = free[codes[i]]
-            free[codes[i]] += 1
+    cdef Py_ssize_t i, start
+    for start in range(0, codes.shape[0], PIECE):
+        with nogil:
+            for i in range(start, min(start + PIECE, codes.shape[0])):
+                places[i] = free[codes[i]]
+                free[codes[i]] += 1
+        PyErr_CheckSignals()
 
 
 @cython.final
@@ -1069,6 +1132,7 @@ cdef class QueryRanking:
     cdef object num_items
     cdef object num_hits
     cdef bint cancelled
+    cdef list running  # the Counting of each long query
 
     def rank(self, list ranges):
         cdef Py_ssize_t first, last, bad, q
@@ -1089,6 +1153,9 @@ cdef class QueryRanking:
         for first, last in ranges:
             if self.cancelled:
                 return
+            if offsets[first + 1] - offsets[first] > PIECE:
+                self.rank_alone(first, offsets, num_relevant, average_precision, num_items, num_hits)
+                continue
             if self.queries.step == 0:
                 with nogil:
                     status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy,
@@ -1118,19 +1185,54 @@ cdef class QueryRanking:
                     self.queries.raise_status(status, &tally)
                 PyErr_CheckSignals()
 
+    cdef int rank_alone(self, Py_ssize_t q, const int64_t* offsets, const int64_t* num_relevant, double* average_precision,
+                        int64_t* num_items, int64_t* num_hits) except -1:
+        """A query of so many items that it is ranked in pieces."""
+        cdef Items items = self.queries.items
+        cdef Py_ssize_t start = <Py_ssize_t>offsets[q]
+        cdef Workspace work
+        cdef Ranking ranking
+        cdef Tally tally
+        cdef Status status
+        cdef Counting counting = Counting.__new__(Counting)
+        if self.queries.step == 0:
+            items.label.data += start * items.label.stride
+            items.score.data += start * items.score.stride
+        else:
+            items.score.data += q * self.queries.step
+        items.n = <Py_ssize_t>offsets[q + 1] - start
+        capacity = items.n
+        if self.whole_tables:
+            capacity = <Py_ssize_t>(self.tables.place[q + 1] - self.tables.place[q])
+        self.running.append(counting)
+        counting.cancelled = self.cancelled
+        try:
+            status = rank_large(&items, self.lower, self.strategy, 1, capacity, &work, &ranking, &tally, counting)
+            if status != STATUS_OK:
+                tally.bad_label += start
+                tally.bad_score += start
+                self.queries.raise_status(status, &tally)
+            with nogil:
+                query_done(&items, &work, &ranking, q, self.reading, num_relevant, average_precision, num_items, num_hits,
+                           &self.tables if self.whole_tables else NULL)
+        finally:
+            workspace_free(&work)
+            self.running.remove(counting)
+        return 0
+
     def cancel(self):
+        cdef Counting counting
         self.cancelled = True
+        for counting in list(self.running):
+            counting.cancel()
 
     cdef int run(self, Py_ssize_t workers) except -1:
         cdef object ranges = self.queries.shares(workers)
+        self.running = []
         self.num_items = np.zeros(self.queries.num_queries, np.int64)
         self.num_hits = np.zeros(self.queries.num_queries, np.int64)
         if self.queries.num_queries == 0:
             return 0
-        if self.queries.items.n >= NARROW:
-            longest = int(np.argmax(np.diff(self.queries.offsets)))
-            if self.queries.offsets[longest + 1] - self.queries.offsets[longest] >= NARROW:
-                raise ValueError(f"query {longest} holds 2**32 items or more: rank it by itself, with HitCurve")
         in_threads(self.rank, [(ranges[w::workers],) for w in range(min(workers, len(ranges)))], self.cancel)
         return 0
 
@@ -1355,6 +1457,13 @@ def unchanged(array, dtype):
             if not (limits.min <= numbers.min().item() and numbers.max().item() <= limits.max):
                 return None
     return there
+
+
+def equal_numbers(a, b):
+    """Where two arrays of one shape hold the same number, whatever their types; NaN is NaN."""
+    if a.dtype != b.dtype:
+        a, b = a.astype(object), b.astype(object)  # Python compares an integer and a float exactly, numpy as floats
+    return ((a == b) | ((a != a) & (b != b))).astype(bool)
 
 
 def checked_block(y_true, y_score, cuts):

@@ -889,6 +889,7 @@ cdef double normalized_average_precision(const Table* table, Ties ties) noexcept
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
     cdef double hits, k, relevant, items, square
+    cdef int64_t rank = table.num_items if reading.k == NO_CUTOFF else reading.k
     if measure == MEASURE_AVERAGE_PRECISION:
         if reading.interpolation == INTERPOLATION_NONE:
             return average_precision_of(table, reading)
@@ -898,7 +899,7 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
             return NAN
         return hits_above(table, table.num_relevant, reading.ties) / <double>table.num_relevant
     if measure == MEASURE_SUCCESS:
-        return success_above(table, reading.k, reading.ties)
+        return success_above(table, rank, reading.ties)
     if measure == MEASURE_RECIPROCAL_RANK:
         return reciprocal_rank(table, reading.k, reading.ties)
     if measure == MEASURE_ROC_AUC:
@@ -921,12 +922,12 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
         return normalized_average_precision(table, reading.ties)
 
     # The rest are quotients of h(k).
-    k = <double>reading.k
+    k = <double>rank
     relevant = <double>table.num_relevant
     items = <double>table.num_items
     if measure == MEASURE_MAX_ENRICHMENT_FACTOR:
         return NAN if relevant == 0 or k == 0 else fmin(relevant, k) / k * (items / relevant)
-    hits = hits_above(table, reading.k, reading.ties)
+    hits = hits_above(table, rank, reading.ties)
     if measure == MEASURE_HITS:
         return hits
     if measure == MEASURE_PRECISION:

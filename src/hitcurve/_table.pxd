@@ -84,6 +84,9 @@ cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above,
 cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil
 cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil
 cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil
+cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
+                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
+                     Tables* tables) noexcept nogil
 cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
                          bint lower_is_better, Strategy strategy, const Reading* reading,
                          const int64_t* num_relevant, double* average_precision, int64_t* num_items,

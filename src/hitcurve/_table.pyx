@@ -214,6 +214,28 @@ cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, 
 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
+cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
+                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
+                     Tables* tables) noexcept nogil:
+    """Writes what is wanted of query q, once it is ranked."""
+    cdef Py_ssize_t place
+    cdef int64_t relevant
+    num_items[q] = ranking.num_items
+    num_hits[q] = ranking.num_hits
+    if tables is NULL:
+        relevant = ranking.num_hits
+        if num_relevant is not NULL:
+            relevant = num_relevant[q]
+        average_precision[q] = ranking_average_precision(ranking, reading, relevant)
+        return
+    place = <Py_ssize_t>tables.place[q]
+    if num_rows(ranking) > tables.place[q + 1] - place:
+        ranking.nan_hits = 0  # labels that changed while they were counted
+    tables.rows[q] = num_rows(ranking)
+    ranking_scores(items, work, ranking, <char*>tables.score + place * score_size(items.type))
+    ranking_rows(ranking, num_rows(ranking), tables.above + place, tables.tied + place, tables.hits + place)
+
+
 cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
                          bint lower_is_better, Strategy strategy, const Reading* reading,
                          const int64_t* num_relevant, double* average_precision, int64_t* num_items,
@@ -226,8 +248,7 @@ cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t 
     cdef Workspace work
     cdef Ranking ranking
     cdef Status status = STATUS_OK
-    cdef Py_ssize_t q, longest = 0, place, capacity
-    cdef int64_t relevant
+    cdef Py_ssize_t q, longest = 0, capacity
     workspace_init(&work)
     bad_query[0] = -1
     for q in range(first, last):
@@ -244,20 +265,6 @@ cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t 
             if status != STATUS_OK:
                 bad_query[0] = q
                 break
-            num_items[q] = ranking.num_items
-            num_hits[q] = ranking.num_hits
-            if tables is NULL:
-                relevant = ranking.num_hits
-                if num_relevant is not NULL:
-                    relevant = num_relevant[q]
-                average_precision[q] = ranking_average_precision(&ranking, reading, relevant)
-                continue
-            place = <Py_ssize_t>tables.place[q]
-            if num_rows(&ranking) > capacity:
-                ranking.nan_hits = 0  # labels that changed while they were counted
-            tables.rows[q] = num_rows(&ranking)
-            ranking_scores(items, &work, &ranking,
-                           <char*>tables.score + place * score_size(items.type))
-            ranking_rows(&ranking, num_rows(&ranking), tables.above + place, tables.tied + place, tables.hits + place)
+            query_done(items, &work, &ranking, q, reading, num_relevant, average_precision, num_items, num_hits, tables)
     workspace_free(&work)
     return status

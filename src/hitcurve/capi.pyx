@@ -641,9 +641,8 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 cdef bint needs_all(int measure) noexcept nogil:
     """Whether the rank of every relevant item counts, also of those that were never retrieved."""
     return (measure == HITCURVE_ROC_AUC or measure == HITCURVE_ROC_ENRICHMENT or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR
-            or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC or measure == HITCURVE_LOG_AUC
-            or measure == HITCURVE_ADJUSTED_LOG_AUC)
+            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC
+            or measure == HITCURVE_LOG_AUC or measure == HITCURVE_ADJUSTED_LOG_AUC)
 
 
 cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
@@ -657,11 +656,9 @@ cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
             measure == HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK or measure == HITCURVE_RIE
             or measure == HITCURVE_BEDROC):
         return False  # a tie group that enters at once has no first item
-    if (HITCURVE_PRECISION <= measure <= HITCURVE_SUCCESS or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR):
-        if options.k == 0:
-            return False
-    elif measure != HITCURVE_RECIPROCAL_RANK and options.k != 0:
+    if options.k != 0 and not (HITCURVE_PRECISION <= measure <= HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK
+                               or measure == HITCURVE_ENRICHMENT_FACTOR or measure == HITCURVE_MAX_ENRICHMENT_FACTOR
+                               or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR):
         return False
     if measure == HITCURVE_F_SCORE:
         return isfinite(x) and x >= 0.0

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +16,12 @@ from hitcurve.measures import MEASURES, TIES, Definition, Measure, parse
 __all__ = ["main", "say"]
 
 _WIDTH = 88
-_RESAMPLES = 1000
+_RESAMPLES = (1000, 9999)  # of items, of groups
 _MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
+# What stands for the library's arguments, which its errors name.
+_OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties", "depth": "-M",
+            "missing": "--missing", "empty": "--empty"}  # fmt: skip
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'(\w+)'|(\d+)\b|False\b)")
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
 
@@ -76,6 +81,7 @@ def _streams() -> None:
 
 
 def _failed(problem: str) -> int:
+    problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
 
@@ -132,15 +138,15 @@ def _add_table(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         nargs="+", action="extend")  # fmt: skip
     add("--top", "N", "report hits and hit rate among the first N items", type=_count, nargs="+", action="extend")
     add("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", choices=TIES)
-    add("--interval", None, "confidence intervals, of a mean over groups by Student's t", **flag)
+    add("--interval", None, "confidence intervals, of a mean over groups for other groups", **flag)
     add("--compare", None, "is one score better than another: differences with intervals", **flag)
     add("--level", "SHARE", "confidence level (default: 0.95)", type=_level, default=0.95)
-    add("--resamples", "N", "of the bootstrap (default: 1000; --compare over groups: 9999)", type=_resamples)
+    add("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", type=_resamples)
     add("--seed", "N", "of the bootstrap (default: 0)", type=_seed, default=0)
     add("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
     add("--report", "FILE", "write one HTML page with all of it")
     forms = {"choices": ("table", "csv", "json"), "default": "table"}
-    add("--format", "FORM", "table, csv or json (default: table)", **forms)
+    add("--format", "FORM", "table, csv (names are kept, formulas too), json (default: table)", **forms)
     add("--mean-only", None, "no lines for single groups", **flag)
     add("--no-header", None, "the first line is data (default: column names)", **flag)
     add("--workers", "N", "threads (default: all cores)", type=_count, default=-1)
@@ -182,9 +188,10 @@ def _measure(text: str) -> Measure:
 
 
 def _table(options: argparse.Namespace) -> str:
-    from hitcurve import report, screen
+    from hitcurve import report, resample, screen
 
     scores = _checked(options)
+    options.resamples = options.resamples or _RESAMPLES[options.group is not None or options.by_file]
     progress = _Progress()
     try:
         reader, actives = _reader(options, scores)
@@ -201,12 +208,12 @@ def _table(options: argparse.Namespace) -> str:
 
         def intervals_of(score: screen.ScreenedScore, measures: list[Measure]) -> Any:
             progress(f"intervals for {score.name}")
-            return screen.resampled_intervals(
+            return resample.interval_ends(
                 score.curves,
                 measures,
                 ties=ties,
                 confidence_level=level,
-                n_resamples=options.resamples or _RESAMPLES,
+                n_resamples=options.resamples,
                 rng=options.seed,
                 workers=options.workers,
             )
@@ -376,11 +383,17 @@ def _title(options: argparse.Namespace) -> str:
 
 
 def _comparison(options: argparse.Namespace, found: Any, progress: Any) -> Any:
+    import numpy as np
+
     import hitcurve
 
     progress("comparing")
-    arrays = found.arrays
-    group = None if arrays.group is None else [found.group_names[code] for code in arrays.group.tolist()]
+    arrays, group = found.arrays, None
+    if arrays.group is not None:
+        # Groups without a relevant item are left out of the means everywhere.
+        kept = np.isin(arrays.group, arrays.group[arrays.label != 0])
+        arrays = arrays._replace(label=arrays.label[kept], scores=[one[kept] for one in arrays.scores])
+        group = [found.group_names[code] for code in found.arrays.group[kept].tolist()]
     default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
     return hitcurve.compare(
         arrays.label,
@@ -388,7 +401,7 @@ def _comparison(options: argparse.Namespace, found: Any, progress: Any) -> Any:
         measures=options.measures or default,
         groups=group,
         confidence_level=options.level,
-        n_resamples=options.resamples or (_RESAMPLES if group is None else None),
+        n_resamples=options.resamples,
         ties=options.ties or "expected",
         lower_is_better={score.name: score.lower_is_better for score in found.scores},
         nan_policy=options.nan,
@@ -413,7 +426,7 @@ def _pictures(
 
     drawing = {
         "band": options.level if options.interval else None,
-        "n_resamples": options.resamples or _RESAMPLES,
+        "n_resamples": options.resamples,
         "rng": options.seed,
         "workers": check_workers(options.workers),
     }

@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve.cli import _count
+
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
     from hitcurve.trec import Evaluation
@@ -68,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-J", "--judged-only", action="store_true", help="drop unjudged documents first (default: not relevant)"
     )
     parser.add_argument(
-        "-M", dest="depth", metavar="DEPTH", type=int, help="only the first documents of each query (default: all)"
+        "-M", dest="depth", metavar="DEPTH", type=_count, help="only the first documents of each query (default: all)"
     )
     parser.add_argument(
         "--trec-eval",
@@ -87,7 +89,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=("table", "trec", "csv", "json"),
         default="table",
         metavar="FORM",
-        help="table, trec (what trec_eval prints), csv, json (default: table)",
+        help="table, trec (what trec_eval prints), csv (names are kept, formulas too), json (default: table)",
     )
     parser.add_argument("--compare", action="store_true", help="test the differences between runs (default: no)")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run (default: every pair)")
@@ -252,6 +254,8 @@ def _csv(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
 
 
 def _table(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
+    from hitcurve.report import Grid, aligned
+
     measures = list(evaluations[0].means)
     rows = [["run", *(["query"] if each else []), *measures]]
     for name, one in zip(names, evaluations, strict=True):
@@ -260,16 +264,7 @@ def _table(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
             for query, *values in zip(one.query_ids, *columns, strict=True):
                 rows.append([name, query, *map(_number, values)])
         rows.append([name, *(["all"] if each else []), *map(_number, one.means.values())])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left = 2 if each else 1
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in rows
-    )
+    return aligned(Grid(rows, left=2 if each else 1))
 
 
 def _number(value: float) -> str:
@@ -284,13 +279,11 @@ def _counted(evaluation: Evaluation) -> str:
 
 def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
     from hitcurve import compare
-    from hitcurve.measures import parse
 
     results = dict(zip(names, evaluations, strict=True))
     baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]
-    measured = [name for name in evaluations[0].means if parse(name).record.mean == "arithmetic"]
     # Seeded, so that the same call prints the same.
-    return f"\n{compare(results, measures=measured, baseline=baseline, rng=0)}\n"
+    return f"\n{compare(results, baseline=baseline, rng=0)}\n"
 
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:

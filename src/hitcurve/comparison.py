@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._rank import checked_column, checked_flags, checked_scores
 from hitcurve.cores import check_workers
+from hitcurve.extras import advice
 from hitcurve.measures import Measure
+from hitcurve.report import Grid, aligned, one_line
 from hitcurve.resample import (
     as_measure,
     auc_components,
@@ -22,12 +25,13 @@ from hitcurve.resample import (
     check_flag,
     check_level,
     checked_seed,
+    curve_intervals,
     entropy,
     item_blocks,
+    normal_interval,
     quantiles,
     resampled_means,
 )
-from hitcurve.results import ConfidenceInterval
 from hitcurve.significance import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare"]
@@ -45,7 +49,9 @@ class SystemValue(NamedTuple):
     value
         The measure; over queries or groups its mean.
     low, high
-        Ends of its interval.
+        Ends of its interval: what ``interval`` gives for it.
+    method
+        How that was made: ``"logit"``, ``"delong"``, ``"bootstrap"``.
     """
 
     measure: str
@@ -53,6 +59,7 @@ class SystemValue(NamedTuple):
     value: float
     low: float
     high: float
+    method: str
 
 
 class Difference(NamedTuple):
@@ -73,7 +80,7 @@ class Difference(NamedTuple):
     p_holm
         `p_value` corrected for all the pairs compared in this measure (Holm 1979).
     p_t
-        Of Student's paired test, over queries or groups; else None.
+        Of Student's paired test, over queries or groups; None over items, and where scipy is not installed.
     p_tukey
         Of the randomised Tukey test of all systems, where there are three or more over queries or groups; else None.
     """
@@ -132,8 +139,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        blocks = [_text_table(table) for table in self._tables()]
-        return "\n\n".join([*blocks, self._note()])
+        return "\n".join([*(aligned(Grid(table, _names(table[0]))) for table in self._tables()), self._note()])
 
     def to_markdown(self) -> str:
         """The tables in Markdown.
@@ -148,14 +154,12 @@ class Comparison:
         >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
         >>> comparison = hc.compare(systems, rng=0)
         >>> print(comparison.to_markdown().splitlines()[0])
-        | measure | system | mean | 95 % interval |
+        | measure | system | mean | 95 % interval | by |
         """
         blocks = []
         for head, *body in self._tables():
             lines = [head, ["---" if i < _names(head) else "--:" for i in range(len(head))], *body]
-            blocks.append(
-                "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-            )
+            blocks.append("\n".join("| " + " | ".join(map(_markdown, line)) + " |" for line in lines))
         return "\n\n".join([*blocks, self._note()])
 
     def to_latex(self) -> str:
@@ -194,9 +198,10 @@ class Comparison:
 
     def _tables(self) -> list[list[list[str]]]:
         level = f"{100 * self.confidence_level:.6g} %"
-        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval"]]
-        values += [[one.measure, one.system, _number(one.value), _between(one.low, one.high)] for one in self.systems]
-        head = ["measure", "system", "baseline", "difference", f"{level} interval", "p", "p (Holm)"]
+        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval", "by"]]
+        for one in self.systems:
+            values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
+        head = ["measure", "system", "baseline", "difference", f"{level} interval", "by", "p", "p (Holm)"]
         with_t = any(row.p_t is not None for row in self.rows)
         with_tukey = any(row.p_tukey is not None for row in self.rows)
         head += ["p (t)"] * with_t + ["p (Tukey)"] * with_tukey
@@ -208,6 +213,7 @@ class Comparison:
                 row.baseline,
                 _number(row.difference, "+"),
                 _between(row.low, row.high, "+"),
+                "delong" if row.test == "DeLong" else "bootstrap",
                 _probability(row.p_value),
                 _probability(row.p_holm),
             ]
@@ -218,11 +224,12 @@ class Comparison:
     def _note(self) -> str:
         said = {row.test for row in self.rows}
         tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
-        resamples = "" if said == {"DeLong"} else f" and intervals from {self.n_resamples} resamples"
-        text = f"{self.count} {self.unit}. p: {tests}, two-sided;{resamples.replace(' and', '')}"
-        text = text.rstrip(";") + "."
+        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {self.n_resamples} resamples"
+        text = f"{self.count} {self.unit}. p: {tests}, two-sided{resamples}."
         if self.left_out:
             text += f" {self.left_out} {self.unit} without a value were left out."
+        if self.unit != "items" and any(row.p_t is None for row in self.rows):
+            text += " " + advice("scipy", "Student's t") + "."
         return text
 
 
@@ -245,22 +252,20 @@ def _probability(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
-def _text_table(rows: list[list[str]]) -> str:
-    width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    names = _names(rows[0])
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if i < names else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, width, strict=True))
-        ).rstrip()
-        for line in rows
-    )
-
-
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in text)
+    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in one_line(text))
+
+
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def _markdown(text: str) -> str:
+    """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
+    marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
+    return re.sub(marks, lambda found: _MARKDOWN.get(found[0], "\\" + found[0]), one_line(text))
 
 
 # --- the one function ---------------------------------------------------------------------------------------
@@ -298,7 +303,8 @@ def compare(
     y_score : mapping of str to array_like of shape (n,), optional
         Scores of the same items by the name of the ranking.
     measures : str or sequence of str, optional
-        Names of measures: AP and ROCAUC over items unless said, else AP. Arrays are taken as they are.
+        Names of measures. None takes AP and ROCAUC over items, of evaluations all those that they hold but for sums and
+        geometric means, else AP. Arrays are taken as they are.
     baseline : str, optional
         The system that each of the others is compared with; None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -325,22 +331,22 @@ def compare(
     -------
     Comparison
         ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        interval; ``str()``, ``to_markdown()`` and ``to_latex()`` make tables. Queries and groups in which no system
-        has a value are left out, and counted.
+        the interval that HitCurve and HitCurves give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
+        ``to_latex()`` make tables. Queries and groups in which no system has a value (NaN) are left out, and counted.
 
     Raises
     ------
     ValueError, TypeError
-        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, a query with a
-        value in some systems only, and all that HitCurve refuses.
+        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, an infinite
+        value, a query with a value in some systems only, and all that HitCurve refuses.
 
     Notes
     -----
     The p-value over items inverts the percentile interval: twice the smaller share of resamples on one side of 0, as a
     share (b + 1)/(m + 1); for ROCAUC it is that of DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44:837. Over
     queries: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007, CIKM);
-    Student's paired t; the randomised Tukey test for three or more systems (Carterette 2012, ACM Trans. Inf. Syst.
-    30:4).
+    Student's paired t, where scipy is installed; the randomised Tukey test for three or more systems (Carterette 2012,
+    ACM Trans. Inf. Syst. 30:4).
 
     Examples
     --------
@@ -352,6 +358,7 @@ def compare(
     """
     level, threads = check_level(confidence_level), check_workers(workers)
     check_flag(stratified, "stratified")
+    checked_seed(rng)
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
@@ -364,7 +371,7 @@ def compare(
             name = "groups" if groups is not None else "method"
             raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names = _checked_names(y_true, baseline)
-        found = _per_query(y_true, names, _listed_measures(measures, ("AP",)), ties)
+        found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
         return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "queries")
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
@@ -407,9 +414,21 @@ def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower
         raise type(error)(f"{name!r}: {error}") from None
 
 
-def _listed_measures(measures: Any, default: tuple[str, ...]) -> list[Any]:
+def _is_evaluation(result: Any) -> bool:
+    return hasattr(result, "values") and hasattr(result, "query_ids")
+
+
+def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
+    """What evaluations were asked for and has a mean over queries."""
+    if not all(_is_evaluation(results[name]) for name in names):
+        return ("AP",)
+    held = dict.fromkeys(measure for name in names for measure in results[name].values)
+    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
+
+
+def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
     if measures is None:
-        return list(default)
+        measures = default
     chosen = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not chosen:
         raise ValueError("measures is empty")
@@ -538,19 +557,20 @@ def _over_items(
 ) -> Comparison:
     from hitcurve._resample import Resampler
 
-    by_delong = []
-    for one in measures:
-        fits = one.record.name == "ROCAUC" and one.reading(ties) in ("expected", "threshold")
-        if method == "delong" and not fits:
-            raise ValueError(f"method='delong' compares ROCAUC with a tied pair as a half, not {one.name}")
-        by_delong.append(fits and method != "bootstrap")
     curves = kinds.rankings
-    values = np.array([[float(one(curve, ties)) for curve in curves] for one in measures])
+    options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
+    alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
+    systems = [
+        SystemValue(one.measure, name, one.estimate, one.confidence_interval[0], one.confidence_interval[1], one.method)
+        for of_measure in zip(*alone, strict=True)
+        for name, one in zip(names, of_measure, strict=True)
+    ]
+    by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
-    rows = [len(curve) for curve in curves]
-    if not all(by_delong) and min(rows) > 0:
+    sizes = [len(curve) for curve in curves]
+    if not all(by_delong) and min(sizes) > 0:
         resampler = Resampler(
-            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, rows, stratified
+            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, sizes, stratified
         )
 
         def read(block: list[HitCurves]) -> _Array:
@@ -560,33 +580,23 @@ def _over_items(
             )
 
         lower = [curve.lower_is_better for curve in curves]
-        drawn = np.concatenate(item_blocks(resampler, sum(rows), n_resamples, rng, workers, lower, read))
-    systems: list[SystemValue] = []
+        drawn = np.concatenate(item_blocks(resampler, sum(sizes), n_resamples, rng, workers, lower, read))
     differences: list[Difference] = []
     pairs = _pairs(names, baseline)
     for m, one in enumerate(measures):
         covariance = _auc_covariance(kinds) if by_delong[m] else None
-
-        def estimate(weight: _Array, m: int = m, covariance: _Array | None = covariance) -> tuple[float, Any, float]:
-            """A weighted sum of the systems' values, its interval and the p-value of 0."""
-            value = float(weight @ values[m])
-            if covariance is not None:
-                return value, *_normal(value, math.sqrt(max(0.0, float(weight @ covariance @ weight))), level)
-            sums = drawn[:, m] @ weight
-            return value, quantiles(sums, value, level, None), _bootstrap_p(sums)
-
-        one_each = np.eye(len(names))
-        for s, name in enumerate(names):
-            value, (low, high), _ = estimate(one_each[s])
-            if by_delong[m]:
-                low, high = max(0.0, low), min(1.0, high)
-            systems.append(SystemValue(one.name, name, value, low, high))
-        found = []
+        rows = []
         for a, b in pairs:
-            value, (low, high), p = estimate(one_each[b] - one_each[a])
-            test = "DeLong" if by_delong[m] else "bootstrap"
-            found.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
-        differences += _corrected(found)
+            value = alone[b][m].estimate - alone[a][m].estimate
+            if covariance is not None:
+                weight = np.eye(len(names))[b] - np.eye(len(names))[a]
+                error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
+                (low, high), p, test = normal_interval(value, error, level), normal_p(value, error), "DeLong"
+            else:
+                apart = drawn[:, m, b] - drawn[:, m, a]
+                (low, high), p, test = quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
+            rows.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
+        differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
 
 
@@ -597,13 +607,6 @@ def _auc_covariance(kinds: _Kinds) -> _Array:
         hits.append(hit[kinds.hit_place[:, s]])
         others.append(other[kinds.other_place[:, s]])
     return delong_covariance(np.stack(hits, axis=1), kinds.hit_weight, np.stack(others, axis=1), kinds.other_weight)
-
-
-def _normal(value: float, error: float, level: float) -> tuple[ConfidenceInterval, float]:
-    from statistics import NormalDist
-
-    half = NormalDist().inv_cdf((1 + level) / 2) * error
-    return ConfidenceInterval(value - half, value + half), normal_p(value, error)
 
 
 def _bootstrap_p(sums: _Array) -> float:
@@ -654,14 +657,14 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         return known.name, np.asarray(known(result, ties), np.float64), ids
-    if hasattr(result, "values") and hasattr(result, "query_ids"):
+    if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
             name = as_measure(measure).name
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = np.asarray(result)
+    values = checked_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise TypeError(
             f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"
@@ -687,48 +690,56 @@ def _over_queries(
     differences: list[Difference] = []
     count = left_out = 0
     for title, (values, ids) in found.items():
-        missing = np.isnan(values)
-        mixed = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-        if mixed.shape[0]:
-            q = int(mixed[0])
+        without = np.asarray(np.isnan(values).all(axis=1))
+        wrong = np.argwhere(~np.isfinite(values) & ~without[:, None])
+        if wrong.shape[0]:
+            q, s = wrong[0].tolist()
             raise ValueError(
-                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is undefined for "
-                f"{names[int(np.argmax(missing[q]))]!r}, but not for all"
+                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is {values[q, s]} for "
+                f"{names[s]!r}: a value must be finite, or nan in all systems"
             )
-        kept = values[~missing.all(axis=1)]
+        kept = values[~without]
         count, left_out = max(count, kept.shape[0]), max(left_out, values.shape[0] - kept.shape[0])
-        # Streams of their own for each measure and test, whatever else is asked for.
-        seeds = (
-            [np.random.default_rng(entropy(rng)) for _ in range(3)]
-            if isinstance(rng, np.random.Generator)
-            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(checked_seed(rng)).spawn(3)]
-        )
         if kept.shape[0] == 0:
             nan = math.nan
-            systems += [SystemValue(title, name, nan, nan, nan) for name in names]
+            systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
             differences += [
                 Difference(title, names[a], names[b], nan, nan, nan, nan, "randomization", nan, nan, None)
                 for a, b in pairs
             ]
             continue
-        drawn = resampled_means(kept, n_resamples, seeds[0])
-        mean = [math.fsum(column) / kept.shape[0] for column in kept.T]
+        # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
+        power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
+        kept = np.ldexp(kept, -power)
+
+        def shown(value: float, sums: _Array, power: int = power) -> tuple[float, float, float]:
+            with np.errstate(over="ignore"):
+                value, low, high = np.ldexp([value, *quantiles(sums, value, level, None)], power).tolist()
+            return value, low, high
+
+        drawn = resampled_means(kept, n_resamples, rng)
         for s, name in enumerate(names):
-            low, high = quantiles(drawn[:, s], mean[s], level, None)
-            systems.append(SystemValue(title, name, mean[s], low, high))
-        honest = tukey(kept, n_resamples, seeds[2]) if len(names) > 2 else None
-        words = entropy(seeds[1])
+            mean, low, high = shown(math.fsum(kept[:, s]) / kept.shape[0], drawn[:, s])
+            systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
+        # Streams of their own for each measure and test, whatever else is asked for.
+        seeds = (
+            [np.random.default_rng(entropy(rng)) for _ in range(2)]
+            if isinstance(rng, np.random.Generator)
+            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(rng).spawn(3)[1:]]
+        )
+        honest = tukey(kept, n_resamples, seeds[1]) if len(names) > 2 else None
+        words = entropy(seeds[0])
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
-            low, high = quantiles(drawn[:, b] - drawn[:, a], mean[b] - mean[a], level, None)
+            mean, low, high = shown(math.fsum(difference) / kept.shape[0], drawn[:, b] - drawn[:, a])
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             rows.append(
                 Difference(
                     title,
                     names[a],
                     names[b],
-                    math.fsum(difference) / kept.shape[0],
+                    mean,
                     low,
                     high,
                     p,

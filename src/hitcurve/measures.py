@@ -848,7 +848,7 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
         if not takes_rank:
             raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
         if not 1 <= int(at) < 2**63:
-            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up")
+            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, below 2**63")
         return "k", int(at), f"@{int(at)}"
     if re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
         if not share:

@@ -1,21 +1,28 @@
 """Pictures of hit curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment.
 
-Figures are made without pyplot: no window, no global state, no display needed.
+A program that uses pyplot finds them in its current axes. Without pyplot figures are made apart from it: no window, no
+global state, no display needed.
 """
 
 from __future__ import annotations
 
+import io
+import math
+import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from hitcurve.extras import needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from hitcurve import HitCurve
+    from hitcurve import HitCurve, HitCurves
 
 __all__ = ["KINDS", "figure", "plot_curves"]
 
@@ -27,6 +34,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#
 _DASHES = ((5, 1.5), (1.2, 1.2), (6, 1.5, 1.2, 1.5), (8, 1.5, 1.2, 1.5, 1.2, 1.5))
 _STYLES: tuple[Any, ...] = ("-", *((0, dashes) for dashes in _DASHES))
 _GREY = "#777777"
+_REFERENCES = ("perfect order", "random order")
 
 # An axis is cut into so many columns; of the points in a column the first, the last, the lowest and the highest stay.
 _COLUMNS = 1000
@@ -78,13 +86,14 @@ def plot_curves(
         2004). ``"precision-recall"``: precision over recall going down the list. ``"roc"``: with a logarithmic axis of
         false positive rates. ``"enrichment"``: enrichment factor over the share of the list, both logarithmic.
     ax : matplotlib Axes, optional
-        Where to draw; default a new figure of its own.
+        Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
+        ``plt.savefig`` writes; else a new figure, which a notebook shows.
     k : int, optional
         Draw only the first k items.
     band : float, optional
         Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits and
-        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Relevant and other
-        items are drawn apart, so that a resample has as many of each as the curve.
+        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
+        of ``HitCurve.interval`` by bootstrap, of hits at rank 100 those of ``interval("Hits@100")``.
     n_resamples : int
         Bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
@@ -123,16 +132,22 @@ def _drawn(
 ) -> Axes:
     """`plot_curves`, where bands may have been made beforehand."""
     _check(curves, kind, k)
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if ax is None and pyplot is not None:
+        ax = pyplot.gca()
     own = ax is None
     if ax is None:
-        ax = _figure((6.0, 4.8)).add_subplot()
+        whole = _figure((6.0, 4.8))
+        ax = whole.add_subplot()
+        ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
     axes = _AXES[kind]
     limits = _limits(curves, kind, k)
     if band is not None:
         level, n_resamples, rng = band
         shades = bands(curves, (kind,), level=level, k=k, n_resamples=n_resamples, rng=rng)[kind]
-    _references(ax, curves, kind, limits)
-    for at, (name, curve) in enumerate(curves.items()):
+    drawn = [line.get_label() for line in ax.get_lines()]
+    _references(ax, curves, kind, limits, drawn)
+    for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
         colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
         if name in shades:
             x, low, high = shades[name]
@@ -194,12 +209,17 @@ def _legend_below(whole: Figure) -> None:
                  frameon=False, fontsize=9, handlelength=2.6)  # fmt: skip
 
 
+def _png(whole: Figure) -> bytes:
+    out = io.BytesIO()
+    whole.savefig(out, format="png")
+    return out.getvalue()
+
+
 def _figure(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "hitcurve[plot]"') from error
-    return Figure(figsize=size, dpi=150, layout="constrained")
+    whole: Figure = needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
+    # A notebook asks it for its picture: only pyplot would tell how figures are shown.
+    whole._repr_png_ = partial(_png, whole)  # type: ignore[attr-defined]
+    return whole
 
 
 def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
@@ -334,22 +354,22 @@ def bands(
     workers: int = 1,
 ) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
-    from hitcurve.screen import resampled
+    from hitcurve.resample import check_count, check_plain, curve_blocks, quantiles
 
-    tails = [(1 - level) / 2, (1 + level) / 2]
+    count = check_count(n_resamples, "n_resamples")
     limits = {kind: _limits(curves, kind, k) for kind in kinds}
-    draws = np.random.default_rng(rng)
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for name, curve in curves.items():
+        check_plain(curve, "band")
         places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
-        heights: dict[str, list[Any]] = {kind: [] for kind in kinds}
-        for block in resampled(curve, n_resamples, draws, workers, stratified=True):
-            for one in block:
-                corners = one.hit_curve()
-                for kind in kinds:
-                    heights[kind].append(_height(one, kind, places[kind], corners))
-        for kind in kinds:
-            low, high = np.nanquantile(np.array(heights[kind]), tails, axis=0)
+
+        def read(block: HitCurves, places: dict[str, Any] = places) -> Any:
+            drawn = [(one, one.hit_curve()) for one in block]
+            return [[_height(one, kind, at, corners) for one, corners in drawn] for kind, at in places.items()]
+
+        for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
+            ends = [quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]
+            low, high = np.array(ends).T
             if _AXES[kind].log_y:
                 low, high = np.maximum(low, limits[kind].bottom), np.maximum(high, limits[kind].bottom)
             found[kind][name] = places[kind], low, high
@@ -399,8 +419,8 @@ def tie_region(curve: HitCurve, kind: str, limits: Limits) -> tuple[NDArray[Any]
     return np.concatenate([best_x, worst_x[::-1]]), np.concatenate([best_y, worst_y[::-1]])
 
 
-def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Limits) -> None:
-    """A random and a perfect order, where all curves have the same."""
+def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Limits, drawn: list[Any]) -> None:
+    """A random and a perfect order, where all curves have the same, and none is drawn yet."""
     sizes = {(curve.num_items, curve.num_relevant) for curve in curves.values()}
     if len(sizes) > 1:
         return
@@ -419,6 +439,8 @@ def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Lim
         lines["perfect order"] = (shares, np.minimum(relevant / items, shares) / shares * (items / relevant))
         lines["random order"] = ([limits.left, limits.right], [1, 1])
     for name, (x, y) in lines.items():
+        if name in drawn:
+            continue
         style = ":" if name == "random order" else "-"
         ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
 

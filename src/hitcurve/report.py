@@ -57,10 +57,10 @@ SUMMARY = ("AP", "NormAP", "ROCAUC", "logAUC", "BEDROC(20)", "EF@1%")
 # How intervals are made: of one ranking, of means over groups.
 METHODS = (
     "AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items.",
-    "of the means, by Student's t over the groups.",
+    "of the means, by bootstrap over the groups: too narrow where these are fewer than some 20.",
 )
 
-Ends = Sequence[tuple[float, float]]
+Ends = Sequence[tuple[float, float, str]]  # low, high, and what the interval was made by
 
 
 def report_names(list_sizes: Sequence[int] = LIST_SIZES) -> list[list[str]]:
@@ -157,8 +157,8 @@ def measured(
         Undefined values are ``nan``, in JSON ``null``.
     each : bool
         With names: a line for each ranking before the mean.
-    intervals : sequence of (float, float), optional
-        Of each measure the ends of an interval, with names of its mean.
+    intervals : sequence of (float, float, str), optional
+        Of each measure the ends of an interval and its method, with names of its mean.
     """
     return measured_scores([Entry(None, values(curves, measures, ties, names), intervals)], ties, form, each)
 
@@ -179,7 +179,7 @@ def measured_scores(entries: Sequence[Entry], ties: str, form: str, each: bool) 
         rows = []
         for one in entries:
             for at, name in enumerate(one.values.measures):
-                ends = [] if one.intervals is None else [_between(one.intervals[at])]
+                ends = [] if one.intervals is None else _between(one.intervals[at])
                 rows.append([*([str(one.score)] if named else []), name, _shown(one.values.columns[at][0]), *ends])
         return _aligned(rows, left=2 if named else 1)
     rows = [[*(["score"] if named else []), "group", "items", "relevant", *first.measures]]
@@ -191,8 +191,9 @@ def measured_scores(entries: Sequence[Entry], ties: str, form: str, each: bool) 
             rows.append([*lead, str(name), f"{found.items[at]:,}", f"{found.relevant[at]:,}", *shown])
         rows.append([*lead, "mean", "", "", *(_shown(found.mean(column)) for column in found.columns)])
         if one.intervals is not None:
-            for label, end in (("from", 0), ("to", 1)):
-                rows.append([*lead, label, "", "", *(_shown(ends[end]) for ends in one.intervals)])
+            for label, at in (("from", 0), ("to", 1), ("by", 2)):
+                cells = [end if isinstance(end, str) else _shown(end) for end in (ends[at] for ends in one.intervals)]
+                rows.append([*lead, label, "", "", *cells])
     sentences = dict.fromkeys(sentence for one in entries for sentence in one.values.left_out())
     return _aligned(rows, left=2 if named else 1) + "".join(f"{sentence}\n" for sentence in sentences)
 
@@ -259,8 +260,8 @@ def report(
         With names: a line for each ranking, with its AP, before the means.
     list_sizes : sequence of int, optional
         Where hits and hit rate are read; by default 10, 100 and 1000, as far as there are more items.
-    intervals : sequence of (float, float), optional
-        Of each measure of `report_names` in turn the ends of an interval.
+    intervals : sequence of (float, float, str), optional
+        Of each measure of `report_names` in turn the ends of an interval and its method.
     legend : bool
         Whether to say what the readings are.
     """
@@ -310,7 +311,7 @@ def section(
             rows.append([str(name), f"{found.items[at]:,}", f"{found.relevant[at]:,}", *cells])
         grids.append(Grid(rows))
     head = "" if names is None else f"mean of {len(found.kept):,} groups"
-    rows = [[head, *readings, *([] if intervals is None else ["interval"]), ""]]
+    rows = [[head, *readings, *([] if intervals is None else ["interval", "by"]), ""]]
     for row, name in enumerate(shown):
         tied = parse(name).record.ties
         cells = []
@@ -322,7 +323,7 @@ def section(
             else:
                 cells.append(_shown(tables[reading].mean(tables[reading].columns[row])))
         if intervals is not None:
-            cells.append(_between(intervals[row]) if tied else "")
+            cells += _between(intervals[row]) if tied else ["", ""]
         rows.append([name, *cells, _note(name, curves, found, names)])
     lengths = [len(block) for block in blocks]
     breaks = tuple(1 + sum(lengths[:at]) for at in range(1, len(blocks)) if blocks[at])
@@ -389,8 +390,9 @@ def _ties(curves: HitCurve | HitCurves, names: list[Any] | None, found: Values) 
     return [first, text]
 
 
-def _between(ends: tuple[float, float]) -> str:
-    return "-" if any(map(math.isnan, ends)) else f"{_shown(ends[0])} to {_shown(ends[1])}"
+def _between(ends: tuple[float, float, str]) -> list[str]:
+    low, high, method = ends
+    return ["-", ""] if math.isnan(low) or math.isnan(high) else [f"{_shown(low)} to {_shown(high)}", method]
 
 
 def _shown(value: float) -> str:
@@ -420,6 +422,11 @@ def _apart(low: float, high: float) -> list[str]:
     return [repr(low), repr(high)]
 
 
+def one_line(text: str) -> str:
+    """The text without line ends, which names may hold and a line of a table must not."""
+    return " ".join(text.splitlines())
+
+
 def aligned(grid: Grid) -> str:
     """The grid as lines of text."""
     return _aligned(grid.rows, grid.left, grid.notes, grid.breaks)
@@ -427,6 +434,7 @@ def aligned(grid: Grid) -> str:
 
 def _aligned(rows: list[list[str]], left: int = 1, notes: bool = False, breaks: tuple[int, ...] = ()) -> str:
     """Columns two spaces apart: the first ones, and with `notes` the last, set left, numbers set right."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     words = {*range(left), *([len(widths) - 1] if notes else [])}
     lines = []
@@ -443,14 +451,14 @@ def _csv(entries: Sequence[Entry], each: bool) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     named, first, intervals = entries[0].score is not None, entries[0].values, entries[0].intervals is not None
-    ends = ("", " low", " high") if intervals else ("",)
+    ends = ("", " low", " high", " by") if intervals else ("",)
     head = [f"{name}{end}" for name in first.measures for end in ends]
     writer.writerow([*["score"][:named], *(["group"] if first.names is not None else []), "items", "relevant", *head])
 
     def cells(numbers: list[float], ends: Ends | None) -> list[Any]:
         if not intervals:
             return numbers
-        return [part for at, one in enumerate(numbers) for part in (one, *(ends[at] if ends is not None else ("", "")))]
+        return [part for at, one in enumerate(numbers) for part in (one, *(ends[at] if ends is not None else [""] * 3))]
 
     for one in entries:
         found, lead = one.values, [one.score] if named else []
@@ -501,6 +509,7 @@ def _object(one: Entry, ties: str, each: bool) -> dict[str, Any]:
         result["num_groups"] = len(found.names)
         result["num_skipped"] = len(found.names) - len(found.kept)
     if one.intervals is not None:
-        pairs = zip(found.measures, one.intervals, strict=True)
-        result["intervals"] = {name: [number(low), number(high)] for name, (low, high) in pairs}
+        named = dict(zip(found.measures, one.intervals, strict=True))
+        result["intervals"] = {name: [number(low), number(high)] for name, (low, high, _) in named.items()}
+        result["interval_methods"] = {name: method or None for name, (*_, method) in named.items()}
     return result

@@ -7,22 +7,23 @@ every measure with a name is read off it as off any other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
 if TYPE_CHECKING:
     from hitcurve._resample import Resampler
 
-__all__ = ["curve_interval", "curves_interval", "p_value", "resample"]
+__all__ = ["curve_interval", "curve_intervals", "curves_interval", "interval_ends", "p_value", "resample"]
 
 _Array = NDArray[Any]
 _BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
@@ -85,6 +86,13 @@ def entropy(rng: Any) -> list[int]:
 def stream(words: list[int], number: int) -> Any:
     """The bit generator of one block: the same whoever draws it, and whenever."""
     return np.random.SFC64(np.random.SeedSequence(words, spawn_key=(number,)))
+
+
+def chunks(count: int, size: int, rng: Any) -> Iterator[tuple[np.random.Generator, int]]:
+    """For each `size` of `count` draws a generator of its own, and how many they are."""
+    words = entropy(rng)
+    for number, start in enumerate(range(0, count, size)):
+        yield np.random.Generator(stream(words, number)), min(size, count - start)
 
 
 def in_order(call: Callable[[int], Any], count: int, workers: int) -> Iterator[Any]:
@@ -151,12 +159,21 @@ def item_blocks(
         tables = resampler.draw(stream(words, number), min(size, n_resamples - number * size))
         return read(
             [
-                _curves_from(None, low, False, offsets, None, *table)
+                _curves_of(None, low, False, offsets, None, *table)
                 for low, (offsets, *table) in zip(lower, tables, strict=True)
             ]
         )
 
     return list(in_order(block, -(-n_resamples // size), workers))
+
+
+def curve_blocks(
+    curve: HitCurve, count: int, rng: Any, workers: int, read: Callable[[HitCurves], Any], stratified: bool = False
+) -> list[Any]:
+    """read(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
+    resampler = item_resampler(curve, stratified)
+    lower = [curve.lower_is_better]
+    return item_blocks(resampler, len(curve), count, rng, workers, lower, lambda block: read(block[0]))
 
 
 def resample(
@@ -166,13 +183,11 @@ def resample(
     check_plain(curve, "resample")
     check_flag(stratified, "stratified")
     count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
-    blocks = item_blocks(
-        item_resampler(curve, stratified), len(curve), count, rng, threads, [curve.lower_is_better], lambda one: one[0]
-    )
+    blocks = curve_blocks(curve, count, rng, threads, lambda block: block, stratified)
     rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
     names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
     columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
-    return _curves_from(None, curve.lower_is_better, False, rows, None, *columns)
+    return _curves_of(None, curve.lower_is_better, False, rows, None, *columns)
 
 
 # --- from a distribution to an interval ---------------------------------------------------------------------
@@ -246,7 +261,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
             keep = new_hits > 0
             offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
             full = np.ones(some.shape[0], np.int64)
-            curves = _curves_from(
+            curves = _curves_of(
                 None,
                 curve.lower_is_better,
                 False,
@@ -281,7 +296,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     hit_values, hit_weight = spread(points, "hit", hits > 0), hits
     if missing:
         full = np.ones(1, np.int64)
-        less = _curves_from(
+        less = _curves_of(
             None,
             curve.lower_is_better,
             False,
@@ -305,6 +320,13 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
 
 
 # --- intervals ----------------------------------------------------------------------------------------------
+
+
+def normal_interval(value: float, error: float, level: float) -> ConfidenceInterval:
+    from statistics import NormalDist
+
+    half = NormalDist().inv_cdf((1 + level) / 2) * error
+    return ConfidenceInterval(value - half, value + half)
 
 
 def logit_interval(value: float, error: float, level: float) -> ConfidenceInterval:
@@ -366,12 +388,7 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
         if method == "logit":
             between = logit_interval(value, error, level)
         else:
-            from statistics import NormalDist
-
-            half = NormalDist().inv_cdf((1 + level) / 2) * error
-            between = ConfidenceInterval(max(0.0, value - half), min(1.0, value + half))
-            if math.isnan(error):
-                between = ConfidenceInterval(math.nan, math.nan)
+            between = ConfidenceInterval(*np.clip(normal_interval(value, error, level), 0.0, 1.0).tolist())
     else:
         raise ValueError(
             f"method={method!r} does not go with {measure.name}: 'logit' is for AP and ROCAUC, 'delong' for ROCAUC, "
@@ -380,9 +397,14 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
     return Interval(between, None, error, value, measure.name, method, level)
 
 
-def curve_interval(
+def curve_interval(curve: HitCurve, measure: str | Measure = "AP", **how: Any) -> Interval:
+    """The work behind `HitCurve.interval`."""
+    return curve_intervals(curve, [measure], **how)[0]
+
+
+def curve_intervals(
     curve: HitCurve,
-    measure: str | Measure = "AP",
+    measures: Sequence[str | Measure],
     *,
     method: str | None = None,
     confidence_level: float = 0.95,
@@ -392,67 +414,66 @@ def curve_interval(
     ties: str = "expected",
     rng: Any = None,
     workers: int = 1,
-) -> Interval:
-    """The work behind `HitCurve.interval`."""
+) -> list[Interval]:
+    """`HitCurve.interval` of several measures; those by bootstrap read the same resamples."""
     check_plain(curve, "interval")
     check_flag(stratified, "stratified")
-    known = as_measure(measure)
+    asked = [as_measure(one) for one in measures]
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     threads = check_workers(workers)
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
-    if method is None:
+    if method is not None:
+        check_choice(method, "method", ("logit", "delong", "bootstrap"))
+    found: list[Interval] = []
+    drawn: list[int] = []
+    for known in asked:
         plain = known.record.name == "AP" and not known.keywords
         tied = known.reading(ties) in ("expected", "threshold")
-        method = "logit" if plain else "delong" if known.record.name == "ROCAUC" and tied else "bootstrap"
-    check_choice(method, "method", ("logit", "delong", "bootstrap"))
-    if method != "bootstrap":
-        return closed_form(curve, known, ties, method, level)
-    value = float(known(curve, ties))
-    if math.isnan(value):
-        return Interval(ConfidenceInterval(math.nan, math.nan), np.empty(0), math.nan, value, known.name, method, level)
-    distribution = np.concatenate(
-        item_blocks(
-            item_resampler(curve, bool(stratified)),
-            len(curve),
-            count,
-            rng,
-            threads,
-            [curve.lower_is_better],
-            lambda curves: np.asarray(known(curves[0], ties), dtype=np.float64),
+        usual = "logit" if plain else "delong" if known.record.name == "ROCAUC" and tied else "bootstrap"
+        how = method or usual
+        if how != "bootstrap":
+            found.append(closed_form(curve, known, ties, how, level))
+            continue
+        value = float(known(curve, ties))
+        if not math.isnan(value):
+            drawn.append(len(found))
+        nothing = ConfidenceInterval(math.nan, math.nan)
+        found.append(Interval(nothing, np.empty(0), math.nan, value, known.name, how, level))
+    if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
+        raise ValueError(
+            f"bootstrap_method='BCa' leaves out one item at a time, but only {curve.num_relevant} is "
+            "relevant: take 'percentile'"
         )
-    )
-    acceleration = None
-    if bootstrap_method == "BCa":
-        if curve.num_relevant < 2:
-            raise ValueError(
-                f"bootstrap_method='BCa' leaves out one item at a time, but only {curve.num_relevant} is "
-                "relevant: take 'percentile'"
-            )
-        parts = delete_one(curve, known, ties) if len(curve) else []
-        if parts and not stratified:
-            parts = [(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))]
-        acceleration = acceleration_of(parts)
-    return Interval(
-        quantiles(distribution, value, level, acceleration),
-        distribution,
-        standard_error(distribution),
-        value,
-        known.name,
-        method,
-        level,
-    )
+
+    def read(block: HitCurves) -> list[_Array]:
+        return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
+
+    blocks = curve_blocks(curve, count, rng, threads, read, bool(stratified)) if drawn else []
+    for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
+        distribution, acceleration = np.concatenate(parts), None
+        if bootstrap_method == "BCa":
+            less = delete_one(curve, asked[at], ties) if len(curve) else []
+            if less and not stratified:
+                less = [(np.concatenate([part[0] for part in less]), np.concatenate([part[1] for part in less]))]
+            acceleration = acceleration_of(less)
+        found[at] = found[at]._replace(
+            confidence_interval=quantiles(distribution, found[at].estimate, level, acceleration),
+            bootstrap_distribution=distribution,
+            standard_error=standard_error(distribution),
+        )
+    return found
 
 
 def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
-    """Means of `n_resamples` resamples of the rows of `values`; with two dimensions, of each column."""
+    """Means of `n_resamples` resamples of the rows of `values`, each column as if it were drawn alone."""
     count = values.shape[0]
-    size = max(1, (1 << 20) // (count * max(1, values[0].size)))
-    words = entropy(rng)
-    out = []
-    for number, start in enumerate(range(0, n_resamples, size)):
-        draws = np.random.Generator(stream(words, number))
-        out.append(values[draws.integers(0, count, (min(size, n_resamples - start), count))].mean(axis=1))
-    return np.concatenate(out)
+    if count < 2:  # one value does not say how values vary
+        return np.full((n_resamples, values.shape[1]), math.nan)
+    blocks = []
+    for draws, size in chunks(n_resamples, max(1, (1 << 20) // count), rng):
+        rows = draws.integers(0, count, (size, count))
+        blocks.append(np.stack([column[rows].mean(axis=1) for column in values.T], axis=1))
+    return np.concatenate(blocks)
 
 
 def mean_interval(
@@ -470,7 +491,7 @@ def mean_interval(
         error = float(np.std(values, ddof=1)) / math.sqrt(count)
         half = student_quantile(count - 1, (1 + level) / 2) * error
         return ConfidenceInterval(mean - half, mean + half), None, error
-    distribution = resampled_means(values, n_resamples, rng)
+    distribution = resampled_means(values[:, None], n_resamples, rng)[:, 0]
     acceleration = None
     if bootstrap_method == "BCa":
         acceleration = acceleration_of([((count * mean - values) / max(1, count - 1), np.ones(count))])
@@ -478,11 +499,7 @@ def mean_interval(
 
 
 def scipy_special() -> Any:
-    try:
-        import scipy.special
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError('Student\'s t needs scipy: pip install "hitcurve[stats]"') from error
-    return scipy.special
+    return needed("scipy.special", "Student's t")
 
 
 def student_quantile(freedom: int, share: float) -> float:
@@ -500,14 +517,15 @@ def curves_interval(
     empty: str = "skip",
     ties: str = "expected",
     rng: Any = None,
+    among: _Array | slice = slice(None),
 ) -> Interval:
-    """The work behind `HitCurves.interval`."""
+    """The work behind `HitCurves.interval`; `among`: the rankings that count."""
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
     check_choice(empty, "empty", ("skip", "zero", "one", "raise"))
     method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
-    values = np.asarray(known(curves, ties), dtype=np.float64)
+    values = np.asarray(known(curves, ties), dtype=np.float64)[among]
     without = np.isnan(values)
     if without.any():
         if empty == "raise":
@@ -520,6 +538,23 @@ def curves_interval(
     between, distribution, error = mean_interval(values, method, level, count, bootstrap_method, rng)
     mean = math.fsum(values) / values.shape[0] if values.shape[0] else math.nan
     return Interval(between, distribution, error, mean, known.name, method, level)
+
+
+def interval_ends(
+    curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int, **how: Any
+) -> list[tuple[float, float, str]]:
+    """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
+
+    A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
+    """
+    varying = [one for one in measures if (one.ties or ties) in one.record.ties]
+    if isinstance(curves, HitCurve):
+        made = curve_intervals(curves, varying, ties=ties, workers=workers, **how)
+    else:
+        among = curves.num_relevant > 0
+        made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
+    ends = iter([(*one.confidence_interval, one.method) for one in made])
+    return [next(ends) if one in varying else (math.nan, math.nan, "") for one in measures]
 
 
 # --- against a random order ---------------------------------------------------------------------------------
@@ -561,7 +596,7 @@ def p_value(
         n = ranks.shape[0]
         flat = ranks.reshape(-1)
         ones, full = np.ones(flat.shape[0], np.int64), np.ones(n, np.int64)
-        curves = _curves_from(
+        curves = _curves_of(
             None,
             False,
             False,

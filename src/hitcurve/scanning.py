@@ -12,18 +12,19 @@ import itertools
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
 from hitcurve._rank import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve.cores import check_workers
 from hitcurve.counter import table_from_counts
 from hitcurve.sources import Piece, Source, Task, names_array, open_source
+from hitcurve.tables import Types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,7 +97,7 @@ def scan(
     """The hit curve of data larger than memory; with `group`, the curves of its groups.
 
     Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
-    pass is enough with `actives` or `sorted`.
+    pass is enough with `actives` or `sorted`. Scores are compared exactly, also those of batches of different types.
 
     Parameters
     ----------
@@ -141,8 +142,9 @@ def scan(
     ------
     ValueError
         For a row that has no rank, a file that is broken or of another schema, a source that was not the same in both
-        passes, rows that are not sorted as promised: the text names file, row and column. When `max_memory` or
-        `tolerance` cannot be kept; the text says what it would need.
+        passes, rows that are not sorted as promised, scores that no one type holds, groups of several types (numbers,
+        texts, ...): the text names file, row and column. When `max_memory` or `tolerance` cannot be kept; the text
+        says what it would need.
     TypeError, ImportError
 
     Examples
@@ -209,17 +211,14 @@ def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
 # ------------------------------------------------------------------------------------------------------ types of scores
 
 
-def _compared(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
-    """The type in which scores of several types are compared, as they would be in one array."""
-    one = np.result_type(*dtypes)
-    if one.kind == "f":
-        return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
-    return np.dtype(np.uint64 if one == np.uint64 else np.int64)
+def _compared(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which scores of this one are compared."""
+    return Types([dtype]).common()
 
 
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
-    scores = scores.astype(_compared([scores.dtype]), copy=not own)
+    scores = scores.astype(_compared(scores.dtype), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
         present = scores == scores
@@ -423,9 +422,6 @@ class _Spool:
                 left = left[self.file.readinto(left) :]
         return array
 
-    def dtypes(self) -> set[np.dtype[Any]]:
-        return {part.dtype if isinstance(part, np.ndarray) else part[2] for part in self.parts}
-
     def all(self, dtype: np.dtype[Any]) -> NDArray[Any]:
         whole = np.empty(self.length, dtype)
         at = 0
@@ -455,11 +451,11 @@ def _twice(
     tolerance: float | None,
     workers: int,
 ) -> HitCurve:
-    dtypes = set(source.dtypes)
+    types = Types(source.dtypes)
     while True:
         try:
             return _both_passes(
-                source, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers, dtypes
+                source, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers, types
             )
         except _OtherType:
             # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
@@ -480,7 +476,7 @@ def _both_passes(
     max_memory: int | None,
     tolerance: float | None,
     workers: int,
-    dtypes: set[np.dtype[Any]],
+    types: Types,
 ) -> HitCurve:
     held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
     # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not fit.
@@ -493,14 +489,13 @@ def _both_passes(
         assert piece.relevant is not None
         rows[worker] += piece.rows
         relevant.append(piece.relevant)
-        if piece.score is not None or piece.relevant.shape[0]:
-            dtypes.add(piece.relevant.dtype if piece.score is None else piece.score.dtype)
+        types.add(piece.relevant if piece.score is None else piece.score, lambda: source.place(piece.start))
         if keep and piece.score is not None:
             scores.append(piece.score)
 
     try:
         _run(source.tasks("both" if keep else "relevant"), collect, workers, shown)
-        dtype = _compared(dtypes or {np.dtype(np.float64)})
+        dtype = types.common()
         num_rows = sum(rows)
         shown.next_pass(num_rows)
         spooled = keep and not scores.full
@@ -523,16 +518,14 @@ def _both_passes(
         del cuts
         counters += [counters[0].sibling() for _ in range(workers - 1)]
         seen = [0] * (workers + 1)
-        settled = set(dtypes)  # types of scores that are compared in that of the thresholds
 
         def count(worker: int, piece: Piece) -> None:
             assert piece.score is not None
             seen[worker] += piece.rows
-            if piece.score.dtype not in settled and piece.rows:
-                if relevant.length and _compared((*settled, piece.score.dtype)) != dtype:
-                    dtypes.add(piece.score.dtype)
-                    raise _OtherType
-                settled.add(piece.score.dtype)
+            # Where nothing is relevant, there is nothing to compare with.
+            other = relevant.length and piece.score.dtype != dtype
+            if other and types.add(piece.score, lambda: source.place(piece.start)) != dtype:
+                raise _OtherType
             counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
 
         again = _spooled(scores) if spooled else source.tasks("score")
@@ -766,7 +759,7 @@ def _counted(
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
-    if _compared([score.dtype]) == dtype:
+    if _compared(score.dtype) == dtype:
         return score.astype(dtype, copy=False)
     wide = unchanged(score, dtype)
     if wide is None:
@@ -787,11 +780,10 @@ def _in_order(
     seen = num_rows = 0
     group = np.empty(0)  # the score of the group that may go on
     tied = hits = above = 0
-    dtypes: set[np.dtype[Any]] = set()
-    large = False  # integers that no float holds
+    types = Types()
 
     def walk(worker: int, piece: Piece) -> None:
-        nonlocal seen, num_rows, group, tied, hits, above, large
+        nonlocal seen, num_rows, group, tied, hits, above
         assert piece.score is not None and piece.label is not None
         score, label, rows = piece.score, piece.label, None
         if nan_policy == "omit" and score.dtype.kind == "f":
@@ -801,17 +793,7 @@ def _in_order(
                 score, label = score[rows], label[rows]
         if not score.shape[0]:
             return
-        # As in one array; what came before is so already, unless it is beyond what the wider type holds.
-        before = _compared(dtypes) if dtypes else None
-        dtypes.add(piece.score.dtype)
-        dtype = _compared(dtypes)
-        if before is not None and before != dtype and large and dtype.kind == "f":
-            raise ValueError(
-                f"{source.place(piece.start)}: scores of dtype {piece.score.dtype} after integers that no float64 "
-                "holds, which are not compared exactly: give all scores one type"
-            )
-        if score.dtype.kind in "iu" and max(abs(int(score[0])), abs(int(score[-1]))) > 1 << 53:
-            large = large or unchanged(score, np.dtype(np.float64)) is None
+        dtype = types.add(score, lambda: source.place(piece.start))
         score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
         line = np.concatenate([group, score]) if group.shape[0] else score
         # NaN, at the end, equal each other here.
@@ -850,7 +832,7 @@ def _in_order(
     _run(source.tasks("rows"), walk, 1, shown)
     if hits:
         tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-    score = np.concatenate([table[0] for table in tables]) if tables else np.empty(0)
+    score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
     columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
     return HitCurve.from_table(
         score, *columns, num_items=seen, num_relevant=num_relevant, lower_is_better=lower_is_better
@@ -872,6 +854,7 @@ def _by_group(
     """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
     made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
     num_hits = num_groups = 0  # met so far
+    types = Types()
 
     def check_room(rows: int, hits: int, share: float = 1) -> None:
         """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
@@ -914,12 +897,14 @@ def _by_group(
             nonlocal waiting, held, limit, num_hits
             if not piece.rows:
                 return
+            assert piece.score is not None
+            types.add(piece.score, lambda: source.place(piece.start))
             waiting.append(piece)
             held += piece.rows
             num_hits += _hits([piece])
             if held >= limit:
                 check_room(held, _hits(waiting))
-                label, score, code, start = _joined(waiting)
+                label, score, code, start = _joined(waiting, types.common())
                 last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
                 if last:
                     close(label[:last], score[:last], code[:last], start)
@@ -930,14 +915,15 @@ def _by_group(
         _run(source.tasks("rows"), stream, 1, shown)
         check_room(held, _hits(waiting))
         if held:
-            close(*_joined(waiting))
+            close(*_joined(waiting, types.common()))
     else:
         limit = _HELD if max_memory is None else max_memory // 4
         parts = [[_Spool(limit // (3 * _PARTS), disk=True) for _ in range(3)] for _ in range(_PARTS)]
 
         def put(worker: int, piece: Piece) -> None:
             nonlocal num_hits
-            assert piece.group is not None
+            assert piece.group is not None and piece.score is not None
+            types.add(piece.score, lambda: source.place(piece.start))
             num_hits += _hits([piece])
             part = (piece.group * 0x9E3779B1 >> 7) % _PARTS
             place = np.argsort(part, kind="stable")
@@ -954,8 +940,7 @@ def _by_group(
             check_room(longest, min(longest, num_hits), share=3 / 4)
             for label, score, code in parts:
                 if code.length:
-                    rank(label.all(np.dtype(np.uint8)), score.all(_compared(score.dtypes())),
-                         code.all(np.dtype(np.int64)))  # fmt: skip
+                    rank(label.all(np.dtype(np.uint8)), score.all(types.common()), code.all(np.dtype(np.int64)))
                 for spool in (label, score, code):
                     spool.close()
         finally:
@@ -963,21 +948,25 @@ def _by_group(
                 for spool in part:
                     spool.close()
     places, names = source.group_order()
-    return _gathered(made, places, names, lower_is_better)
+    return _gathered(made, places, names, lower_is_better, types.common())
 
 
 def _hits(pieces: list[Piece]) -> int:
     return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
 
 
-def _joined(pieces: list[Piece]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
+def _joined(pieces: list[Piece], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
     label = np.concatenate([piece.label for piece in pieces if piece.label is not None])
-    score = np.concatenate([piece.score for piece in pieces if piece.score is not None])
+    score = np.concatenate([piece.score.astype(dtype, copy=False) for piece in pieces if piece.score is not None])
     return label, score, np.concatenate([piece.group for piece in pieces if piece.group is not None]), pieces[0].start
 
 
 def _gathered(
-    made: list[tuple[NDArray[np.int64], HitCurves]], places: NDArray[np.int64], names: list[Any], lower: bool
+    made: list[tuple[NDArray[np.int64], HitCurves]],
+    places: NDArray[np.int64],
+    names: list[Any],
+    lower: bool,
+    dtype: np.dtype[Any],
 ) -> HitCurves:
     """The curves of all groups in the order of their names."""
     if not made:
@@ -989,12 +978,13 @@ def _gathered(
     row_offsets = np.append(0, np.cumsum(lengths[order]))
     rows = np.repeat(starts[order] - row_offsets[:-1], lengths[order]) + np.arange(row_offsets[-1])
 
-    def column(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(curves, name) for _, curves in made])
+    def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
+        return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for _, curves in made])
 
-    result: HitCurves = _curves_from(
+    result: HitCurves = _curves_of(
         names_array(names), lower, False, row_offsets,
-        *(column(name)[rows] for name in ("score", "above", "tied", "hits")),
+        column("score", dtype)[rows],
+        *(column(name)[rows] for name in ("above", "tied", "hits")),
         *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
     )  # fmt: skip
     return result

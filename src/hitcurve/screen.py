@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_from
+from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve.counter import HitCounter
+from hitcurve.tables import Types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
     from hitcurve.measures import Measure
     from hitcurve.tables import Batch, TableReader
 
-__all__ = ["Screen", "ScreenedScore", "read_screen", "resampled", "resampled_intervals", "warnings_of"]
+__all__ = ["Screen", "ScreenedScore", "read_screen", "warnings_of"]
 
 # A table up to this many bytes is kept and read once; a larger one is read twice, and only counted.
 _KEPT_BYTES = 128 << 20
-# Rows of resampled tables in memory at a time.
-_RESAMPLED_ROWS = 1 << 21
 # Below this many relevant items an interval is as wide as the scale, and normal approximations fail.
 FEW_RELEVANT = 20
 # A tie group at a cutoff that holds more of the items than this is worth a warning.
@@ -111,7 +110,7 @@ def read_screen(
     kept: list[Batch] | None = []
     ids: list[Any] | None = []
     size = rows = 0
-    types: list[Any] = [None] * len(scores)
+    met = [Types() for _ in scores]
     relevant: list[dict[int, list[NDArray[Any]]]] = [{} for _ in scores]
     for batch in reader:
         rows += batch.label.shape[0]
@@ -119,8 +118,7 @@ def read_screen(
         where = batch.label.view(bool)
         group = None if batch.group is None else batch.group[where]
         for at, score in enumerate(batch.scores):
-            score = score.astype(np.float32) if score.dtype == np.float16 else score
-            types[at] = score.dtype if types[at] is None else np.result_type(types[at], score.dtype)
+            met[at].add(score, lambda name=scores[at][0]: f"column {name!r}")  # type: ignore[misc]
             for code, hits in _split(group, score[where]):
                 relevant[at].setdefault(code, []).append(hits)
         if ids is not None and batch.ids is not None:
@@ -137,7 +135,7 @@ def read_screen(
         notes.append("the ids are too many to be looked through for repeated ones")
     elif ids and not best_per_id:
         notes += _repeated(ids, kept)
-    types = [np.dtype(np.float64) if one is None else one for one in types]
+    types = [one.common() for one in met]
     rank, names = reader.ordered_groups()
     grouped = reader.grouped
     if best_per_id:
@@ -187,7 +185,7 @@ def _arrays(kept: list[Batch], types: list[Any], grouped: bool) -> Arrays:
     return Arrays(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in kept)]),
         [
-            np.concatenate([np.empty(0, kind), *(batch.scores[at] for batch in kept)], dtype=kind)
+            np.concatenate([np.empty(0, kind), *(batch.scores[at] for batch in kept)], dtype=kind, casting="unsafe")
             for at, kind in enumerate(types)
         ],
         np.concatenate([np.empty(0, np.int64), *(b.group for b in kept if b.group is not None)]) if grouped else None,
@@ -231,7 +229,7 @@ def _counted(
         return [
             [
                 HitCounter(
-                    np.concatenate([np.empty(0, kind), *hits.get(code, ())], dtype=kind),
+                    np.concatenate([np.empty(0, kind), *hits.get(code, ())], dtype=kind, casting="unsafe"),
                     lower_is_better=low,
                     nan_policy=reader.nan_policy,
                 )
@@ -295,7 +293,7 @@ def _joined(curves: list[HitCurve], names: list[Any], lower: bool) -> tuple[HitC
         for name in ("num_items", "num_hits", "num_relevant")
     ]
     score = np.concatenate([curve.score for curve in curves if curve.score is not None]) if curves else np.empty(0)
-    return _curves_from(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
+    return _curves_of(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
 
 
 # --- ids ----------------------------------------------------------------------------------------------------
@@ -356,69 +354,6 @@ def _best(
         for score, down in zip(rows.scores, lower, strict=True)
     ]
     return Arrays(low, best, None if rows.group is None else rows.group[order][starts])
-
-
-# --- resamples ----------------------------------------------------------------------------------------------
-
-
-def resampled(
-    curve: HitCurve, n_resamples: int, rng: Any, workers: int = 1, stratified: bool = False
-) -> Iterator[HitCurves]:
-    """Bootstrap resamples of the items, so many at a time as fit into memory."""
-    draws = np.random.default_rng(rng)
-    size = max(1, _RESAMPLED_ROWS // max(1, len(curve)))
-    for start in range(0, n_resamples, size):
-        yield curve.resample(min(size, n_resamples - start), rng=draws, workers=workers, stratified=stratified)
-
-
-def resampled_intervals(
-    curves: HitCurve | HitCurves,
-    measures: Sequence[Measure],
-    *,
-    ties: Any = "expected",
-    confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    rng: Any = None,
-    workers: int = 1,
-) -> list[tuple[float, float]]:
-    """The ends of an interval for each measure; NaN for what is a constant of the data.
-
-    Of one ranking: AP by logit, ROC AUC by DeLong's method, all others by the percentiles of the same bootstrap
-    resamples of the items. Of many: of the mean over them, by Student's t.
-    """
-    found = [(math.nan, math.nan)] * len(measures)
-    if isinstance(curves, HitCurves):
-        for at, measure in enumerate(measures):
-            if measure.record.ties and len(curves) > 1:
-                found[at] = _ends(curves.interval(measure, method="t", confidence_level=confidence_level, ties=ties))
-        return found
-    drawn = []
-    for at, measure in enumerate(measures):
-        if not measure.record.ties or not curves.num_hits or math.isnan(measure(curves, ties)):
-            continue
-        plain = not measure.keywords and measure.reading(ties) in ("expected", "threshold")
-        if plain and measure.record.name in ("AP", "ROCAUC"):
-            found[at] = _ends(curves.interval(measure, confidence_level=confidence_level, ties=ties))
-        else:
-            drawn.append(at)
-    if drawn:
-        blocks = [
-            [np.asarray(measures[at](block, ties), np.float64) for at in drawn]
-            for block in resampled(curves, n_resamples, rng, workers)
-        ]
-        tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
-        for place, at in enumerate(drawn):
-            values = np.concatenate([block[place] for block in blocks])
-            values = values[~np.isnan(values)]
-            if values.size:
-                low, high = np.quantile(values, tails).tolist()
-                found[at] = (low, high)
-    return found
-
-
-def _ends(interval: Any) -> tuple[float, float]:
-    low, high = interval.confidence_interval
-    return float(low), float(high)
 
 
 # --- warnings -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve.resample import entropy, scipy_special, stream
+from hitcurve.resample import chunks, scipy_special
 
 __all__ = ["delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
 
@@ -34,27 +34,29 @@ def paired_randomization(difference: _Array, n_resamples: int = 9999, rng: Any =
         for one in size:
             sums = np.concatenate([sums + one, sums - one])
         return float(np.mean(np.abs(sums) >= reached)), True
-    words = entropy(rng)
-    chunk = max(1, _CHUNK // size.shape[0])
     found = 0
-    for number, start in enumerate(range(0, n_resamples, chunk)):
-        draws = np.random.Generator(stream(words, number))
-        signs = draws.integers(0, 2, (min(chunk, n_resamples - start), size.shape[0]), np.int8) * 2.0 - 1.0
+    for draws, count in chunks(n_resamples, max(1, _CHUNK // size.shape[0]), rng):
+        signs = draws.integers(0, 2, (count, size.shape[0]), np.int8) * 2.0 - 1.0
         found += int(np.count_nonzero(np.abs(signs @ size) >= reached))
     return (found + 1) / (n_resamples + 1), False
 
 
-def paired_t(difference: _Array) -> float:
-    """Two-sided p-value of Student's paired test; NaN below two queries, 1 where nothing differs."""
+def paired_t(difference: _Array) -> float | None:
+    """Two-sided p of Student's paired test; NaN below two queries, 1 where nothing differs, None without scipy."""
+    try:
+        special = scipy_special()
+    except ModuleNotFoundError:
+        return None
     count = difference.shape[0]
     if count < 2:
         return math.nan
     if not difference.any():
         return 1.0
+    difference = np.ldexp(difference, -np.frexp(np.abs(difference).max())[1])  # no square overflows, nor vanishes
     spread = float(np.std(difference, ddof=1))
     if spread == 0:
         return 0.0
-    return float(2 * scipy_special().stdtr(count - 1, -abs(float(np.mean(difference))) / (spread / math.sqrt(count))))
+    return float(2 * special.stdtr(count - 1, -abs(float(np.mean(difference))) / (spread / math.sqrt(count))))
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -78,12 +80,8 @@ def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None) -> _Array:
     queries, systems = values.shape
     means = values.mean(axis=0)
     observed = np.abs(means[:, None] - means[None, :])
-    words = entropy(rng)
-    chunk = max(1, _CHUNK // max(1, values.size))
     ranges = []
-    for number, start in enumerate(range(0, n_resamples, chunk)):
-        draws = np.random.Generator(stream(words, number))
-        count = min(chunk, n_resamples - start)
+    for draws, count in chunks(n_resamples, max(1, _CHUNK // max(1, values.size)), rng):
         mixed = draws.permuted(np.broadcast_to(values, (count, queries, systems)), axis=2).mean(axis=1)
         ranges.append(mixed.max(axis=1) - mixed.min(axis=1))
     reached = np.sort(np.concatenate(ranges))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._rank import checked_array, checked_column
+from hitcurve.extras import needed
 from hitcurve.tables import (
     Batch,
     Column,
@@ -28,6 +30,7 @@ from hitcurve.tables import (
     _has_nan,
     _kind,
     _labels,
+    _no_text,
     _numpy,
     _place,
     _scores,
@@ -219,9 +222,7 @@ class _Parquet(Source):
         return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
 
     def _open(self, path: str, metadata: Any = None) -> Any:
-        import pyarrow as pa
-        from pyarrow import parquet
-
+        parquet, pa = needed("pyarrow.parquet", "Parquet"), needed("pyarrow", "Parquet")
         try:
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
         except (pa.ArrowInvalid, OSError) as error:
@@ -306,7 +307,11 @@ class _Parquet(Source):
                 column = self.score
                 if want == "relevant":
                     # The other scores are looked at when they are counted.
-                    relevant = _scores(scores.take(places), "worst")
+                    try:
+                        relevant = _scores(scores.take(places), "worst")
+                    except _BadCell as bad:
+                        bad.index = None if bad.index is None else places[bad.index].as_py()
+                        raise
                     return Piece(len(scores), relevant, start=start)
             column = self.score
             score = _scores(scores, self.nan_policy)
@@ -490,11 +495,13 @@ class _Batches(Source):
             raise TypeError("score must say in which column the scores are")
         if self.label is None and not self.unlabelled:
             raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
-        import pyarrow as pa
-
+        pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
             return (batch,)
-        read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        try:
+            read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"source: row {start + 1} or below: {_no_text(error.object)}") from None
         return read
 
     def _columns(
@@ -546,18 +553,21 @@ class _Batches(Source):
         if self.nan_policy == "raise" and _has_nan(score):
             at = int(np.argmax(np.isnan(score)))
             raise ValueError(f"source: row {start + at + 1}: the score is nan, which has no rank: rank such rows last "
-                             "(nan_policy 'worst') or leave them out ('omit')")  # fmt: skip
+                             "(nan_policy='worst') or leave them out (nan_policy='omit')")  # fmt: skip
         group = None
         if len(batch) > 2:
             groups = _group_names(batch[2], place)
             if groups.shape != score.shape:
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
-            import pyarrow as pa
-
+            pa = needed("pyarrow", "a scan of groups")
             try:
                 group = _coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
+            except UnicodeError:
+                texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
+                at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
+                raise ValueError(f"source: row {start + at + 1}: the group {_no_text(name)}") from None
             except _BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
@@ -629,10 +639,7 @@ def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
 
 def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
     """(function that gives batches, number of rows, whether reading is cheap)."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError('reading this source needs pyarrow: pip install "hitcurve[files]"') from error
+    pa = needed("pyarrow", "reading this source")
 
     def wanted(names: list[str]) -> list[str] | None:
         """The columns to read; None for all, where numbers say which."""

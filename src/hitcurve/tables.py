@@ -12,20 +12,24 @@ import itertools
 import os
 import re
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._rank import unchanged
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Batch", "Columns", "TableReader", "read_columns", "read_ids"]
+__all__ = ["Batch", "Columns", "TableReader", "Types", "read_columns", "read_ids"]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -54,6 +58,7 @@ _FIRST_SLAB = 1 << 16  # read the slow way
 # A quoted cell longer than this is a quotation mark that was never closed.
 _LONGEST = 64 << 20
 _PARQUET_ROWS = 1 << 18
+_LARGE = 2.0**53  # a float64 from here on may stand for several integers
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 Column = str | int
@@ -80,7 +85,8 @@ class Columns(NamedTuple):
     label: NDArray[np.uint8]
     """1 for a relevant item, else 0."""
     score: NDArray[Any]
-    """int64 for integers, else float64; from Parquet, the type of the file. A missing score is NaN."""
+    """int64 for integers, else float64; from Parquet, the type of the file. A missing score is NaN. Batches of several
+    types have one that holds all scores exactly."""
     group: NDArray[np.int64] | None
     """The row's place in `group_names`; None if no group was asked for."""
     group_names: list[Any]
@@ -94,6 +100,63 @@ class _BadCell(Exception):
         super().__init__(problem)
         self.index = index
         self.column: Column | None = None  # None: the whole row
+
+
+class Types:
+    """The types in which the batches of one column of scores come, and the one that holds all of them exactly.
+
+    Parameters
+    ----------
+    known : iterable of dtype
+        Types that are known to come.
+    """
+
+    def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
+        self.known = set(known)
+        self._low = self._high = 0  # of the integers
+        self._odd: int | None = None  # an integer that no float64 holds
+        self._lock = threading.Lock()
+
+    def add(self, score: NDArray[Any], where: Callable[[], str]) -> np.dtype[Any]:
+        """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
+        if not score.shape[0]:
+            return self.common()
+        low = high = 0
+        odd = None
+        if score.dtype.kind in "iu":
+            low, high = int(score.min()), int(score.max())
+            if self._odd is None and max(-low, high) > 1 << 53:
+                at = _rounded(score)
+                odd = None if at is None else int(score[at])
+        with self._lock:
+            others = ", ".join(sorted(str(one) for one in self.known - {score.dtype}))
+            self.known.add(score.dtype)
+            self._low, self._high = min(self._low, low), max(self._high, high)
+            self._odd = odd if self._odd is None else self._odd
+            dtype = self.common()
+        if dtype.kind == "f" and self._odd is not None:
+            raise ValueError(
+                f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds all of them "
+                f"exactly ({self._odd} is no float64): give all scores one type"
+            )
+        return dtype
+
+    def common(self) -> np.dtype[Any]:
+        """The type of all batches so far; float64 where none has come."""
+        kinds = {dtype.kind for dtype in self.known}
+        if "f" in kinds or not kinds:
+            one = np.result_type(*self.known) if kinds else np.dtype(np.float64)
+            return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
+        if np.dtype(np.uint64) not in self.known or (self._low < 0 and self._high < 1 << 63):
+            return np.dtype(np.int64)
+        return np.dtype(np.float64 if self._low < 0 else np.uint64)
+
+
+def _rounded(score: NDArray[Any]) -> int | None:
+    """The place of the first integer that no float64 holds."""
+    if unchanged(score, np.dtype(np.float64)) is not None:
+        return None
+    return next(at for at, number in enumerate(map(int, score)) if int(float(number)) != number)
 
 
 class TableReader:
@@ -111,7 +174,8 @@ class TableReader:
     scores : sequence of str or int
         The columns of scores: numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and ``null`` are missing scores.
         Scores written as text are int64, exact, if every one in the batch is such an integer, else float64. Integers
-        beside missing scores are float64.
+        beside missing scores are float64. Decimals are int64 without a fraction, else the nearest float64. An integer
+        that no float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
     group, ids : str, int or None
         A column of groups, and one of ids. SDF has no numbers; there ``_Name`` is the first line of a record.
     actives : iterable of str, optional
@@ -166,10 +230,7 @@ class TableReader:
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
         self.workers = check_workers(workers)
-        try:
-            import pyarrow as pa
-        except ImportError as error:
-            raise ImportError('reading files needs pyarrow: pip install "hitcurve[files]"') from error
+        pa = needed("pyarrow", "reading files")
         for path in paths:
             _kind(path)
         self.paths = list(paths)
@@ -182,7 +243,10 @@ class TableReader:
         self._codes: dict[Any, int] = {}  # of the groups, in the order in which they came
         self._by_file = by_file
         self._header_read = header
-        self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+        try:
+            self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+        except UnicodeEncodeError as error:
+            raise ValueError(f"actives: {_no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
         self._roles = [
             *(() if label is None else (("label", label),)),
@@ -206,16 +270,15 @@ class TableReader:
                 read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
                 for convert in read(stream, path):
                     try:
-                        values = convert()
+                        batch = self._batch(convert(), shown)
                     except _BadCell as bad:
                         place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
                         column = "" if bad.column is None else f"column {bad.column!r}"
                         where = ", ".join(part for part in (place, column) if part)
                         raise ValueError(f"{shown}: {where}: {bad}") from None
-                    batch = self._batch(values, shown)
                     rows += batch.label.shape[0]
                     yield batch
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, csv.Error) as error:
             raise ValueError(f"{shown}: {_first_line(error)}") from None
         except OSError as error:
             # The system's own errors name the file; those of a broken compressed stream do not.
@@ -246,7 +309,11 @@ class TableReader:
             code = self._codes.setdefault(self._file_names[shown], len(self._codes))
             group = np.full(label.shape[0], code, np.int64)
         elif "group" in named:
-            group = _coded(named["group"], self._codes)
+            try:
+                group = _coded(named["group"], self._codes)
+            except _BadCell as bad:
+                bad.column = next(column for role, column in self._roles if role == "group")
+                raise
         return Batch(label, tuple(named["scores"]), group, ids)
 
     @property
@@ -352,7 +419,7 @@ class TableReader:
             places = [_found(shown, names, column) for column in self.asked]
             if not smiles:
                 self._refuse_data_as_names(shown, names, places)
-        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd()) if slab.strip())
+        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd(delimiter)) if slab.strip())
         if smiles and layout.spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
@@ -379,7 +446,7 @@ class TableReader:
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
         raise ValueError(
             f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
-            "header=False (--no-header)"
+            "header=False"
         )
 
     def _threaded(self, parse: Callable[[bytes], list[Any]], slabs: Iterable[bytes]) -> Iterator[Callable[[], Any]]:
@@ -462,18 +529,15 @@ class _TextParser:
 
     def _named(self, columns: list[Any]) -> None:
         """Names the first cell that is no text."""
-        wrong = []
+        wrong: list[_BadCell] = []
         for column, cells in zip(self.reader.asked, columns, strict=True):
-            for index, cell in enumerate(cells.to_pylist()):
-                try:
-                    cell.decode()
-                except UnicodeDecodeError:
-                    bad = _BadCell(index, f"{_short(cell)} is not UTF-8")
-                    bad.column = column
-                    wrong.append((index, bad))
-                    break
+            try:
+                _text(cells.view("string"))
+            except _BadCell as bad:
+                bad.column = column
+                wrong.append(bad)
         if wrong:
-            raise min(wrong, key=lambda one: one[0])[1]
+            raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
         import pyarrow as pa
@@ -499,12 +563,9 @@ class _TextParser:
                 score = _numpy(cell)
                 if self.reader.nan_policy == "raise" and _has_nan(score):
                     return self.slowly(slab)
-                if (np.abs(score) >= _BEYOND).any():
+                if (np.abs(score) >= _LARGE).any():
                     return self.slowly(slab)
                 if integers and not _has_nan(score):
-                    # From 2**53 up a float64 may stand for several integers.
-                    if not np.all(np.abs(score) < 2.0**53):
-                        return self.slowly(slab)
                     exact = score.astype(np.int64)
                     score = exact if np.array_equal(exact, score) else score
                 values.append(score)
@@ -548,6 +609,9 @@ def read_columns(
     batches = list(reader)
     rank, names = reader.ordered_groups()
     scores = [batch.scores[0] for batch in batches]
+    types = Types()
+    for one in scores:  # of one column: of one type, or integers and floats, which are put together as float64
+        types.add(one, lambda: f"{_kind(path)[0]}: column {score!r}")
     codes = [batch.group for batch in batches if batch.group is not None]
     return Columns(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
@@ -580,12 +644,13 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
     cells: Iterable[Any]
     with _opened(path) as stream:
         if kind == "parquet":
-            from pyarrow import parquet
-
-            file = parquet.ParquetFile(stream, page_checksum_verification=True)
+            file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
             names: list[str] = file.schema_arrow.names
             at = names.index(column) if column is not None and column in names else 0
-            cells = file.read([names[at]]).column(0).to_pylist()
+            try:
+                cells = [cell for chunk in file.read([names[at]]).column(0).chunks for cell in _text(chunk).to_pylist()]
+            except _BadCell as bad:
+                raise ValueError(f"{os.fspath(path)}: column {names[at]!r}: {bad}") from None
         elif kind == "smiles":
             rows = (line.decode("utf-8", "replace").split() for line in stream)
             cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
@@ -594,10 +659,13 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         elif kind == "lines":
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
-            rows = (row for row in _rows(stream, kind) if row)
-            names = next(rows, [])
+            try:
+                table = [row for row in _rows(stream, kind) if row]
+            except csv.Error as error:
+                raise ValueError(f"{os.fspath(path)}: {error}") from None
+            names = table[0] if table else []
             at = names.index(column) if column is not None and column in names else 0
-            cells = [row[at] for row in rows if len(row) > at]
+            cells = [row[at] for row in table[1:] if len(row) > at]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
@@ -625,26 +693,48 @@ def _kind(path: Path) -> tuple[str, str, str | None]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The bytes of the file, decompressed."""
+    """The bytes of the file, decompressed; text with a line end that Python and Arrow both know."""
     text = os.fspath(path)
     if text == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed")
-        yield sys.stdin.buffer
+        yield _Lines.of(sys.stdin.buffer)
         return
-    compression = _COMPRESSIONS.get(os.path.splitext(text)[1].lower())
+    stem, suffix = os.path.splitext(text)
+    compression = _COMPRESSIONS.get(suffix.lower())
+    table = (text if compression is None else stem).lower().endswith(_PARQUET)
     with open(path, "rb", 1 << 16) as file:
         if compression is None:
-            yield file
+            yield file if table else _Lines.of(file)
             return
-        import pyarrow as pa
-
+        pa = needed("pyarrow", "reading compressed files")
         with pa.input_stream(file, compression=compression) as stream:
             # Parquet is read from its end, which a compressed stream does not offer.
-            if os.path.splitext(text)[0].lower().endswith(_PARQUET):
-                yield pa.BufferReader(stream.read())
-            else:
-                yield io.BufferedReader(stream, 1 << 20)
+            yield pa.BufferReader(stream.read()) if table else _Lines.of(io.BufferedReader(stream, 1 << 20))
+
+
+class _Lines(io.RawIOBase):
+    """A stream whose lines end in CR alone, with LF in its place."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    @classmethod
+    def of(cls, stream: Any) -> Any:
+        """The stream itself, if its first line ends otherwise."""
+        line = stream.peek(1).partition(b"\n")[0]
+        return io.BufferedReader(cls(stream), 1 << 20) if b"\r" in line[:-1] else stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self.stream.read1(len(room))
+        if data.endswith(b"\r") and self.stream.peek(1).startswith(b"\n"):
+            data = data[:-1] + self.stream.read(1)
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        room[: len(data)] = data
+        return len(data)
 
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes]:
@@ -663,18 +753,35 @@ def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes
 class _RowEnd:
     """Whether a row of delimited text ends with a line: a line break between quotation marks ends none."""
 
-    def __init__(self) -> None:
-        self.begun = False
-        self.odd = self.length = 0
+    def __init__(self, delimiter: str) -> None:
+        self.ends = delimiter.encode() + b"\n\r"  # of cells
+        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # in quotation marks
+        self.quoted = False
+        self.length = 0
 
     def __call__(self, piece: bytes, line: bytes) -> bool:
-        if not self.begun:
-            self.begun, self.odd, self.length = True, piece.count(b'"'), 0
-        self.odd += line.count(b'"')
+        if not self.quoted:
+            self.length = 0
+            self._read(piece)
+        self._read(line)
         self.length += len(line)
         # A quotation mark that is never closed would keep the whole file in memory.
-        self.begun = self.odd % 2 == 1 and self.length < _LONGEST
-        return not self.begun
+        self.quoted = self.quoted and self.length < _LONGEST
+        return not self.quoted
+
+    def _read(self, text: bytes) -> None:
+        """Whole lines: a mark opens a quoted cell where a cell begins, else is a character, and is doubled in one."""
+        if b'"' not in text:
+            return
+        letters = np.frombuffer(text, np.uint8)
+        marks = np.flatnonzero(letters == ord('"'))
+        opening = marks[int(self.quoted) :: 2]
+        # As a rule they open and close by turns, a doubled one being the end of a cell and the start of the next.
+        if np.isin(letters[opening[opening > 0] - 1], list(self.ends + b'"')).all():
+            self.quoted ^= bool(marks.shape[0] % 2)
+            return
+        cells = self.cell.finditer(b'"' + text if self.quoted else text)
+        self.quoted = any(not cell[1] for cell in deque(cells, 1))
 
 
 def _line_end(piece: bytes, line: bytes) -> bool:
@@ -769,9 +876,12 @@ def _place(path: Path, header: bool, row: int) -> str:
             return f"record {row} (line {next(itertools.islice(ends, row - 2, None), 0) + 1 if row > 1 else 1})"
         reader: Any = _rows(stream, "\t" if kind == "smiles" else kind, kind != "smiles")
         left = row + header
-        while left:
-            line = reader.line_num + 1
-            left -= bool(next(reader))
+        try:
+            while left:
+                line = reader.line_num + 1
+                left -= bool(next(reader))
+        except csv.Error:  # a cell too long for it, or a CR amid a line, which Arrow takes for its end
+            return f"row {row}"
     return f"row {row} (line {line})"
 
 
@@ -873,24 +983,35 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     elif pa.types.is_boolean(cells.type):
         numbers = pc.cast(cells, pa.uint8())
     elif pa.types.is_decimal(cells.type):
-        numbers = pc.cast(cells, pa.float64())
-        if cells.type.precision > 15 and len(pc.unique(numbers)) < len(pc.unique(cells)):
-            raise _BadCell(None, f"it holds {cells.type}, of which several values are one as float64")
+        digits, scale = cells.type.precision, cells.type.scale
+        if digits <= 15 and 0 <= scale <= 22:
+            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
+            whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
+            numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
+        else:
+            numbers = _parsed(pc.cast(cells, pa.string()), scale)
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise _BadCell(None, f"it holds {cells.type}, not numbers")
+    if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
+        at = _rounded(_numpy(pc.fill_null(numbers, 0)))
+        if at is not None:
+            raise _BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
     scores = _numpy(numbers)
     if nan_policy == "raise" and _has_nan(scores):
         index = int(np.isnan(scores).argmax())
         raise _BadCell(
             index,
-            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy 'worst') or "
-            "leave them out ('omit')",
+            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy='worst') or "
+            "leave them out (nan_policy='omit')",
         )
     return scores
 
 
-def _parsed(texts: Any) -> Any:
-    """Numbers from text: int64 if all are, else float64, null where missing."""
+def _parsed(texts: Any, scale: int | None = None) -> Any:
+    """Numbers from text: int64 if all are, else float64, null where missing.
+
+    `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -910,22 +1031,32 @@ def _parsed(texts: Any) -> Any:
     try:
         return pc.cast(texts, pa.int64())
     except pa.ArrowInvalid:
-        large = pc.greater_equal(pc.abs(floats), _BEYOND)
-        if pc.any(large).as_py():
-            from decimal import Decimal  # of as many digits as there are, which int refuses
+        pass
 
-            for index in np.flatnonzero(_numpy(pc.fill_null(large, False)).view(bool)).tolist():
-                text = texts[index].as_py().strip()
-                if _INTEGER.fullmatch(text) and Decimal(text) != floats[index].as_py():
-                    raise _BadCell(
-                        index,
-                        f"the score {_short(text)} is a whole number beyond 64 bits with a sign, and no float64",
-                    ) from None
-        return floats
+    def places(flags: Any) -> list[int]:
+        found: list[int] = np.flatnonzero(_numpy(pc.fill_null(flags, False))).tolist()
+        return found
+
+    for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
+        raise _BadCell(index, f"the score {_short(texts[index].as_py())} is beyond the range of float64")
+    large = pc.greater_equal(pc.abs(floats), _LARGE)
+    if scale is not None:
+        exact = pa.decimal256(76, scale)
+        same = pc.equal(pc.cast(pc.cast(floats, pa.string()), exact), pc.cast(texts, exact))
+        for index in places(pc.and_not(pc.invert(same), large)):
+            problem = "has digits that no float64 holds: cast the column to double to round them"
+            raise _BadCell(index, f"the score {texts[index]} {problem}")
+    else:
+        large = pc.and_(large, pc.match_substring_regex(texts, "^[+-]?[0-9]+$"))
+    for index in places(large):
+        from decimal import Decimal
+
+        if Decimal(texts[index].as_py()) != floats[index].as_py():
+            problem = "is a whole number that no float64 holds, and not all scores are integers of 64 bits with a sign"
+            raise _BadCell(index, f"the score {_short(texts[index].as_py())} {problem}")
+    return floats
 
 
-_BEYOND = 2.0**63  # whole numbers from here on are no int64
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -936,6 +1067,7 @@ def _is_number(text: str) -> bool:
 def _encoded(cells: Any) -> Any:
     import pyarrow as pa
 
+    cells = _text(cells)
     if not pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
     names = cells.dictionary.to_pylist()
@@ -950,11 +1082,21 @@ def _encoded(cells: Any) -> Any:
 def _coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
     """The code of the group in each cell; what has none yet is given the next."""
     indices = _numpy(cells.indices)
+    if codes and indices.shape[0]:
+        before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
+        if _sort_of_name(before) != _sort_of_name(now):
+            problem = f"the group is {_short(now)}, but {_short(before)} came before: give all groups one type"
+            raise _BadCell(None, problem)
     code = np.zeros(len(cells.dictionary), np.int64)
     for used in np.unique(indices).tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
     coded: NDArray[np.int64] = code[indices]
     return coded
+
+
+def _sort_of_name(name: Any) -> Any:
+    """What two groups share that can be one: numbers of any type are equal by value."""
+    return Number if isinstance(name, Number) and not isinstance(name, bool) else type(name)
 
 
 def _ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -981,11 +1123,34 @@ def _ids(cells: Any) -> Any:
     return texts
 
 
+def _text(cells: Any) -> Any:
+    """The cells; an error for the first that is to be text, but is none."""
+    import pyarrow as pa
+
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        for index, cell in enumerate(cells.cast(pa.binary()).to_pylist()):
+            try:
+                cell is None or cell.decode()
+            except UnicodeDecodeError:
+                raise _BadCell(index, f"{_short(cell)} is not UTF-8") from None
+        raise
+    return cells
+
+
+def _no_text(text: str) -> str:
+    return f"{_short(text)} holds a lone surrogate, which is no character"
+
+
 def _plain(cells: Any) -> Any:
     """The cells with any encoding of a text or dictionary column undone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    cells = _text(cells)
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()
     if pa.types.is_large_string(cells.type) or pa.types.is_string_view(cells.type):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from hitcurve import _trec
-from hitcurve._rank import checked_whole, unchanged
+from hitcurve._rank import checked_unmasked, checked_whole, unchanged
 from hitcurve._trec import Judged, Qrels, Run
 from hitcurve.cores import check_workers
+from hitcurve.extras import needed
 from hitcurve.measures import Measure
 from hitcurve.trec_eval import expand
 
@@ -191,10 +192,7 @@ def _plain(text: Any, name: str) -> Any:
 
         opened = bz2
     elif head[:4] == b"\x28\xb5\x2f\xfd":
-        try:
-            import pyarrow
-        except ImportError:
-            raise ImportError(f"{name}: zstd needs pyarrow: pip install hitcurve[files]") from None
+        pyarrow = needed("pyarrow", f"{name}: zstd")
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
     else:
         return text
@@ -205,11 +203,7 @@ def _plain(text: Any, name: str) -> Any:
 
 
 def _parquet(path: str | os.PathLike[str]) -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(f"{os.fspath(path)}: Parquet needs pyarrow: pip install hitcurve[files]") from None
-    return pyarrow.parquet.read_table(path)
+    return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
 
 
 def _columns(
@@ -335,7 +329,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
     for row, value in enumerate(column):
         try:
-            empty = value is None or bool(value != value)
+            empty = value is None or value is np.ma.masked or bool(value != value)
         except TypeError:  # of pandas: what its NA is equal to is not known either
             empty = True
         if empty:
@@ -349,6 +343,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
 
 
 def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+    checked_unmasked(values, f"{name}: a {what}")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" and len(array):
         for row, value in enumerate(values):
@@ -503,9 +498,7 @@ class Evaluation:
         >>> found.to_pandas().shape
         (1, 2)
         """
-        import pandas as pd
-
-        return pd.DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("pandas", "to_pandas").DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_polars(self) -> Any:
         """The values as a polars.DataFrame, a row for each query.
@@ -521,9 +514,7 @@ class Evaluation:
         >>> found.to_polars().shape
         (1, 2)
         """
-        import polars as pl
-
-        return pl.DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("polars", "to_polars").DataFrame({"query_id": self.query_ids, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain dicts, lists, strings and numbers; None where there is no value.
@@ -731,7 +722,7 @@ def _check(rules: _Rules) -> None:
         if getattr(rules, option) not in values:
             raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
     if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
-        raise ValueError(f"depth needs ranks: ties is {rules.ties!r}, which resolves none")
+        raise ValueError(f"depth={rules.depth} needs ranks, and ties={rules.ties!r} resolves none")
 
 
 def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
