@@ -1393,7 +1393,7 @@ cdef class HitCurve(_Measures):
         hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
         seen, passed = running_sums(hits), running_sums(others)
         above_hits = np.append(0.0, seen)[:-1]
-        if interpolation not in (None, "trapezoid", "continuous"):
+        if interpolation is not None and interpolation not in ("trapezoid", "continuous"):
             raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
         if relevant == 0 or (name == "roc_auc" and passed[-1] == 0):
             return NAN
