@@ -997,6 +997,7 @@ cdef enum:
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
+    PyObject* PyErr_Occurred()
     int PyObject_CheckBuffer(object o)
 
 
@@ -1939,10 +1940,15 @@ cdef object set_asked(Asked* asked, dict options):
     return kept
 
 
+cdef int raised() except -1:
+    """Raises what a signal has raised within a kernel."""
+    return -1 if PyErr_Occurred() is not NULL else 0
+
+
 def measure(Judged judged, list options, str reading="ranks", bint judged_only=False, int64_t depth=-1):
     """Values of measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
-    A query that is not in the run counts as one of which nothing was retrieved.
+    A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
     """
     cdef Py_ssize_t m = len(options), q, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
@@ -1962,7 +1968,7 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
         for i in range(m):
             kept.append(set_asked(&asked[i], options[i]))
         q = 0
-        while q < n and good:
+        while q < n:
             stop = min(q + 4096, n)
             with nogil:
                 while q < stop and good:
@@ -1972,19 +1978,22 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
                         retrieved = depth
                         while rows > 0 and judged.rows.items[judged.first[q] + rows - 1].rank > depth:
                             rows -= 1
-                    good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only, &room,
-                                   &query)
                     query.levels = qrels.levels + qrels.offsets[q]
                     query.num_judged = qrels.offsets[q + 1] - qrels.offsets[q]
                     for i in range(m):
+                        # Measures that order tied documents alike share an arrangement.
+                        if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
+                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only,
+                                           &asked[i], &room, &query)
+                        good = good and measure_query(&query, &asked[i], how, &room, &values[i * n + q])
                         if not good:
                             break
-                        good = measure_query(&query, &asked[i], how, &room, &values[i * n + q])
                     q += 1
+            if not good:
+                raised()
+                raise MemoryError
             PyErr_CheckSignals()
     finally:
         PyMem_RawFree(asked)
         free_room(&room)
-    if not good:
-        raise MemoryError
     return found

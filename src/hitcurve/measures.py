@@ -69,6 +69,8 @@ class Definition(NamedTuple):
     """Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum."""
     graded: bool = False
     """Uses the levels of relevance themselves, so that ``rel=`` says nothing."""
+    lower_is_better: bool = False
+    """Its best reading of ties is the least value, its worst the greatest."""
 
 
 class Measure(NamedTuple):
@@ -519,6 +521,7 @@ MEASURES: tuple[Definition, ...] = (
         options=(Option("p", "p", _share),),
         defaults=(("p", 0.8),),
         graded=True,
+        lower_is_better=True,
     ),
     Definition(
         name="Bpref",
@@ -625,6 +628,7 @@ MEASURES: tuple[Definition, ...] = (
         cutoffs=("k",),
         ties=_ORDERS,
         graded=True,
+        lower_is_better=True,
     ),
     Definition(
         name="RelP",

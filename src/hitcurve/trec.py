@@ -34,7 +34,7 @@ class TieBand(NamedTuple):
 
     worst: float
     expected: float
-    """NaN where the measure has no expected value."""
+    """NaN where the measure has no expected value. Bounds are NaN where they cannot be computed."""
     best: float
     value: float
     """With the rule of the evaluation."""
@@ -653,8 +653,9 @@ def evaluate(
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
     ties : {"docid", "expected", "worst", "best", "order", "rank"}
         How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
-        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds. ``"order"``: all
-        documents in the order of the file, ``"rank"``: by the rank column, whatever their scores.
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders,
+        as the measure counts gains (the best value of Unjudged and RBPResid is the least). ``"order"``: all documents
+        in the order of the file, ``"rank"``: by the rank column, whatever their scores.
     scores : {"float64", "float32"}
         ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
     missing : {"zero", "skip", "raise"}
@@ -684,7 +685,7 @@ def evaluate(
     ------
     ValueError
         Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
-        for; qrels and run that have no query in common.
+        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that have no query in common.
 
     Examples
     --------
@@ -932,6 +933,11 @@ def _evaluate(
 
     def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
         found = _values(judged, of, rules, ties)
+        for row, query in np.argwhere(np.isnan(found)):
+            if ties == rules.ties:
+                raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
+                                 f"{_text(texts[query])!r} cannot be computed")
+            found[row] = np.nan
         if rules.empty == "skip":
             for row, measure in enumerate(of):
                 if measure.record.mean != "sum":
