@@ -62,6 +62,7 @@ cdef enum Trouble:
     TROUBLE_MEMORY
     TROUBLE_COLUMNS
     TROUBLE_SCORE
+    TROUBLE_RANGE
     TROUBLE_NAN
     TROUBLE_LEVEL
     TROUBLE_PART_LEVEL     # a number, but not a whole one
@@ -319,18 +320,44 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
     return -value if negative else value
 
 
-cdef double slow_number(const char* start, const char* after) except? -1.0:
-    text = PyBytes_FromStringAndSize(start, after - start)  # ends with a zero byte
-    return PyOS_string_to_double(PyBytes_AS_STRING(text), NULL, NULL)
+cdef const char* hexadecimal_end(const char* p, const char* stop) noexcept nogil:
+    """Where the hexadecimal number ends that a text begins with; its begin, if it begins with none."""
+    cdef const char* start = p
+    cdef bint some = False, pointed = False
+    p += p < stop and (p[0] == c'-' or p[0] == c'+')
+    if stop - p < 3 or p[0] != c'0' or (p[1] | 32) != c'x':
+        return start
+    p += 2
+    while p < stop and (is_digit(p[0]) or ((p[0] | 32) >= c'a' and (p[0] | 32) <= c'f') or (p[0] == c'.' and not pointed)):
+        pointed |= p[0] == c'.'
+        some |= p[0] != c'.'
+        p += 1
+    if not some:
+        return start
+    stop -= 1
+    if p < stop and (p[0] | 32) == c'p' and (is_digit(p[1]) or (p + 1 < stop and (p[1] == c'-' or p[1] == c'+')
+                                                                and is_digit(p[2]))):
+        p += 2
+        while p <= stop and is_digit(p[0]):
+            p += 1
+    return p
 
 
-cdef double slow_number_nogil(const char* start, const char* after, bint* failed) noexcept nogil:
+cdef double slow_number(bytes text) except? -1.0:
+    if b"x" in text or b"X" in text:
+        return float.fromhex(text.decode())
+    return PyOS_string_to_double(PyBytes_AS_STRING(text), NULL, <PyObject*>OverflowError)
+
+
+cdef Trouble slow_number_nogil(const char* start, const char* after, double* value) noexcept nogil:
     with gil:
         try:
-            return slow_number(start, after)
-        except (ValueError, MemoryError):
-            failed[0] = True
-            return 0.0
+            value[0] = slow_number(PyBytes_FromStringAndSize(start, after - start))
+        except OverflowError:
+            return TROUBLE_RANGE
+        except MemoryError:
+            return TROUBLE_MEMORY
+    return NO_TROUBLE
 
 
 # ---------------------------------------------------------------------------------------------------------------- lines
@@ -435,44 +462,28 @@ cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) 
 cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
     """A line of a run, from the end of its query on."""
     cdef const char* end = parser.end
+    cdef const char* rank
+    cdef const char* rank_stop
+    cdef const char* score
     cdef const char* p
     cdef const char* after
-    cdef bint slow = False, failed = False
+    cdef bint slow = False
+    cdef Trouble problem
     stop = parse_doc(parser, stop, found)
     if stop is NULL:
         return parser.trouble
+    # All columns first: in a line that lacks one, another stands where the score would be.
+    rank = skip_blanks(stop, end)
+    rank_stop = skip_word(rank, end)
+    score = skip_blanks(rank_stop, end)
+    stop = skip_word(score, end)
     p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
-    if parser.ranks:
-        found.rank = parse_number(p, stop, &after, &slow)
-        if after != stop or slow:
-            found.rank = NAN  # said only if somebody asks for ranks
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
-    found.score = parse_number(p, stop, &after, &slow)
-    if after != stop:
-        if parser.strict:
-            return trouble(parser, TROUBLE_SCORE, p, stop)
-        let_pass(parser, PASSED_SCORE)
-    if slow:
-        found.score = slow_number_nogil(p, after, &failed)
-        if failed:
-            return trouble(parser, TROUBLE_SCORE, p, stop)
-    if isnan(found.score):
-        return trouble(parser, TROUBLE_NAN, p, stop)
-    if parser.single:
-        found.score = <double><float>found.score
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
     parser.tag = p
-    parser.tag_length = stop - p
-    p = skip_blanks(stop, end)
+    p = skip_word(p, end)
+    parser.tag_length = p - parser.tag
+    if parser.tag_length == 0:
+        return trouble(parser, TROUBLE_COLUMNS, p, p)
+    p = skip_blanks(p, end)
     if p < end and p[0] != 10:
         if parser.strict:
             return trouble(parser, TROUBLE_COLUMNS, p, p)
@@ -481,6 +492,28 @@ cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexce
     elif p < end:
         p += 1
     parser.p = p
+    if parser.ranks:
+        found.rank = parse_number(rank, rank_stop, &after, &slow)
+        if after != rank_stop or slow:
+            found.rank = NAN  # said only if somebody asks for ranks
+    found.score = parse_number(score, stop, &after, &slow)
+    if after != stop:
+        if parser.strict:
+            return trouble(parser, TROUBLE_SCORE, score, stop)
+        p = hexadecimal_end(score, stop)
+        if p != score:  # which C reads as well
+            slow = True
+            after = p
+        if after != stop:
+            let_pass(parser, PASSED_SCORE)
+    if slow:
+        problem = slow_number_nogil(score, after, &found.score)
+        if problem != NO_TROUBLE:
+            return trouble(parser, problem, score, stop)
+    if isnan(found.score):
+        return trouble(parser, TROUBLE_NAN, score, stop)
+    if parser.single:
+        found.score = <double><float>found.score
     return NO_TROUBLE
 
 
@@ -528,8 +561,10 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* p, Doc* name, Doc* fou
         return parser.trouble
     p = skip_blanks(stop, end)
     stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
+    q = skip_blanks(stop, end)
+    if stop == p or (q < end and q[0] != 10):
+        return trouble(parser, TROUBLE_COLUMNS, q, q)
+    parser.p = q + 1 if q < end else q
     q = p
     if p[0] == c'-' or p[0] == c'+':
         negative = p[0] == c'-'
@@ -546,10 +581,6 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* p, Doc* name, Doc* fou
             return trouble(parser, TROUBLE_NAN, p, stop)
         let_pass(parser, PASSED_LEVEL)
     found.score = <double>(-level if negative else level)
-    p = skip_blanks(stop, end)
-    if p < end and p[0] != 10:
-        return trouble(parser, TROUBLE_COLUMNS, p, p)
-    parser.p = p + 1 if p < end else p
     return NO_TROUBLE
 
 
@@ -585,6 +616,8 @@ cdef object raise_trouble(Parser* parser, str source, str kind):
             f"{kind} has", f"a line of a {kind} has" if kind == "run" else "a line of qrels has")
     elif parser.trouble == TROUBLE_SCORE:
         problem = f"the score {field!r} is no number"
+    elif parser.trouble == TROUBLE_RANGE:
+        problem = f"the score {field!r} is beyond the range of a double"
     elif parser.trouble == TROUBLE_NAN:
         problem = f"the {'score' if kind == 'run' else 'relevance'} is NaN"
     elif parser.trouble == TROUBLE_PART_LEVEL:

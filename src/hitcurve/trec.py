@@ -685,7 +685,8 @@ def evaluate(
     ------
     ValueError
         Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
-        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that have no query in common.
+        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
+        have no query in common.
 
     Examples
     --------
