@@ -178,6 +178,10 @@ cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     return (length_a > length_b) - (length_a < length_b)
 
 
+cdef bytes name_bytes(const Doc* name):
+    return PyBytes_FromStringAndSize(name.text, name.length)
+
+
 @cython.final
 cdef class Names:
     """Texts with a number each, in the order they came in."""
@@ -231,7 +235,7 @@ cdef class Names:
         return self.docs.size - 1
 
     cdef bytes text(self, Py_ssize_t place):
-        return PyBytes_FromStringAndSize(self.docs.items[place].text, self.docs.items[place].length)
+        return name_bytes(&self.docs.items[place])
 
     def all_texts(self):
         """The names as a list of bytes."""
@@ -1053,18 +1057,26 @@ cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil:
     doc.hash = hash_text(text, length)
 
 
-cdef int set_object(Doc* doc, object text) except -1:
+cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -1:
+    """An id of a list of ours, which then holds its bytes if it has some that are no UTF-8: those of a file come so."""
     cdef Py_ssize_t length
     cdef const char* data
+    text = texts[place]
     if isinstance(text, str):
-        data = PyUnicode_AsUTF8AndSize(text, &length)
-        if data is NULL:
-            raise ValueError(f"an id is no text: {text!r}")
-        set_text(doc, data, length)
-    elif isinstance(text, bytes):
+        try:
+            data = PyUnicode_AsUTF8AndSize(text, &length)
+            set_text(doc, data, length)
+            return 0
+        except UnicodeEncodeError:
+            pass
+        try:
+            text = texts[place] = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise ValueError(f"{source}: an id is {text!r}: UTF-8 has no lone surrogates") from None
+    if isinstance(text, bytes):
         set_text(doc, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     else:
-        raise TypeError(f"an id is {text!r}: ids are strings or whole numbers")
+        raise TypeError(f"{source}: an id is {text!r}: ids are strings or whole numbers")
     return 0
 
 
@@ -1139,7 +1151,7 @@ cdef class Grouped:
         else:
             texts = docs
         for j in range(len(names)):
-            set_object(&name, names[j])
+            set_object(&name, names, j, self.source)
             query = self.names.find(&name)
             if query < 0:
                 query = self.names.add(&name)
@@ -1151,7 +1163,7 @@ cdef class Grouped:
                     self.docs.items[i].length = numbers[i]
                     self.docs.items[i].hash = mixed(<uint64_t>numbers[i])
                 else:
-                    set_object(&self.docs.items[i], texts[i])
+                    set_object(&self.docs.items[i], texts, i, self.source)
                 self.docs.items[i].score = values[i]
                 self.docs.items[i].rank = <double>query
         self.docs.size = n
@@ -1783,7 +1795,7 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
                     if query < 0:
                         problem = check_twice(docs.items, docs.size, &work, &bad, &other)
                         with gil:
-                            others.append(PyBytes_FromStringAndSize(name.text, name.length))
+                            others.append(name_bytes(&name))
                     else:
                         problem = judged.add_query(query, docs.items, docs.size, rule, &work, &bad, &other)
                     if problem != NO_TROUBLE:
@@ -1831,7 +1843,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
     memset(&docs, 0, sizeof(Docs))
     try:
         for s in range(len(names)):
-            set_object(&name, names[s])
+            set_object(&name, names, s, source)
             query = qrels.names.find(&name)
             begin = starts[s]
             n = starts[s + 1] - begin
@@ -1860,9 +1872,9 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
             if problem == TROUBLE_NAN:
                 raise ValueError(f"{source}: the score in row {bad} is NaN")
             if problem == TROUBLE_TWICE:
-                raise_twice(source, NULL, 0, names[s].encode(), &docs.items[bad], &docs.items[other])
+                raise_twice(source, NULL, 0, name_bytes(&name), &docs.items[bad], &docs.items[other])
             if query < 0:
-                judged.others.append(names[s].encode())
+                judged.others.append(name_bytes(&name))
             if s % 64 == 0:
                 PyErr_CheckSignals()
     finally:

@@ -362,10 +362,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:
                 raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
-    double = np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind in "iu" and unchanged(array, np.dtype(np.float64)) is None:
-        raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
-    return double
+    if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
+        kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
+        raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 # ----------------------------------------------------------------------------------------------------------- evaluation
@@ -489,6 +489,11 @@ class Evaluation:
     def _shown(self) -> str:
         return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
 
+    def _columns(self) -> dict[str, Any]:
+        """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
+        texts = [query.encode("utf-8", "surrogateescape") for query in self.query_ids]
+        return {"query_id": [text.decode("utf-8", "backslashreplace") for text in texts], **self.values}
+
     def to_pandas(self) -> Any:
         """The values as a pandas.DataFrame, a row for each query.
 
@@ -505,7 +510,7 @@ class Evaluation:
         """
         import pandas as pd
 
-        return pd.DataFrame({"query_id": self.query_ids, **self.values})
+        return pd.DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """The values as a polars.DataFrame, a row for each query.
@@ -523,7 +528,7 @@ class Evaluation:
         """
         import polars as pl
 
-        return pl.DataFrame({"query_id": self.query_ids, **self.values})
+        return pl.DataFrame(self._columns())
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain dicts, lists, strings and numbers; None where there is no value.
