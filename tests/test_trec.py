@@ -555,6 +555,8 @@ def test_queries_on_one_side_only():
         ({"depth": 5, "ties": "best"}, "depth needs ranks"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
         ({"measures": "BEDROC"}, "not on a run"),
+        ({"measures": "map@5"}, "write AP@5"),
+        ({"measures": "Hits@1%"}, "give a rank"),
         ({"measures": "P@1%"}, "give a rank"),
         ({"measures": "xyz"}, "no measure 'xyz'"),
         ({"measures": []}, "no measures"),
@@ -689,10 +691,9 @@ def test_ids_with_lone_surrogates(tmp_path, place, source):
     for run in (file, hc.read_run(file)) if source != "integers" else ():
         assert hc.evaluate(one(1, odd), run, "AP").values["AP"].tolist() == [1.0]
     for text in ("\ud800", "a\udc7f", "\udd00"):
-        for read in (lambda: hc.read_run(one(2, text)), lambda: hc.read_qrels(one(1, text)),
-                     lambda: hc.evaluate(one(1, "b"), one(2, text))):
+        for read, value in ((hc.read_run, 2), (hc.read_qrels, 1), (lambda run: hc.evaluate(one(1, "b"), run), 2)):
             with pytest.raises(ValueError, match=r"(run|qrels): an id is .*: UTF-8 has no lone") as caught:
-                read()
+                read(one(value, text))
             assert type(caught.value) is ValueError
     pytest.importorskip("polars")
     assert found.to_polars()["query_id"].to_list() == ["q" + r"\xff\x80" * (place == "query")]
@@ -724,6 +725,8 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
         return sum(precisions) / Fraction(num_rel or 1)
     if name == "P":
         return Fraction(sum(hits[:k]), k)
+    if name == "Hits":
+        return sum(hits[:k])
     if name == "R":
         return Fraction(sum(hits[:k]), num_rel or 1)
     if name == "F1":
@@ -734,7 +737,7 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
         return int(any(hits[:k]))
     if name == "Rprec":
         return Fraction(sum(hits[:num_rel]), num_rel or 1)
-    if name == "RelP":
+    if name in ("RelP", "NEF"):
         return Fraction(sum(hits[:k]), min(k, num_rel) or 1)
     if name == "Judged":
         return Fraction(sum(level is not None for level in ranking[:k]), min(k, len(ranking)))
@@ -762,7 +765,7 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
 
 
 SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", "RelP@k", "Judged@k", "Bpref", "nDCG",
-        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k")
+        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k", "Hits@k", "NEF@k")
 
 
 @settings(max_examples=40, deadline=None)

@@ -18,6 +18,7 @@ cdef enum Kernel:
     KERNEL_AP
     KERNEL_P
     KERNEL_R
+    KERNEL_HITS
     KERNEL_F
     KERNEL_RR
     KERNEL_RPREC

@@ -1021,7 +1021,7 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
             value[0] = bpref(query, asked.rel, num_rel)
         return True
     if kernel == KERNEL_P or kernel == KERNEL_R or kernel == KERNEL_F or kernel == KERNEL_REL_P \
-            or kernel == KERNEL_RPREC_MULT:
+            or kernel == KERNEL_RPREC_MULT or kernel == KERNEL_HITS:
         if kernel == KERNEL_RPREC_MULT:
             square = asked.x * <double>num_rel + 0.9
             k = <int64_t>min(square, 4e18)
@@ -1033,6 +1033,8 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
             hits = <double>hits_to(query, asked.rel, k)
         if kernel == KERNEL_R:
             value[0] = hits / <double>num_rel
+        elif kernel == KERNEL_HITS:
+            value[0] = hits
         elif kernel == KERNEL_F:
             square = min(asked.x * asked.x, 1e200)  # beyond that F is recall, and the products stay finite
             value[0] = (1 + square) * hits / (<double>k + square * <double>num_rel)

@@ -1889,6 +1889,7 @@ KERNELS = {
     "AP": _retrieval.KERNEL_AP,
     "P": _retrieval.KERNEL_P,
     "R": _retrieval.KERNEL_R,
+    "Hits": _retrieval.KERNEL_HITS,
     "F": _retrieval.KERNEL_F,
     "RR": _retrieval.KERNEL_RR,
     "Rprec": _retrieval.KERNEL_RPREC,
