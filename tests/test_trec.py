@@ -66,8 +66,6 @@ def slow_run(text):
         if doc in docs:
             raise ValueError("twice")
         docs[doc] = float(score)
-    if not found:
-        raise ValueError("empty")
     return found
 
 
@@ -430,8 +428,6 @@ def test_nothing_of_the_caller_is_changed():
         ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
         ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
         ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
-        ("", "no documents"),
-        ("# only a note", "no documents"),
     ],
 )
 def test_bad_runs(tmp_path, files, text, problem):
@@ -470,7 +466,6 @@ def test_bad_qrels(tmp_path, text, problem):
         ({"q": {"d": "high"}}, r"the value in row 0 is 'high'"),
         ({"q": {"d": None}}, "is None"),
         ({"q": 3}, "holds int"),
-        ({}, "no documents"),
         ({"q": {1.5: 1.0}}, "an id is 1.5"),
         ({"q": {"d": 2**53 + 1}}, r"2\*\*53"),
         ({"query_id": ["q"], "doc_id": ["d"]}, "no column 'score'"),
@@ -640,10 +635,32 @@ def test_cells_that_are_missing(column, dtype):
         hc.read_run(run)
 
 
-def test_columns_without_rows():
-    for empty in ([], np.array([]), np.array([], int), np.array([], str)):
-        with pytest.raises(ValueError, match="run: no documents"):
-            hc.read_run({"qid": empty, "docid": empty, "score": empty})
+@pytest.mark.parametrize("source", [
+    {}, {"a": {}, "b": {}}, {"a": {}, "x": {}}, *({"qid": one, "docid": one, "score": one} for one in (
+        [], np.array([]), np.array([], int), np.array([], str))), "", "# only a note\n\n"], ids=repr)
+@pytest.mark.parametrize("qrels", [{"a": {"d": 1}, "b": {"d": 0}},
+                                   {"qid": np.array([1, 2]), "docid": np.array([1, 1]), "relevance": np.array([1, 0])}])
+def test_an_empty_run_lacks_every_query(tmp_path, source, qrels):
+    """`missing` says what that is: 0, no value, or an error."""
+    run = write(tmp_path, "run", source) if isinstance(source, str) else source
+    for one in (run, hc.read_run(run)):
+        found = hc.evaluate(qrels, one, ["AP", "NumRel", "nDCG", "infAP"])
+        assert found.means == {"AP": 0.0, "NumRel": 1.0, "nDCG": 0.0, "infAP": 0.0}
+        assert (found.counts["missing"], found.counts["extra"], found.tie_report()) == (2, 0, {})
+        assert found.level_strings() == ["", ""]
+        found = hc.evaluate(qrels, one, ["AP", "NumRel"], missing="skip")
+        assert np.isnan(found.means["AP"])
+        assert found.means["NumRel"] == 0
+        assert found.query_ids == []
+        with pytest.raises(ValueError, match=r"lacks queries '.', '.', which qrels has \(missing='raise'\)"):
+            hc.evaluate(qrels, one, "AP", missing="raise")
+    assert len(hc.read_run(run)) == 0
+
+
+def test_a_query_without_documents_is_missing():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}}
+    found = hc.evaluate(qrels, {"a": {"d": 1}, "b": {}, "x": {}}, "AP", missing="skip", extra="raise")
+    assert (found.means, found.missing) == ({"AP": 1.0}, ["b"])
 
 
 def test_ranks_beside_judgments_of_texts():

@@ -1421,9 +1421,7 @@ cdef class Run(Grouped):
                     raise_trouble(&parser, source, "run")
                 PyErr_CheckSignals()
             self.passed = passed_notes(&parser, source)
-            self.tag = shown(parser.tag, parser.tag_length) if parser.tag is not NULL else ""
-            if self.docs.size == 0:
-                raise ValueError(f"{source}: no documents")
+            self.tag = shown(parser.tag, parser.tag_length)
             self.group(query_of)
             self.check(&work)
         finally:
@@ -1434,16 +1432,17 @@ cdef class Run(Grouped):
 
     @staticmethod
     def from_columns(starts, list names, docs, const double[::1] scores, str source, ranks=None):
-        """From arrays; see `Grouped.take_columns`."""
+        """From arrays; see `Grouped.take_columns`. A query without documents is none of the run, as in a file."""
         cdef Run self = Run.__new__(Run)
         cdef Work work
+        full = np.diff(starts, append=scores.shape[0]) > 0
+        names = [name for name, some in zip(names, full, strict=True) if some]
+        starts = starts[full]
         cdef Py_ssize_t i
         cdef const double[::1] rank
         self.source = source
         self.tag = source
         self.take_columns(starts, names, docs, scores)
-        if self.docs.size == 0:
-            raise ValueError(f"{source}: no documents")
         for i in range(self.docs.size):
             if isnan(scores[i]):
                 raise ValueError(f"{source}: the score in row {i} is NaN")
@@ -1817,8 +1816,6 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
         PyMem_RawFree(docs.items)
     if apart:
         return None
-    if names.docs.size == 0:
-        raise ValueError(f"{source}: no documents")
     judged.tag = shown(parser.tag, parser.tag_length)
     judged.passed = passed_notes(&parser, source)
     judged.others = others

@@ -119,8 +119,7 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a score that is no number, NaN, a document twice in a query;
-        no documents at all.
+        Named by file and line: a wrong number of columns, a score that is no number, NaN, a document twice in a query.
 
     Examples
     --------
@@ -664,7 +663,7 @@ def evaluate(
     scores : {"float64", "float32"}
         ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
     missing : {"zero", "skip", "raise"}
-        Judged queries that the run lacks: as if nothing was retrieved, left out, or an error.
+        Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
     extra : {"skip", "raise"}
         Queries of the run that have no judgments.
     empty : {"zero", "skip", "raise"}
@@ -916,7 +915,7 @@ def _evaluate(
     retrieved = judged.num_retrieved()
     texts = judged.qrels.names.all_texts()
     here = retrieved >= 0
-    if not here.any():
+    if judged.others and not here.any():
         raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
     absent = [texts[i] for i in np.flatnonzero(~here)]
     if absent and rules.missing == "raise":
