@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 import hitcurve as hc
 from hitcurve import _trec
+from hitcurve.cli import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.trec import TieBand
 
@@ -1095,6 +1096,32 @@ def test_judged_only_and_depth():
     assert hc.evaluate(qrels, run, ["RR", "RR(judged_only=True)"]).means == {"RR": 0.25, "RR(judged_only=True)": 0.5}
     assert hc.evaluate(qrels, run, ["RR", "NumRet"], judged_only=True).means == {"RR": 0.5, "NumRet": 2}
     assert hc.evaluate(qrels, run, ["RR", "NumRet"], depth=3).means == {"RR": 0, "NumRet": 3}
+
+
+@given(
+    st.dictionaries(st.integers(0, 30), st.sampled_from([None, -2, -1, 0, 1, 9, 12]), min_size=1, max_size=12),
+    st.none() | st.integers(1, 14),
+    st.booleans(),
+    st.integers(1, 12),
+)
+def test_level_strings_are_of_the_documents_that_count(docs, depth, judged_only, length):
+    """As in trec_eval: the first documents, then those of them with a judgment, then the first of these."""
+    qrels = {f"d{i}": level for i, level in docs.items() if level is not None} | {"none": 1}
+    run = {f"d{i}": i // 4 for i in docs}
+    ranking = [qrels.get(doc) for doc in slow_ranking(run)][:depth]
+    if judged_only:
+        ranking = [level for level in ranking if level is not None and level >= 0]
+    marks = ["-" if one is None else "." if one < 0 else ">" if one > 9 else str(one) for one in ranking]
+    found = hc.evaluate({"q": qrels}, {"q": run}, "NumRet", depth=depth, judged_only=judged_only)
+    assert found.level_strings(length) == ["".join(marks[:length])]
+    assert found.means["NumRet"] == len(ranking)
+
+
+def test_relstring_of_the_command_knows_its_options(files, capsys):
+    qrels, run = files
+    for options, wanted in ([], "1-"), (["-J"], "1"), (["-M", "1"], "1"), (["-M", "1", "-J"], "1"):
+        main(["trec", str(qrels), str(run), "--format", "trec", "-q", "-m", "relstring", *options])
+        assert capsys.readouterr().out.splitlines()[0].split() == ["relstring", "q1", f"'{wanted}'"]
 
 
 def test_the_tie_report():

@@ -458,6 +458,7 @@ class Evaluation:
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
 
+        With ``depth=`` and ``judged_only=`` these are the first of those that the measures look at.
         Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
 
         Parameters
@@ -968,6 +969,16 @@ def _evaluate(
             for one in touched
         }
 
+    def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+        """Documents retrieved and the rows of a query, as far as the measures look at them."""
+        number, rows = max(int(retrieved[i]), 0), judged.table(i)
+        if rules.depth > 0:
+            number, rows = min(number, rules.depth), [row for row in rows if row[0] <= rules.depth]
+        if rules.judged_only:
+            rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
+            number = len(rows)
+        return number, rows
+
     shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
     if rules.scores == "float32":
         shared.append("scores in single precision")
@@ -994,7 +1005,7 @@ def _evaluate(
         ties=rules.ties,
         missing=[_text(one) for one in absent],
         extra=[_text(one) for one in judged.others],
-        tables=lambda: [(max(int(retrieved[i]), 0), judged.table(i)) for i in places],
+        tables=lambda: [table(i) for i in places],
     )
 
 
