@@ -11,12 +11,15 @@ import json
 import lzma
 import math
 import multiprocessing
+import os
 import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import _trec
+from hitcurve import _trec, trec
 from hitcurve.cli import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.trec import TieBand
@@ -180,6 +183,83 @@ def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
             assert _trec.judge_buffer(qrels, run_text, "f") is None
         except ValueError as error:
             assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+def judged_or_refused(judge):
+    try:
+        found = judge()
+    except ValueError as error:
+        return str(error)
+    if found is None:
+        return None
+    tables = [found.table(i) for i in range(len(found.qrels))]
+    return tables, found.num_retrieved().tolist(), found.others, found.passed, found.tag, found.ties
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90), st.booleans()
+)
+def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
+    """Errors and their lines, notes and the tag included."""
+    qrels = _trec.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "_PIECE", size)
+        path = str(write(Path(folder), "run", mark + text))
+        with trec._opened(path, pieces=True) as (name, pieces):
+            assert isinstance(pieces, trec._File) == bool(mark + text)
+            assert name == path
+            places = []
+            options = {"strict": strict, "progress": places.append}
+            found = judged_or_refused(lambda: _trec.judge_buffer(qrels, pieces, "f", **options))
+            assert pieces == b"" or pieces.read() == mark + text
+    assert found == judged_or_refused(lambda: _trec.judge_buffer(qrels, mark + text, "f", strict=strict))
+    assert places == sorted(places)
+    assert not places or isinstance(found, str) or found is None or places[-1] == len(mark + text)
+
+
+@pytest.mark.parametrize("change", ["truncate", "append", "overwrite"])
+def test_a_file_that_changes_while_it_is_read(tmp_path, change):
+    """An error that says so. In a process of its own: a mapped file that is cut short ends the process."""
+    code = f"""
+        import os, sys, time
+        from pathlib import Path
+        import hitcurve as hc
+        path = Path(sys.argv[1])
+        text = "".join(f"{{q}} Q0 d{{i}} 1 {{-i}} tag\\n" for q in range(200) for i in range(1000))
+        path.write_text(text)
+
+        def progress(place):
+            if 0 < place < 0.8 * len(text):
+                time.sleep(0.02)  # what a file system tells from the time before
+                with open(path, "r+b") as file:
+                    if {change!r} == "truncate":
+                        file.truncate(place)
+                    else:
+                        file.seek(0, os.SEEK_END if {change!r} == "append" else os.SEEK_SET)
+                        file.write(b"1 Q0 other 1 1 tag\\n")
+
+        print(hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR").means)
+        hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR", progress=progress)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "{'RR': 0.25}\n"
+    assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
+
+
+@pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])
+def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, read):
+    path = write(tmp_path, "file", (RUN if read is hc.read_run else QRELS) * 2000)
+
+    class Cut(io.FileIO):
+        def readall(self):
+            os.truncate(path, 1000)
+            return super().readall()
+
+    monkeypatch.setattr(trec, "open", lambda name, *_: Cut(name), raising=False)
+    with pytest.raises(ValueError, match="file: changed while it was read"):
+        read(path)
 
 
 @settings(max_examples=150, deadline=None)

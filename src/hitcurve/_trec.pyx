@@ -374,6 +374,7 @@ cdef struct Line:
 
 cdef struct Parser:
     const char* begin
+    Py_ssize_t lines       # before that, in a file that is read piece by piece
     const char* p
     const char* end
     bint strict
@@ -385,7 +386,8 @@ cdef struct Parser:
     int64_t field_length
     const char* other      # the document met before, or NULL
     int64_t[3] passed      # how often something was let pass
-    (const char*)[3] first  # and the line where it first was
+    (const char*)[3] first  # and where it first was, if in this piece
+    Py_ssize_t[3] first_line  # or the line where it was
     const char* tag
     int64_t tag_length
     const char* query      # the query being read
@@ -642,20 +644,30 @@ cdef object raise_trouble(Parser* parser, str source, str kind):
     raise ValueError(f"{source}, line {place}: {problem}{hint}: {line!r}")
 
 
-cdef object line_number(Parser* parser, const char* start):
+cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil:
     cdef const char* p = parser.begin
-    cdef Py_ssize_t lines = 1
-    while True:
-        p = <const char*>memchr(p, 10, parser.end - p)
-        if p is NULL or p >= start:
-            return lines
-        lines += 1
-        p += 1
+    cdef Py_ssize_t lines = parser.lines + 1, i, n
+    cdef uint8_t few
+    while p < start:
+        n = min(start - p, 240)  # as many as compilers count in bytes
+        few = 0
+        for i in range(n):
+            few += p[i] == 10
+        lines += few
+        p += n
+    return lines
 
 
 cdef str shown(const char* text, int64_t length):
     cut = PyBytes_FromStringAndSize(text, min(length, 120)).decode("utf-8", "backslashreplace").rstrip("\r")
     return cut if length <= 120 else cut + "..."
+
+
+cdef str tag_of(Parser* parser, str earlier):
+    """The last tag, or that of earlier pieces."""
+    tag = earlier if parser.tag is NULL else shown(parser.tag, parser.tag_length)
+    parser.tag = NULL
+    return tag
 
 
 cdef list passed_notes(Parser* parser, str source):
@@ -667,16 +679,28 @@ cdef list passed_notes(Parser* parser, str source):
     for kind in range(<int>PASSED_KINDS):
         if parser.passed[kind]:
             plural = "" if parser.passed[kind] == 1 else "s"
-            notes.append(f"{source}: {parser.passed[kind]} {words[kind] % plural}, "
-                         f"first in line {line_number(parser, parser.first[kind])}")
+            note_line(parser, kind)
+            notes.append(f"{source}: {parser.passed[kind]} {words[kind] % plural}, first in line {parser.first_line[kind]}")
     return notes
+
+
+cdef void note_line(Parser* parser, int kind) noexcept nogil:
+    if parser.passed[kind] and parser.first_line[kind] == 0:
+        parser.first_line[kind] = line_number(parser, parser.first[kind])
 
 
 cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept:
     memset(parser, 0, sizeof(Parser))
+    parser.strict = strict
+    parse_from(parser, begin, length, True)
+
+
+cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil:
+    """The next text to parse; the first one some editors begin with the mark of UTF-8."""
     parser.begin = parser.p = begin
     parser.end = begin + length
-    parser.strict = strict
+    if first and length >= 3 and memcmp(begin, b"\xef\xbb\xbf", 3) == 0:
+        parser.begin = parser.p = begin + 3
 
 
 # --------------------------------------------------------------------------------------------------------------- sorting
@@ -1421,7 +1445,7 @@ cdef class Run(Grouped):
                     raise_trouble(&parser, source, "run")
                 PyErr_CheckSignals()
             self.passed = passed_notes(&parser, source)
-            self.tag = shown(parser.tag, parser.tag_length)
+            self.tag = tag_of(&parser, "")
             self.group(query_of)
             self.check(&work)
         finally:
@@ -1746,27 +1770,31 @@ cdef int raise_rank(Run run, Trouble problem, Py_ssize_t query, Py_ssize_t bad, 
     raise ValueError(f"{run.source}: document {shown(text, length)!r} {what}, and ties='rank' needs one for each")
 
 
-def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single=False, bint strict=True,
+def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True,
                  progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
-    Returns None where the lines of a query are not together: then read it as a whole. `progress(offset)` is called
-    now and then.
+    `text` is all of it, or has a method `more(done)` that gives it piece by piece: see `hitcurve.trec`. Returns None
+    where the lines of a query are not together: then read it as a whole. `progress(offset)` is called now and then.
     """
     cdef Judged judged = Judged.__new__(Judged)
     cdef Names names = Names()
-    cdef Parser parser
+    cdef Parser parser, before
     cdef Work work
     cdef Docs docs
     cdef Doc name
     cdef const char* begin
-    cdef Py_ssize_t length, lines, query, bad = 0, other = 0
-    cdef bint more = True, apart = False
+    cdef Py_ssize_t length, lines, query, bad = 0, other = 0, offset = 0
+    cdef bint more = True, apart = False, last = True, cut = False
+    cdef int kind
     cdef Trouble problem = NO_TROUBLE
     cdef Order rule = ORDERS[order]
     if qrels.integers:
         qrels = qrels.as_text()
-    _keep = hold(buffer, &begin, &length)
+    pieces = getattr(text, "more", None)
+    if pieces is not None:
+        text, last = pieces(0)
+    _keep = hold(text, &begin, &length)
     judged.start(qrels, source)
     start_parser(&parser, begin, length, strict)
     parser.single = single
@@ -1779,22 +1807,29 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
             with nogil:
                 lines = 0
                 while lines < LINES_AT_ONCE:
+                    before = parser
                     problem = parse_query(&parser, &docs, &more)
-                    if problem != NO_TROUBLE or not more:
+                    cut = problem == NO_TROUBLE and parser.p >= parser.end and not last
+                    if problem != NO_TROUBLE or cut or not more:
                         break
                     lines += docs.size
                     set_text(&name, parser.query, parser.query_length)
                     if names.find(&name) >= 0:
                         apart = True
                         break
-                    if names.add(&name) < 0:
-                        problem = trouble(&parser, TROUBLE_MEMORY, NULL, NULL)
-                        break
                     query = qrels.names.find(&name)
                     if query < 0:
-                        problem = check_twice(docs.items, docs.size, &work, &bad, &other)
                         with gil:
-                            others.append(name_bytes(&name))
+                            own = name_bytes(&name)
+                            others.append(own)
+                            name.text = PyBytes_AS_STRING(own)
+                    else:
+                        name.text = qrels.names.docs.items[query].text
+                    if names.add(&name) < 0:  # by a text that stays
+                        problem = trouble(&parser, TROUBLE_MEMORY, NULL, NULL)
+                        break
+                    if query < 0:
+                        problem = check_twice(docs.items, docs.size, &work, &bad, &other)
                     else:
                         problem = judged.add_query(query, docs.items, docs.size, rule, &work, &bad, &other)
                     if problem != NO_TROUBLE:
@@ -1810,13 +1845,25 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
                 raise_trouble(&parser, source, "run")
             PyErr_CheckSignals()
             if progress is not None:
-                progress(parser.p - begin)
+                progress(offset + parser.p - begin)
+            if cut:  # what the piece cuts is read again, with more of it
+                parser = before
+                more = True
+                judged.tag = tag_of(&parser, judged.tag)
+                for kind in range(<int>PASSED_KINDS):
+                    note_line(&parser, kind)
+                parser.lines = line_number(&parser, parser.p) - 1
+                length = parser.p - begin
+                offset += length
+                text, last = pieces(length)
+                _keep = hold(text, &begin, &length)
+                parse_from(&parser, begin, length, offset == 0)
     finally:
         free_work(&work)
         PyMem_RawFree(docs.items)
     if apart:
         return None
-    judged.tag = shown(parser.tag, parser.tag_length)
+    judged.tag = tag_of(&parser, judged.tag)
     judged.passed = passed_notes(&parser, source)
     judged.others = others
     return judged

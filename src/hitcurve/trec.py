@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -26,6 +27,8 @@ TIES = ("docid", "expected", "worst", "best", "order", "rank")
 _QUERY = ("query_id", "qid", "q_id")
 _DOC = ("doc_id", "docno", "docid")
 _BEYOND = 2**62
+_PIECE = 1 << 20  # bytes of a file read at once
+_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, xz, bzip2, zstd
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -76,11 +79,11 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, (str, os.PathLike)):
-        name, text = _open(source)
-        if text is not None:
-            found = Qrels.from_buffer(text, name, strict)
-            _warn(found.passed)
-            return found
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Qrels.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
         source = _parquet(source)
     else:
         name = "qrels"
@@ -110,7 +113,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
         `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
     strict : bool, default True
         False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
-        0 if there is none. A warning says how often. NaN and a document twice in a query are errors always.
+        0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
+        are errors always.
 
     Returns
     -------
@@ -119,7 +123,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a score that is no number, NaN, a document twice in a query.
+        Named by file and line: a wrong number of columns, a score that is no number, NaN or beyond a double, a document
+        twice in a query. A file that changes while it is read.
 
     Examples
     --------
@@ -130,11 +135,11 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     if isinstance(source, Run):
         return source
     if isinstance(source, (str, os.PathLike)):
-        name, text = _open(source)
-        if text is not None:
-            found = Run.from_buffer(text, name, strict)
-            _warn(found.passed)
-            return found
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Run.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
         source = _parquet(source)
     else:
         name = "run"
@@ -147,56 +152,100 @@ def _warn(notes: Sequence[str]) -> None:
         warnings.warn(note, stacklevel=4)
 
 
-def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
-    """The text of a file, decompressed if need be; None for Parquet."""
-    import mmap
-    import stat
+class _File:
+    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
+
+    def __init__(self, name: str) -> None:
+        import stat
+
+        self.name = name
+        self.file = open(name, "rb", 0)  # noqa: SIM115 - closed by `_opened`
+        self.state = self._state()
+        self.regular = stat.S_ISREG(os.fstat(self.file.fileno()).st_mode) and self.state[0] > 0
+        self.room = bytearray(_PIECE if self.regular else 0)
+        self.held = self.place = 0
+
+    def _state(self) -> tuple[int, int]:
+        """What differs once the file was written to."""
+        state = os.fstat(self.file.fileno())
+        return state.st_size, state.st_mtime_ns
+
+    def _check(self, some: Any) -> None:
+        if self.regular and (not some or self._state() != self.state):
+            raise ValueError(f"{self.name}: changed while it was read")
+
+    def head(self) -> bytes:
+        """The bytes that tell its form; none of what is no regular file, and can be read but once."""
+        head = self.file.read(6) if self.regular else b""
+        if self.regular:
+            self.file.seek(0)
+        return head
+
+    def read(self) -> bytes:
+        """All of it."""
+        if self.regular:
+            self.file.seek(0)
+        text = self.file.readall()
+        self._check(text)
+        return text
+
+    def more(self, done: int) -> tuple[memoryview, bool]:
+        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
+        tail = self.held - done
+        room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
+        room[:tail] = self.room[done : self.held]
+        self.room, self.held = room, tail
+        while self.held < len(room) and self.place < self.state[0]:
+            got = self.file.readinto(memoryview(room)[self.held :])
+            self._check(got)
+            self.held += got
+            self.place += got
+        last = self.place >= self.state[0]
+        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], pieces: bool = False) -> Iterator[tuple[str, Any]]:
+    """Name and text of a file, decompressed if need be; None for Parquet. With `pieces` a plain one as a `_File`."""
     import sys
 
     name = os.fspath(path)
     if name == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed")
-        return "standard input", _unmarked(sys.stdin.buffer.read(), "standard input")
-    with open(name, "rb") as file:
-        state = os.fstat(file.fileno())
-        if stat.S_ISREG(state.st_mode) and state.st_size > 0:
-            text: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        else:
-            text = file.read()
-    if text[:4] == b"PAR1":
-        return name, None
-    return name, _unmarked(text, name)
+        yield "standard input", _plain(sys.stdin.buffer.read(), "standard input")
+        return
+    source = _File(name)
+    with source.file:
+        head = source.head()
+        if pieces and source.regular and not head.startswith((b"PAR1", *_PACKED)):
+            yield name, source
+            return
+        text = head if head[:4] == b"PAR1" else source.read()
+        yield name, None if text[:4] == b"PAR1" else _plain(text, name)
 
 
-def _unmarked(text: Any, name: str) -> Any:
-    """The text itself: decompressed, and without the mark of UTF-8 that some editors begin a file with."""
-    text = _plain(text, name)
-    return memoryview(text)[3:] if text[:3] == b"\xef\xbb\xbf" else text
-
-
-def _plain(text: Any, name: str) -> Any:
-    head = text[:6]
-    if head[:2] == b"\x1f\x8b":
+def _plain(text: bytes, name: str) -> Any:
+    if not text.startswith(_PACKED):
+        return text
+    if text.startswith(_PACKED[0]):
         import gzip
 
         opened: Any = gzip
-    elif head == b"\xfd7zXZ\x00":
+    elif text.startswith(_PACKED[1]):
         import lzma
 
         opened = lzma
-    elif head[:3] == b"BZh":
+    elif text.startswith(_PACKED[2]):
         import bz2
 
         opened = bz2
-    elif head[:4] == b"\x28\xb5\x2f\xfd":
+    else:
         try:
             import pyarrow
         except ImportError:
             raise ImportError(f"{name}: zstd needs pyarrow: pip install hitcurve[files]") from None
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
-    else:
-        return text
     try:
         return opened.decompress(text)
     except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
@@ -762,13 +811,14 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
     order = rules.ties if rules.ties in ("order", "rank") else "score"
     single = rules.scores == "float32"
     if isinstance(run, (str, os.PathLike)):
-        name, text = _open(run)
-        if text is not None:
-            found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, _freeing(text, progress))
-            if found is None:  # lines of a query apart
-                found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
-            _warn(found.passed)
-            return found
+        with _opened(run, pieces=True) as (name, text):
+            if text is not None:
+                found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
+                if found is None:  # lines of a query apart
+                    text = text.read() if isinstance(text, _File) else text
+                    found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
+                _warn(found.passed)
+                return found
         run = _parquet(run)
     if not isinstance(run, Run):
         starts, names, docs, values, ranks = _columns(run, ("score",), "run")
@@ -778,29 +828,6 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
             return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
         run = Run.from_columns(starts, names, docs, values, "run", ranks)
     return _trec.judge(qrels, run, order, single)
-
-
-def _freeing(text: Any, progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
-    """Gives the pages of a mapped file back as they are done with, so that memory does not grow with the file."""
-    if not hasattr(text, "madvise"):
-        return progress
-    import mmap
-
-    unneeded = getattr(mmap, "MADV_DONTNEED", None)
-    if unneeded is None:
-        return progress
-    done = 0
-
-    def step(place: int) -> None:
-        nonlocal done
-        window = (place - done) >> 24 << 24
-        if window:
-            text.madvise(unneeded, done, window)
-            done += window
-        if progress is not None:
-            progress(place)
-
-    return step
 
 
 def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
