@@ -11,10 +11,15 @@ import json
 import lzma
 import math
 import multiprocessing
+import os
 import pickle
 import re
+import subprocess
 import sys
+import tempfile
+import textwrap
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +27,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import _trec
+from hitcurve import _trec, trec
+from hitcurve.cli import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.trec import TieBand
 
@@ -57,14 +63,13 @@ def slow_lines(text, wanted):
 def slow_run(text):
     found = {}
     for query, _, doc, _, score, _ in slow_lines(text, 6):
-        if not re.fullmatch(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf(inity)?", score, re.I):
+        number = re.fullmatch(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|([-+]?inf(inity)?)", score, re.I)
+        if not number or (math.isinf(float(score)) and not number[3]):
             raise ValueError("score")
         docs = found.setdefault(query, {})
         if doc in docs:
             raise ValueError("twice")
         docs[doc] = float(score)
-    if not found:
-        raise ValueError("empty")
     return found
 
 
@@ -108,10 +113,12 @@ def slow_tables(qrels, run):
 
 word = st.sampled_from([b"a", b"b", b"doc-1", b"doc-10", b"doc-2", b"q1", b"q2", b"clueweb09-en0000-00", "é".encode()])
 score = st.sampled_from(
-    [b"1", b"1.0", b"2.5", b"-3", b"1e-5", b"12.345678901234567", b"0.1234567890123456789", b"1e400", b"-0.0", b"0",
+    [b"1", b"1.0", b"2.5", b"-3", b"1e-5", b"12.345678901234567", b"0.1234567890123456789", b"1e300", b"-0.0", b"0",
      b".5", b"5.", b"+1", b"123456789012345678901234567890", b"1e-400", b"4.9e-324", b"inf", b"-Infinity"]
 ) | st.floats(allow_nan=False).map(lambda value: repr(value).encode())
-odd = st.sampled_from([b"", b"x", b"nan", b"1e", b"1_0", b"0x10", b"#", b"--1", b"1.5.2", b"\x00", b"1,5"])
+odd = st.sampled_from(
+    [b"", b"x", b"nan", b"1e", b"1_0", b"0x10", b"#", b"--1", b"1.5.2", b"\x00", b"1,5", b"1e400", b"-1.8e308"]
+)
 gap = st.sampled_from([b" ", b"\t", b"  \t ", b" \r ", b"\v"])
 
 
@@ -176,6 +183,83 @@ def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
             assert _trec.judge_buffer(qrels, run_text, "f") is None
         except ValueError as error:
             assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+def judged_or_refused(judge):
+    try:
+        found = judge()
+    except ValueError as error:
+        return str(error)
+    if found is None:
+        return None
+    tables = [found.table(i) for i in range(len(found.qrels))]
+    return tables, found.num_retrieved().tolist(), found.others, found.passed, found.tag, found.ties
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90), st.booleans()
+)
+def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
+    """Errors and their lines, notes and the tag included."""
+    qrels = _trec.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "_PIECE", size)
+        path = str(write(Path(folder), "run", mark + text))
+        with trec._opened(path, pieces=True) as (name, pieces):
+            assert isinstance(pieces, trec._File) == bool(mark + text)
+            assert name == path
+            places = []
+            options = {"strict": strict, "progress": places.append}
+            found = judged_or_refused(lambda: _trec.judge_buffer(qrels, pieces, "f", **options))
+            assert pieces == b"" or pieces.read() == mark + text
+    assert found == judged_or_refused(lambda: _trec.judge_buffer(qrels, mark + text, "f", strict=strict))
+    assert places == sorted(places)
+    assert not places or isinstance(found, str) or found is None or places[-1] == len(mark + text)
+
+
+@pytest.mark.parametrize("change", ["truncate", "append", "overwrite"])
+def test_a_file_that_changes_while_it_is_read(tmp_path, change):
+    """An error that says so. In a process of its own: a mapped file that is cut short ends the process."""
+    code = f"""
+        import os, sys, time
+        from pathlib import Path
+        import hitcurve as hc
+        path = Path(sys.argv[1])
+        text = "".join(f"{{q}} Q0 d{{i}} 1 {{-i}} tag\\n" for q in range(200) for i in range(1000))
+        path.write_text(text)
+
+        def progress(place):
+            if 0 < place < 0.8 * len(text):
+                time.sleep(0.02)  # what a file system tells from the time before
+                with open(path, "r+b") as file:
+                    if {change!r} == "truncate":
+                        file.truncate(place)
+                    else:
+                        file.seek(0, os.SEEK_END if {change!r} == "append" else os.SEEK_SET)
+                        file.write(b"1 Q0 other 1 1 tag\\n")
+
+        print(hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR").means)
+        hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR", progress=progress)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "{'RR': 0.25}\n"
+    assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
+
+
+@pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])
+def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, read):
+    path = write(tmp_path, "file", (RUN if read is hc.read_run else QRELS) * 2000)
+
+    class Cut(io.FileIO):
+        def readall(self):
+            os.truncate(path, 1000)
+            return super().readall()
+
+    monkeypatch.setattr(trec, "open", lambda name, *_: Cut(name), raising=False)
+    with pytest.raises(ValueError, match="file: changed while it was read"):
+        read(path)
 
 
 @settings(max_examples=150, deadline=None)
@@ -414,13 +498,17 @@ def test_nothing_of_the_caller_is_changed():
     [
         ("q Q0 d 1 1.0 t\nq Q0 e 2 0.5\n", r"line 2: has 5 columns, a line of a run has six.*: 'q Q0 e 2 0.5'$"),
         ("q Q0 d 1 1.0 t more\n", r"line 1: has 7 columns.*strict=False"),
+        ("q Q0 d 1 tag\n", r"line 1: has 5 columns, a line of a run has six.*: 'q Q0 d 1 tag'$"),
+        ("q Q0 a document 1 1.0 t\n", r"line 1: has 7 columns"),
+        ("q Q0 d 1 1e999 t\n", r"line 1: the score '1e999' is beyond the range of a double: 'q Q0 d 1 1e999 t'$"),
+        ("q Q0 d 1 -1.8e308 t\n", r"line 1: the score '-1.8e308' is beyond the range of a double"),
+        ("q Q0 d 1 1" + 400 * "0" + " t\n", r"line 1: the score '10+\.\.\.' is beyond the range of a double"),
+        ("q Q0 d 1 0x10 t\n", r"line 1: the score '0x10' is no number"),
         ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is no number.*: 'q Q0 d 1 foo t'$"),
         ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is no number"),
         ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
         ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
         ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
-        ("", "no documents"),
-        ("# only a note", "no documents"),
     ],
 )
 def test_bad_runs(tmp_path, files, text, problem):
@@ -436,6 +524,7 @@ def test_bad_runs(tmp_path, files, text, problem):
     [
         ("q 0 d\n", r"line 1: has 3 columns, a line of qrels has four"),
         ("q 0 d 1 5\n", r"line 1: has 5 columns"),
+        ("q 0 a document 1\n", r"line 1: has 5 columns, a line of qrels has four"),
         ("q 0 d x\n", r"line 1: the relevance 'x' is no number"),
         ("q 0 d 0.5\n", r"line 1: the relevance '0.5' is not a whole number .*strict=False"),
         ("q 0 d nan\n", r"line 1: the relevance is NaN"),
@@ -458,7 +547,6 @@ def test_bad_qrels(tmp_path, text, problem):
         ({"q": {"d": "high"}}, r"the value in row 0 is 'high'"),
         ({"q": {"d": None}}, "is None"),
         ({"q": 3}, "holds int"),
-        ({}, "no documents"),
         ({"q": {1.5: 1.0}}, "an id is 1.5"),
         ({"q": {"d": 2**53 + 1}}, r"2\*\*53"),
         ({"query_id": ["q"], "doc_id": ["d"]}, "no column 'score'"),
@@ -492,6 +580,30 @@ def test_lenient_reading_is_trec_evals(tmp_path):
         hc.evaluate({"q": {"a": 1}}, write(tmp_path, "nan", "q Q0 a 1 nan t\n"), strict=False)
 
 
+HEXADECIMAL = {
+    "0x10": 16, "0X1.8p1": 3, "-0x.8": -0.5, "+0x1p-3z": 0.125, "0xfFg": 255, "0x1.8.1": 1.5, "0x1p": 1, "0x1p+": 1,
+    "0x": 0, "0x.": 0, "0xg": 0, "x10": 0, "00x10": 0, "0x1p-1080": 0, "0x1.fffffffffffffp1023": sys.float_info.max,
+}
+
+
+@pytest.mark.parametrize("text", HEXADECIMAL)
+def test_lenient_reading_of_hexadecimal_scores(text):
+    """As C reads them, and so trec_eval: tied with just this double."""
+    value = float(HEXADECIMAL[text])
+    scores = [text, repr(value), repr(math.nextafter(value, math.inf)), repr(math.nextafter(value, -math.inf))]
+    run = "".join(f"q Q0 d{i} 1 {score} t\n" for i, score in enumerate(scores)).encode()
+    judged = _trec.judge(hc.read_qrels({"q": {"d0": 1}}), _trec.Run.from_buffer(run, "f", False))
+    assert [row[1:3] for row in judged.table(0)] == [(1, 2)]
+    with pytest.raises(ValueError, match=r"line 1: the score .* is no number"):
+        _trec.Run.from_buffer(run, "f")
+
+
+def test_lenient_reading_of_scores_that_no_double_holds(tmp_path):
+    for text in ("1e999", "-1e309x", "0x1p1024", "0x1.fffffffffffff8p1023"):
+        with pytest.raises(ValueError, match=re.escape(f"the score '{text}' is beyond the range of a double")):
+            hc.read_run(write(tmp_path, "run", f"q Q0 a 1 {text} t\n"), strict=False)
+
+
 def test_queries_on_one_side_only():
     qrels = {"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 0}}
     run = {"a": {"d": 1.0}, "c": {"d": 1.0}, "x": {"d": 1.0}}
@@ -519,6 +631,8 @@ def test_queries_on_one_side_only():
         ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
         ({"measures": "BEDROC"}, "not on a run"),
+        ({"measures": "map@5"}, "write AP@5"),
+        ({"measures": "Hits@1%"}, "give a rank"),
         ({"measures": "P@1%"}, "give a rank"),
         ({"measures": "xyz"}, "no measure 'xyz'"),
         ({"measures": []}, "no measures"),
@@ -606,10 +720,32 @@ def test_cells_that_are_missing(column, dtype):
         hc.read_run(run)
 
 
-def test_columns_without_rows():
-    for empty in ([], np.array([]), np.array([], int), np.array([], str)):
-        with pytest.raises(ValueError, match="run: no documents"):
-            hc.read_run({"qid": empty, "docid": empty, "score": empty})
+@pytest.mark.parametrize("source", [
+    {}, {"a": {}, "b": {}}, {"a": {}, "x": {}}, *({"qid": one, "docid": one, "score": one} for one in (
+        [], np.array([]), np.array([], int), np.array([], str))), "", "# only a note\n\n"], ids=repr)
+@pytest.mark.parametrize("qrels", [{"a": {"d": 1}, "b": {"d": 0}},
+                                   {"qid": np.array([1, 2]), "docid": np.array([1, 1]), "relevance": np.array([1, 0])}])
+def test_an_empty_run_lacks_every_query(tmp_path, source, qrels):
+    """`missing` says what that is: 0, no value, or an error."""
+    run = write(tmp_path, "run", source) if isinstance(source, str) else source
+    for one in (run, hc.read_run(run)):
+        found = hc.evaluate(qrels, one, ["AP", "NumRel", "nDCG", "infAP"])
+        assert found.means == {"AP": 0.0, "NumRel": 1.0, "nDCG": 0.0, "infAP": 0.0}
+        assert (found.counts["missing"], found.counts["extra"], found.tie_report()) == (2, 0, {})
+        assert found.level_strings() == ["", ""]
+        found = hc.evaluate(qrels, one, ["AP", "NumRel"], missing="skip")
+        assert np.isnan(found.means["AP"])
+        assert found.means["NumRel"] == 0
+        assert found.query_ids == []
+        with pytest.raises(ValueError, match=r"lacks queries '.', '.', which qrels has \(missing='raise'\)"):
+            hc.evaluate(qrels, one, "AP", missing="raise")
+    assert len(hc.read_run(run)) == 0
+
+
+def test_a_query_without_documents_is_missing():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}}
+    found = hc.evaluate(qrels, {"a": {"d": 1}, "b": {}, "x": {}}, "AP", missing="skip", extra="raise")
+    assert (found.means, found.missing) == ({"AP": 1.0}, ["b"])
 
 
 def test_ranks_beside_judgments_of_texts():
@@ -632,6 +768,37 @@ def test_levels_and_depths_beyond_all():
 def test_the_largest_integer_is_no_score():
     with pytest.raises(ValueError, match="an integer beyond 2\\*\\*53, which a double cannot hold"):
         hc.read_run({"qid": ["q"], "docid": ["a"], "score": np.array([2**63 - 1])})
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [("nested", "query"), ("nested", "document"), ("columns", "query"), ("columns", "document"), ("integers", "query")],
+)
+def test_ids_with_lone_surrogates(tmp_path, place, source):
+    """Those that stand for a byte of a file that is no UTF-8 are that byte; others are in no file."""
+
+    def one(value, odd):
+        query, doc = ("q" + odd, "d") if place == "query" else ("q", "d" + odd)
+        if source == "nested":
+            return {query: {doc: value}}
+        value_name = "relevance" if value == 1 else "score"
+        doc = 7 if source == "integers" else doc
+        return {"query_id": [query], "doc_id": np.array([doc]) if source == "integers" else [doc], value_name: [value]}
+
+    odd = "\udcff\udc80"
+    found = hc.evaluate(one(1, odd), one(2, odd), "AP")
+    assert found.means == {"AP": 1.0}
+    line = "q{} Q0 d{} 1 2 t\n".format(*((odd, "") if place == "query" else ("", odd)))
+    file = write(tmp_path, "run", line.encode("utf-8", "surrogateescape"))
+    for run in (file, hc.read_run(file)) if source != "integers" else ():
+        assert hc.evaluate(one(1, odd), run, "AP").values["AP"].tolist() == [1.0]
+    for text in ("\ud800", "a\udc7f", "\udd00"):
+        for read, value in ((hc.read_run, 2), (hc.read_qrels, 1), (lambda run: hc.evaluate(one(1, "b"), run), 2)):
+            with pytest.raises(ValueError, match=r"(run|qrels): an id is .*: UTF-8 has no lone") as caught:
+                read(one(value, text))
+            assert type(caught.value) is ValueError
+    pytest.importorskip("polars")
+    assert found.to_polars()["query_id"].to_list() == ["q" + r"\xff\x80" * (place == "query")]
 
 
 def test_measures_are_names():
@@ -660,6 +827,8 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
         return sum(precisions) / Fraction(num_rel or 1)
     if name == "P":
         return Fraction(sum(hits[:k]), k)
+    if name == "Hits":
+        return sum(hits[:k])
     if name == "R":
         return Fraction(sum(hits[:k]), num_rel or 1)
     if name == "F1":
@@ -670,7 +839,7 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
         return int(any(hits[:k]))
     if name == "Rprec":
         return Fraction(sum(hits[:num_rel]), num_rel or 1)
-    if name == "RelP":
+    if name in ("RelP", "NEF"):
         return Fraction(sum(hits[:k]), min(k, num_rel) or 1)
     if name == "Judged":
         return Fraction(sum(level is not None for level in ranking[:k]), min(k, len(ranking)))
@@ -698,7 +867,7 @@ def slow_measure(name, ranking, levels, k=None, rel=1):
 
 
 SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", "RelP@k", "Judged@k", "Bpref", "nDCG",
-        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k")
+        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k", "Hits@k", "NEF@k")
 
 
 @settings(max_examples=40, deadline=None)
@@ -741,6 +910,238 @@ def test_all_readings_of_ties_against_all_orders(docs, unretrieved, k, rel):
             assert mean == pytest.approx(float(value), rel=1e-13, abs=1e-15), (name, ties)
 
 
+def each_order(run):
+    """The rankings that equal scores leave open, each as a run without ties; documents of one score in all orders."""
+    ranked = sorted(run, key=lambda doc: -run[doc])
+    groups = [list(group) for _, group in itertools.groupby(ranked, key=run.__getitem__)]
+    for order in itertools.product(*(list(itertools.permutations(group)) for group in groups)):
+        ranking = [doc for group in order for doc in group]
+        yield {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
+
+
+READ = [record for record in MEASURES if record.kernel and record.ties]
+WITH_GAINS = [record.name for record in READ if any(option.name == "gains" for option in record.options)]
+
+
+def readable(k, rel, gains):
+    """Every measure of a run that has readings of ties, and its options, with the measure's record."""
+    written = [f"{root}(gains={{{','.join(f'{level}:{gain}' for level, gain in gains.items())}}})"
+               for root in WITH_GAINS] if gains else []
+    written += [f"{written[0]}@{k}"] if gains else []
+    for record in READ:
+        head = {"F": "F2"}.get(record.name, record.name)
+        written += [head] if "" in record.cutoffs else []
+        written += [f"{head}@{k}"] if "k" in record.cutoffs else []
+    written += [f"IPrec@{one}" for one in ("0", "0.4", "1.0")] + [f"IPrec(levels=trec_eval{v})@0.3" for v in (9, 10)]
+    written += ["IPrecAvg(at=0.2/0.7)", f"AP(norm=min)@{k}", "nDCG(dcg=exp-log2)", f"RBP(p=0.5,rel={rel})",
+                f"RBP(rel={rel})@{k}", "ERR(max=3)", f"ERR(max=6)@{k}", f"infAP(rel={rel})", "infAP(judged_only=True)",
+                "RprecMult(1.7)"]
+    written += [f"AP(interp={one})" for one in ("11-point", "101-point", "all-point", "trapezoid", "continuous")]
+    found = {measure.name: measure for measure in map(parse, written)}
+    assert {measure.record for measure in found.values()} == set(READ)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    docs=st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=6),
+    unretrieved=st.lists(st.integers(-2, 3), max_size=2),
+    k=st.integers(1, 6),
+    rel=st.integers(-1, 2),
+    gains=st.dictionaries(st.integers(0, 3), st.sampled_from(["-2", "-1", "-0.5", "0", "0.25", "1", "3", "9", "10"])),
+)
+def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gains):
+    """The bounds are the least and the greatest value over all orders, and every value lies between them.
+
+    Which way round, the record says. What cannot be bounded is an error that names measure and query.
+    """
+    run = {f"d{i}": float(score) for i, (_, score) in enumerate(docs)}
+    judged = {f"d{i}": level for i, (level, _) in enumerate(docs) if level is not None}
+    judged |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
+    orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
+    measures = readable(k, rel, gains)
+    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), rel=rel).values
+    found = {}
+    for ties in ("worst", "expected", "best"):
+        for name, measure in measures.items():
+            if ties not in measure.record.ties:
+                continue
+            try:
+                found[ties, name] = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, rel=rel).values[name][0]
+            except ValueError as error:
+                assert str(error).startswith(f"{name}: the {ties} value over ties")
+                assert "gains" in name and measure.record.name == "nDCGrel" and min(map(float, gains.values())) < 0
+    for name, measure in measures.items():
+        low, high = min(every[name]), max(every[name])
+        bounds = (high, low) if measure.record.lower_is_better else (low, high)
+        for ties, bound in zip(("worst", "best"), bounds, strict=True):
+            assert found.get((ties, name), bound) == pytest.approx(bound, rel=1e-13, abs=1e-15), (name, ties)
+        if ("expected", name) in found:
+            assert low - 1e-14 <= found["expected", name] <= high + 1e-14, name
+            if "interp=" not in name or "trapezoid" in name:
+                mean = math.fsum(every[name]) / len(orders)
+                assert found["expected", name] == pytest.approx(mean, rel=1e-13, abs=1e-15), name
+
+
+@pytest.mark.parametrize(
+    ("measure", "qrels", "run"),
+    [
+        ("nDCG(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("nDCGrel(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("G(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("nDCG(gains={0:-1,1:3})", {"a": 1, "b": 0}, {"b": 1, "u": 1, "a": 0.5}),
+        ("G", {"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 1}),  # the greater gain first is not the best order
+        ("infAP", {"p": -1, "b": 1, "c": 2, "x": 1, "y": 1}, {"u1": 9, "u2": 8, "u3": 7, "p": 1, "b": 1, "c": 1}),
+    ],
+)
+def test_bounds_that_an_order_by_level_does_not_give(measure, qrels, run):
+    orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
+    values = hc.evaluate(dict.fromkeys(orders, qrels), orders, measure).values[parse(measure).name]
+    worst, best = (hc.evaluate({"q": qrels}, {"q": run}, measure, ties=ties).means for ties in ("worst", "best"))
+    assert [*worst.values(), *best.values()] == pytest.approx([min(values), max(values)], rel=1e-15)
+    assert min(values) < max(values)
+
+
+def slow_inferred(place, seen, others, unjudged):
+    """The inferred precision of a relevant document at a rank, below documents of the pool."""
+    if place == 1:
+        return Fraction(1)
+    e = Fraction(1, 10**5)
+    return (1 + (seen + others + unjudged) * (seen + e) / (seen + others + 2 * e)) / place
+
+
+@pytest.mark.parametrize("group", [(9, 3, 12, 4), (5, 0, 30, 0), (12, 6, 5, 9), (3, 9, 9, 2)])
+@pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 0, 0, 5), (2, 3, 0, 1), (0, 4, 6, 30)])
+def test_bounds_of_inferred_ap_in_large_groups(group, above):
+    """Against the least and the most of all ways to draw the kinds of documents one by one.
+
+    The kinds are relevant, judged but not relevant, in the pool only, outside of it.
+    """
+
+    def bound(choose):
+        value = {}
+        for taken in itertools.product(*(range(n + 1) for n in group)):
+            ways = []
+            for kind in range(4):
+                before = tuple(n - (i == kind) for i, n in enumerate(taken))
+                if before in value:
+                    here = [n + m for n, m in zip(above, before, strict=True)]
+                    ways.append(value[before] + (float(slow_inferred(sum(here) + 1, *here[:3])) if kind == 0 else 0.0))
+            value[taken] = choose(ways) if ways else 0.0
+        return value[group]
+
+    qrels, run = {}, {}
+    for score, counts in ((2.0, above), (1.0, group)):
+        for kind, n in enumerate(counts):
+            for i in range(n):
+                run[f"{score}-{kind}-{i}"] = score + (score == 2) * (3 - kind) + (score == 2) * i * 1e-3
+                if kind < 3:
+                    qrels[f"{score}-{kind}-{i}"] = (1, 0, -1)[kind]
+    ranked = sorted((doc for doc in run if run[doc] > 1), key=lambda doc: -run[doc])
+    start, met = Fraction(0), [0, 0, 0]
+    for place, doc in enumerate(ranked, 1):
+        kind = int(doc.split("-")[1])
+        start += slow_inferred(place, *met) if kind == 0 else 0
+        if kind < 3:
+            met[kind] += 1
+    for ties, choose in (("worst", min), ("best", max)):
+        wanted = (float(start) + bound(choose)) / (group[0] + above[0])
+        found = hc.evaluate({"q": qrels}, {"q": run}, "infAP", ties=ties)
+        assert found.means["infAP"] == pytest.approx(wanted, rel=1e-13)
+
+
+def test_bounds_that_cannot_be_computed():
+    """An error that names measure, query and reading; the tie report has NaN."""
+    ids = np.arange(100_002)
+    deep = {"query_id": np.ones_like(ids), "doc_id": ids, "score": (ids < 100_000) * 1.0}
+    levels = {str(i): i for i in range(30)}
+    cases = [
+        ("infAP", {"1": {"100000": 1, "100001": 0}}, deep),
+        ("nDCGrel(gains={0:-9})", {"1": {"a": 0, "b": 1, "c": 1, "d": 1}}, {"1": dict.fromkeys("abc", 1)}),
+        ("G", {"1": levels}, {"1": dict.fromkeys(levels, 1)}),
+    ]
+    for name, qrels, run in cases:
+        for ties in ("worst", "best"):
+            problem = f"{name}: the {ties} value over ties of query '1' cannot be computed"
+            with pytest.raises(ValueError, match=re.escape(problem)):
+                hc.evaluate(qrels, run, ["AP", name], ties=ties)
+        band = hc.evaluate(qrels, run, ["AP", name]).tie_report()
+        assert np.isnan([band[name].worst, band[name].best]).all()
+        assert band[name].value > 0
+        assert band["AP"].best > 0
+
+
+# ----------------------------------------------------------------------------------------------- expected ERR at scale
+
+
+def slow_expected_err(levels, others, above, top, k):
+    """In fractions: one group of these levels and others without a chance."""
+    chances = [Fraction(2**level - 1, 2**top) for level in levels]
+    sums = [Fraction(1)] + [Fraction(0)] * len(chances)  # elementary symmetric ones
+    for chance in chances:
+        for j in range(len(chances), 0, -1):
+            sums[j] += sums[j - 1] * (1 - chance)
+    m = len(levels) + others
+    beyond = [sum(sums[j] * math.comb(others, t - j) for j in range(min(t, len(levels)) + 1)) / math.comb(m, t)
+              for t in range(m + 1)]
+    return sum((beyond[t - 1] - beyond[t]) / (above + t) for t in range(1, min(m, k - above) + 1))
+
+
+@pytest.mark.parametrize("top", [4, 9, 60])
+@pytest.mark.parametrize("k", [10**6, 31])
+@pytest.mark.parametrize(
+    ("levels", "others"), [([1] * 40, 25), ([4] * 30 + [1] * 30, 0), ([4, 3, 2, 1] * 9, 60), ([2], 90), ([1] * 3, 0)]
+)
+@pytest.mark.parametrize("above", [0, 7])
+def test_expected_err_of_a_tie_group(levels, others, above, top, k):
+    qrels = {f"d{i}": level for i, level in enumerate(levels)} | {f"n{i}": 0 for i in range(others // 2)}
+    run = dict.fromkeys([f"d{i}" for i in range(len(levels))] + [f"n{i}" for i in range(others)], 1.0)
+    run |= {f"a{i}": 2.0 for i in range(above)}
+    name = f"ERR(max={top})@{k}"
+    wanted = float(slow_expected_err(levels, others, above, top, k))
+    assert hc.evaluate({"q": qrels}, {"q": run}, name, ties="expected").means[name] == pytest.approx(wanted, rel=1e-14)
+
+
+def test_expected_err_of_giant_tie_groups():
+    """10,000 relevant ones of a million: the j-th adds (1 - chance)^(j-1) chance times the mean of 1 / its rank."""
+    m, p = 10**6, 10**4
+    ids = np.arange(m)
+    qrels = hc.read_qrels({"query_id": np.ones(p, int), "doc_id": ids[:p], "relevance": np.ones(p, int)})
+    run = {"query_id": np.ones(m, int), "doc_id": ids, "score": np.ones(m)}
+    first = [math.log(p / m)]  # of the chance that the first is at a rank
+    share = np.log1p(-(p - 1) / (m - np.arange(1.0, 4000)))
+    weights = np.exp(np.append(first, first + np.cumsum(share)))
+    mean = math.fsum(weights / np.arange(1, 4001))
+    wanted = []
+    for j in range(1, 2000):
+        wanted.append(15**(j - 1) / 16**j * mean)
+        mean = (p - (p - j) * j * mean) / (j * (m - p + j + 1))
+    assert hc.evaluate(qrels, run, "ERR", ties="expected").means["ERR"] == pytest.approx(math.fsum(wanted), rel=1e-11)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+def test_expected_err_is_interrupted():
+    code = """
+        import signal, time
+        import numpy as np
+        import hitcurve as hc
+        n = 1_000_000
+        ids = np.arange(n)
+        qrels = hc.read_qrels({"query_id": np.ones(n, int), "doc_id": ids, "relevance": ids % 9})
+        run = hc.read_run({"query_id": np.ones(n, int), "doc_id": ids, "score": np.ones(n)})
+        found = hc.evaluate(qrels, run, "AP")
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        start = time.perf_counter()
+        try:
+            hc.evaluate(qrels, run, "ERR(max=24)", ties="expected")
+        except KeyboardInterrupt:
+            print(time.perf_counter() - start)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
+    assert 0.2 < float(done.stdout) < 5, done.stderr
+
+
 def test_orders_of_the_file_and_of_the_rank_column(tmp_path):
     run = write(tmp_path, "run", "q Q0 a 3 9 t\nq Q0 b 1 5 t\nq Q0 c 2 7 t\n")
     qrels = {"q": {"c": 1}}
@@ -779,6 +1180,38 @@ def test_judged_only_and_depth():
     assert hc.evaluate(qrels, run, ["RR", "RR(judged_only=True)"]).means == {"RR": 0.25, "RR(judged_only=True)": 0.5}
     assert hc.evaluate(qrels, run, ["RR", "NumRet"], judged_only=True).means == {"RR": 0.5, "NumRet": 2}
     assert hc.evaluate(qrels, run, ["RR", "NumRet"], depth=3).means == {"RR": 0, "NumRet": 3}
+
+
+@given(
+    st.dictionaries(st.integers(0, 30), st.sampled_from([None, -2, -1, 0, 1, 9, 12]), min_size=1, max_size=12),
+    st.none() | st.integers(1, 14),
+    st.booleans(),
+    st.integers(1, 12),
+)
+def test_level_strings_are_of_the_documents_that_count(docs, depth, judged_only, length):
+    """As in trec_eval: the first documents, then those of them with a judgment, then the first of these."""
+    qrels = {f"d{i}": level for i, level in docs.items() if level is not None} | {"none": 1}
+    run = {f"d{i}": i // 4 for i in docs}
+    ranking = [qrels.get(doc) for doc in slow_ranking(run)][:depth]
+    if judged_only:
+        ranking = [level for level in ranking if level is not None and level >= 0]
+    marks = ["-" if one is None else "." if one < 0 else ">" if one > 9 else str(one) for one in ranking]
+    found = hc.evaluate({"q": qrels}, {"q": run}, "NumRet", depth=depth, judged_only=judged_only)
+    assert found.level_strings(length) == ["".join(marks[:length])]
+    assert found.means["NumRet"] == len(ranking)
+
+
+def test_relstring_of_the_command_knows_its_options(files, capsys):
+    qrels, run = files
+    for options, wanted in ([], "1-"), (["-J"], "1"), (["-M", "1"], "1"), (["-M", "1", "-J"], "1"):
+        main(["trec", str(qrels), str(run), "--format", "trec", "-q", "-m", "relstring", *options])
+        assert capsys.readouterr().out.splitlines()[0].split() == ["relstring", "q1", f"'{wanted}'"]
+
+
+def test_the_command_says_what_ties_leave_open_where_lower_is_better(tmp_path, capsys):
+    qrels, run = write(tmp_path, "qrels", "q 0 a 1\n"), write(tmp_path, "run", "q Q0 a 1 1 t\nq Q0 b 1 1 t\n")
+    main(["trec", str(qrels), str(run), "-m", "Unjudged@1"])
+    assert "run: equal scores leave open Unjudged@1 1.0000..0.0000 (see --ties)" in capsys.readouterr().err
 
 
 def test_the_tie_report():

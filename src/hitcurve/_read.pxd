@@ -1,4 +1,5 @@
 # Kernels that read a hit-curve table. Plain pointers, no Python objects, nothing raised.
+from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
 cdef enum Ties:
@@ -84,3 +85,12 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
 cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
+
+# A compensated sum.
+cdef inline void add(double* total, double* carry, double term) noexcept nogil:
+    cdef double t = total[0] + term
+    if fabs(total[0]) >= fabs(term):
+        carry[0] += (total[0] - t) + term
+    else:
+        carry[0] += (term - t) + total[0]
+    total[0] = t

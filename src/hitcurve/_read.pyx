@@ -7,20 +7,11 @@ Every sum is over terms of one sign, evaluated without cancellation, and compens
 is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
 input, the number of workers or the instruction set.
 """
-from libc.math cimport NAN, exp, expm1, fabs, floor, fma, fmax, fmin, isfinite, log, log1p
+from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, log1p
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 # ---------------------------------------------------------------------------------------------------- compensated sums
-
-cdef inline void add(double* total, double* carry, double term) noexcept nogil:
-    cdef double t = total[0] + term
-    if fabs(total[0]) >= fabs(term):
-        carry[0] += (total[0] - t) + term
-    else:
-        carry[0] += (term - t) + total[0]
-    total[0] = t
-
 
 cdef inline void add_share(double* total, double* carry, int64_t count, double share) noexcept nogil:
     """Adds count * share; a count that no double holds in two parts, so that a share of 1 loses nothing of it."""

@@ -18,6 +18,7 @@ cdef enum Kernel:
     KERNEL_AP
     KERNEL_P
     KERNEL_R
+    KERNEL_HITS
     KERNEL_F
     KERNEL_RR
     KERNEL_RPREC
@@ -96,9 +97,11 @@ cdef struct Room:
     Py_ssize_t numbers_size
     double* gains
     Py_ssize_t gains_size
+    double* values
+    Py_ssize_t values_size
 
 cdef void free_room(Room* room) noexcept nogil
-cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading reading, bint judged_only, Room* room,
-                  Query* query) noexcept nogil
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading reading, bint judged_only,
+                  const Asked* asked, Room* room, Query* query) noexcept nogil
 cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room,
                         double* value) noexcept nogil

@@ -78,7 +78,7 @@ def segments(column: list[Any]) -> tuple[list[int], list[Any]]: ...
 def judge(qrels: Qrels, run: Run, order: str = "score", single: bool = False) -> Judged: ...
 def judge_buffer(
     qrels: Qrels,
-    buffer: Any,
+    text: Any,
     source: str,
     order: str = "score",
     single: bool = False,

@@ -62,6 +62,7 @@ cdef enum Trouble:
     TROUBLE_MEMORY
     TROUBLE_COLUMNS
     TROUBLE_SCORE
+    TROUBLE_RANGE
     TROUBLE_NAN
     TROUBLE_LEVEL
     TROUBLE_PART_LEVEL     # a number, but not a whole one
@@ -177,6 +178,10 @@ cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     return (length_a > length_b) - (length_a < length_b)
 
 
+cdef bytes name_bytes(const Doc* name):
+    return PyBytes_FromStringAndSize(name.text, name.length)
+
+
 @cython.final
 cdef class Names:
     """Texts with a number each, in the order they came in."""
@@ -230,7 +235,7 @@ cdef class Names:
         return self.docs.size - 1
 
     cdef bytes text(self, Py_ssize_t place):
-        return PyBytes_FromStringAndSize(self.docs.items[place].text, self.docs.items[place].length)
+        return name_bytes(&self.docs.items[place])
 
     def all_texts(self):
         """The names as a list of bytes."""
@@ -319,18 +324,44 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
     return -value if negative else value
 
 
-cdef double slow_number(const char* start, const char* after) except? -1.0:
-    text = PyBytes_FromStringAndSize(start, after - start)  # ends with a zero byte
-    return PyOS_string_to_double(PyBytes_AS_STRING(text), NULL, NULL)
+cdef const char* hexadecimal_end(const char* p, const char* stop) noexcept nogil:
+    """Where the hexadecimal number ends that a text begins with; its begin, if it begins with none."""
+    cdef const char* start = p
+    cdef bint some = False, pointed = False
+    p += p < stop and (p[0] == c'-' or p[0] == c'+')
+    if stop - p < 3 or p[0] != c'0' or (p[1] | 32) != c'x':
+        return start
+    p += 2
+    while p < stop and (is_digit(p[0]) or ((p[0] | 32) >= c'a' and (p[0] | 32) <= c'f') or (p[0] == c'.' and not pointed)):
+        pointed |= p[0] == c'.'
+        some |= p[0] != c'.'
+        p += 1
+    if not some:
+        return start
+    stop -= 1
+    if p < stop and (p[0] | 32) == c'p' and (is_digit(p[1]) or (p + 1 < stop and (p[1] == c'-' or p[1] == c'+')
+                                                                and is_digit(p[2]))):
+        p += 2
+        while p <= stop and is_digit(p[0]):
+            p += 1
+    return p
 
 
-cdef double slow_number_nogil(const char* start, const char* after, bint* failed) noexcept nogil:
+cdef double slow_number(bytes text) except? -1.0:
+    if b"x" in text or b"X" in text:
+        return float.fromhex(text.decode())
+    return PyOS_string_to_double(PyBytes_AS_STRING(text), NULL, <PyObject*>OverflowError)
+
+
+cdef Trouble slow_number_nogil(const char* start, const char* after, double* value) noexcept nogil:
     with gil:
         try:
-            return slow_number(start, after)
-        except (ValueError, MemoryError):
-            failed[0] = True
-            return 0.0
+            value[0] = slow_number(PyBytes_FromStringAndSize(start, after - start))
+        except OverflowError:
+            return TROUBLE_RANGE
+        except MemoryError:
+            return TROUBLE_MEMORY
+    return NO_TROUBLE
 
 
 # ---------------------------------------------------------------------------------------------------------------- lines
@@ -343,6 +374,7 @@ cdef struct Line:
 
 cdef struct Parser:
     const char* begin
+    Py_ssize_t lines       # before that, in a file that is read piece by piece
     const char* p
     const char* end
     bint strict
@@ -354,7 +386,8 @@ cdef struct Parser:
     int64_t field_length
     const char* other      # the document met before, or NULL
     int64_t[3] passed      # how often something was let pass
-    (const char*)[3] first  # and the line where it first was
+    (const char*)[3] first  # and where it first was, if in this piece
+    Py_ssize_t[3] first_line  # or the line where it was
     const char* tag
     int64_t tag_length
     const char* query      # the query being read
@@ -435,44 +468,28 @@ cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) 
 cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
     """A line of a run, from the end of its query on."""
     cdef const char* end = parser.end
+    cdef const char* rank
+    cdef const char* rank_stop
+    cdef const char* score
     cdef const char* p
     cdef const char* after
-    cdef bint slow = False, failed = False
+    cdef bint slow = False
+    cdef Trouble problem
     stop = parse_doc(parser, stop, found)
     if stop is NULL:
         return parser.trouble
+    # All columns first: in a line that lacks one, another stands where the score would be.
+    rank = skip_blanks(stop, end)
+    rank_stop = skip_word(rank, end)
+    score = skip_blanks(rank_stop, end)
+    stop = skip_word(score, end)
     p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
-    if parser.ranks:
-        found.rank = parse_number(p, stop, &after, &slow)
-        if after != stop or slow:
-            found.rank = NAN  # said only if somebody asks for ranks
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
-    found.score = parse_number(p, stop, &after, &slow)
-    if after != stop:
-        if parser.strict:
-            return trouble(parser, TROUBLE_SCORE, p, stop)
-        let_pass(parser, PASSED_SCORE)
-    if slow:
-        found.score = slow_number_nogil(p, after, &failed)
-        if failed:
-            return trouble(parser, TROUBLE_SCORE, p, stop)
-    if isnan(found.score):
-        return trouble(parser, TROUBLE_NAN, p, stop)
-    if parser.single:
-        found.score = <double><float>found.score
-    p = skip_blanks(stop, end)
-    stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
     parser.tag = p
-    parser.tag_length = stop - p
-    p = skip_blanks(stop, end)
+    p = skip_word(p, end)
+    parser.tag_length = p - parser.tag
+    if parser.tag_length == 0:
+        return trouble(parser, TROUBLE_COLUMNS, p, p)
+    p = skip_blanks(p, end)
     if p < end and p[0] != 10:
         if parser.strict:
             return trouble(parser, TROUBLE_COLUMNS, p, p)
@@ -481,6 +498,28 @@ cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexce
     elif p < end:
         p += 1
     parser.p = p
+    if parser.ranks:
+        found.rank = parse_number(rank, rank_stop, &after, &slow)
+        if after != rank_stop or slow:
+            found.rank = NAN  # said only if somebody asks for ranks
+    found.score = parse_number(score, stop, &after, &slow)
+    if after != stop:
+        if parser.strict:
+            return trouble(parser, TROUBLE_SCORE, score, stop)
+        p = hexadecimal_end(score, stop)
+        if p != score:  # which C reads as well
+            slow = True
+            after = p
+        if after != stop:
+            let_pass(parser, PASSED_SCORE)
+    if slow:
+        problem = slow_number_nogil(score, after, &found.score)
+        if problem != NO_TROUBLE:
+            return trouble(parser, problem, score, stop)
+    if isnan(found.score):
+        return trouble(parser, TROUBLE_NAN, score, stop)
+    if parser.single:
+        found.score = <double><float>found.score
     return NO_TROUBLE
 
 
@@ -528,8 +567,10 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* p, Doc* name, Doc* fou
         return parser.trouble
     p = skip_blanks(stop, end)
     stop = skip_word(p, end)
-    if stop == p:
-        return trouble(parser, TROUBLE_COLUMNS, p, stop)
+    q = skip_blanks(stop, end)
+    if stop == p or (q < end and q[0] != 10):
+        return trouble(parser, TROUBLE_COLUMNS, q, q)
+    parser.p = q + 1 if q < end else q
     q = p
     if p[0] == c'-' or p[0] == c'+':
         negative = p[0] == c'-'
@@ -546,10 +587,6 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* p, Doc* name, Doc* fou
             return trouble(parser, TROUBLE_NAN, p, stop)
         let_pass(parser, PASSED_LEVEL)
     found.score = <double>(-level if negative else level)
-    p = skip_blanks(stop, end)
-    if p < end and p[0] != 10:
-        return trouble(parser, TROUBLE_COLUMNS, p, p)
-    parser.p = p + 1 if p < end else p
     return NO_TROUBLE
 
 
@@ -585,6 +622,8 @@ cdef object raise_trouble(Parser* parser, str source, str kind):
             f"{kind} has", f"a line of a {kind} has" if kind == "run" else "a line of qrels has")
     elif parser.trouble == TROUBLE_SCORE:
         problem = f"the score {field!r} is no number"
+    elif parser.trouble == TROUBLE_RANGE:
+        problem = f"the score {field!r} is beyond the range of a double"
     elif parser.trouble == TROUBLE_NAN:
         problem = f"the {'score' if kind == 'run' else 'relevance'} is NaN"
     elif parser.trouble == TROUBLE_PART_LEVEL:
@@ -605,20 +644,30 @@ cdef object raise_trouble(Parser* parser, str source, str kind):
     raise ValueError(f"{source}, line {place}: {problem}{hint}: {line!r}")
 
 
-cdef object line_number(Parser* parser, const char* start):
+cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil:
     cdef const char* p = parser.begin
-    cdef Py_ssize_t lines = 1
-    while True:
-        p = <const char*>memchr(p, 10, parser.end - p)
-        if p is NULL or p >= start:
-            return lines
-        lines += 1
-        p += 1
+    cdef Py_ssize_t lines = parser.lines + 1, i, n
+    cdef uint8_t few
+    while p < start:
+        n = min(start - p, 240)  # as many as compilers count in bytes
+        few = 0
+        for i in range(n):
+            few += p[i] == 10
+        lines += few
+        p += n
+    return lines
 
 
 cdef str shown(const char* text, int64_t length):
     cut = PyBytes_FromStringAndSize(text, min(length, 120)).decode("utf-8", "backslashreplace").rstrip("\r")
     return cut if length <= 120 else cut + "..."
+
+
+cdef str tag_of(Parser* parser, str earlier):
+    """The last tag, or that of earlier pieces."""
+    tag = earlier if parser.tag is NULL else shown(parser.tag, parser.tag_length)
+    parser.tag = NULL
+    return tag
 
 
 cdef list passed_notes(Parser* parser, str source):
@@ -630,16 +679,28 @@ cdef list passed_notes(Parser* parser, str source):
     for kind in range(<int>PASSED_KINDS):
         if parser.passed[kind]:
             plural = "" if parser.passed[kind] == 1 else "s"
-            notes.append(f"{source}: {parser.passed[kind]} {words[kind] % plural}, "
-                         f"first in line {line_number(parser, parser.first[kind])}")
+            note_line(parser, kind)
+            notes.append(f"{source}: {parser.passed[kind]} {words[kind] % plural}, first in line {parser.first_line[kind]}")
     return notes
+
+
+cdef void note_line(Parser* parser, int kind) noexcept nogil:
+    if parser.passed[kind] and parser.first_line[kind] == 0:
+        parser.first_line[kind] = line_number(parser, parser.first[kind])
 
 
 cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept:
     memset(parser, 0, sizeof(Parser))
+    parser.strict = strict
+    parse_from(parser, begin, length, True)
+
+
+cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil:
+    """The next text to parse; the first one some editors begin with the mark of UTF-8."""
     parser.begin = parser.p = begin
     parser.end = begin + length
-    parser.strict = strict
+    if first and length >= 3 and memcmp(begin, b"\xef\xbb\xbf", 3) == 0:
+        parser.begin = parser.p = begin + 3
 
 
 # --------------------------------------------------------------------------------------------------------------- sorting
@@ -997,6 +1058,7 @@ cdef enum:
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
+    PyObject* PyErr_Occurred()
     int PyObject_CheckBuffer(object o)
 
 
@@ -1019,18 +1081,26 @@ cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil:
     doc.hash = hash_text(text, length)
 
 
-cdef int set_object(Doc* doc, object text) except -1:
+cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -1:
+    """An id of a list of ours, which then holds its bytes if it has some that are no UTF-8: those of a file come so."""
     cdef Py_ssize_t length
     cdef const char* data
+    text = texts[place]
     if isinstance(text, str):
-        data = PyUnicode_AsUTF8AndSize(text, &length)
-        if data is NULL:
-            raise ValueError(f"an id is no text: {text!r}")
-        set_text(doc, data, length)
-    elif isinstance(text, bytes):
+        try:
+            data = PyUnicode_AsUTF8AndSize(text, &length)
+            set_text(doc, data, length)
+            return 0
+        except UnicodeEncodeError:
+            pass
+        try:
+            text = texts[place] = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise ValueError(f"{source}: an id is {text!r}: UTF-8 has no lone surrogates") from None
+    if isinstance(text, bytes):
         set_text(doc, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     else:
-        raise TypeError(f"an id is {text!r}: ids are strings or whole numbers")
+        raise TypeError(f"{source}: an id is {text!r}: ids are strings or whole numbers")
     return 0
 
 
@@ -1105,7 +1175,7 @@ cdef class Grouped:
         else:
             texts = docs
         for j in range(len(names)):
-            set_object(&name, names[j])
+            set_object(&name, names, j, self.source)
             query = self.names.find(&name)
             if query < 0:
                 query = self.names.add(&name)
@@ -1117,7 +1187,7 @@ cdef class Grouped:
                     self.docs.items[i].length = numbers[i]
                     self.docs.items[i].hash = mixed(<uint64_t>numbers[i])
                 else:
-                    set_object(&self.docs.items[i], texts[i])
+                    set_object(&self.docs.items[i], texts, i, self.source)
                 self.docs.items[i].score = values[i]
                 self.docs.items[i].rank = <double>query
         self.docs.size = n
@@ -1375,9 +1445,7 @@ cdef class Run(Grouped):
                     raise_trouble(&parser, source, "run")
                 PyErr_CheckSignals()
             self.passed = passed_notes(&parser, source)
-            self.tag = shown(parser.tag, parser.tag_length) if parser.tag is not NULL else ""
-            if self.docs.size == 0:
-                raise ValueError(f"{source}: no documents")
+            self.tag = tag_of(&parser, "")
             self.group(query_of)
             self.check(&work)
         finally:
@@ -1388,16 +1456,17 @@ cdef class Run(Grouped):
 
     @staticmethod
     def from_columns(starts, list names, docs, const double[::1] scores, str source, ranks=None):
-        """From arrays; see `Grouped.take_columns`."""
+        """From arrays; see `Grouped.take_columns`. A query without documents is none of the run, as in a file."""
         cdef Run self = Run.__new__(Run)
         cdef Work work
+        full = np.diff(starts, append=scores.shape[0]) > 0
+        names = [name for name, some in zip(names, full, strict=True) if some]
+        starts = starts[full]
         cdef Py_ssize_t i
         cdef const double[::1] rank
         self.source = source
         self.tag = source
         self.take_columns(starts, names, docs, scores)
-        if self.docs.size == 0:
-            raise ValueError(f"{source}: no documents")
         for i in range(self.docs.size):
             if isnan(scores[i]):
                 raise ValueError(f"{source}: the score in row {i} is NaN")
@@ -1701,27 +1770,31 @@ cdef int raise_rank(Run run, Trouble problem, Py_ssize_t query, Py_ssize_t bad, 
     raise ValueError(f"{run.source}: document {shown(text, length)!r} {what}, and ties='rank' needs one for each")
 
 
-def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single=False, bint strict=True,
+def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True,
                  progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
-    Returns None where the lines of a query are not together: then read it as a whole. `progress(offset)` is called
-    now and then.
+    `text` is all of it, or has a method `more(done)` that gives it piece by piece: see `hitcurve.trec`. Returns None
+    where the lines of a query are not together: then read it as a whole. `progress(offset)` is called now and then.
     """
     cdef Judged judged = Judged.__new__(Judged)
     cdef Names names = Names()
-    cdef Parser parser
+    cdef Parser parser, before
     cdef Work work
     cdef Docs docs
     cdef Doc name
     cdef const char* begin
-    cdef Py_ssize_t length, lines, query, bad = 0, other = 0
-    cdef bint more = True, apart = False
+    cdef Py_ssize_t length, lines, query, bad = 0, other = 0, offset = 0
+    cdef bint more = True, apart = False, last = True, cut = False
+    cdef int kind
     cdef Trouble problem = NO_TROUBLE
     cdef Order rule = ORDERS[order]
     if qrels.integers:
         qrels = qrels.as_text()
-    _keep = hold(buffer, &begin, &length)
+    pieces = getattr(text, "more", None)
+    if pieces is not None:
+        text, last = pieces(0)
+    _keep = hold(text, &begin, &length)
     judged.start(qrels, source)
     start_parser(&parser, begin, length, strict)
     parser.single = single
@@ -1734,22 +1807,29 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
             with nogil:
                 lines = 0
                 while lines < LINES_AT_ONCE:
+                    before = parser
                     problem = parse_query(&parser, &docs, &more)
-                    if problem != NO_TROUBLE or not more:
+                    cut = problem == NO_TROUBLE and parser.p >= parser.end and not last
+                    if problem != NO_TROUBLE or cut or not more:
                         break
                     lines += docs.size
                     set_text(&name, parser.query, parser.query_length)
                     if names.find(&name) >= 0:
                         apart = True
                         break
-                    if names.add(&name) < 0:
-                        problem = trouble(&parser, TROUBLE_MEMORY, NULL, NULL)
-                        break
                     query = qrels.names.find(&name)
                     if query < 0:
-                        problem = check_twice(docs.items, docs.size, &work, &bad, &other)
                         with gil:
-                            others.append(PyBytes_FromStringAndSize(name.text, name.length))
+                            own = name_bytes(&name)
+                            others.append(own)
+                            name.text = PyBytes_AS_STRING(own)
+                    else:
+                        name.text = qrels.names.docs.items[query].text
+                    if names.add(&name) < 0:  # by a text that stays
+                        problem = trouble(&parser, TROUBLE_MEMORY, NULL, NULL)
+                        break
+                    if query < 0:
+                        problem = check_twice(docs.items, docs.size, &work, &bad, &other)
                     else:
                         problem = judged.add_query(query, docs.items, docs.size, rule, &work, &bad, &other)
                     if problem != NO_TROUBLE:
@@ -1765,15 +1845,25 @@ def judge_buffer(Qrels qrels, buffer, str source, str order="score", bint single
                 raise_trouble(&parser, source, "run")
             PyErr_CheckSignals()
             if progress is not None:
-                progress(parser.p - begin)
+                progress(offset + parser.p - begin)
+            if cut:  # what the piece cuts is read again, with more of it
+                parser = before
+                more = True
+                judged.tag = tag_of(&parser, judged.tag)
+                for kind in range(<int>PASSED_KINDS):
+                    note_line(&parser, kind)
+                parser.lines = line_number(&parser, parser.p) - 1
+                length = parser.p - begin
+                offset += length
+                text, last = pieces(length)
+                _keep = hold(text, &begin, &length)
+                parse_from(&parser, begin, length, offset == 0)
     finally:
         free_work(&work)
         PyMem_RawFree(docs.items)
     if apart:
         return None
-    if names.docs.size == 0:
-        raise ValueError(f"{source}: no documents")
-    judged.tag = shown(parser.tag, parser.tag_length)
+    judged.tag = tag_of(&parser, judged.tag)
     judged.passed = passed_notes(&parser, source)
     judged.others = others
     return judged
@@ -1797,7 +1887,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
     memset(&docs, 0, sizeof(Docs))
     try:
         for s in range(len(names)):
-            set_object(&name, names[s])
+            set_object(&name, names, s, source)
             query = qrels.names.find(&name)
             begin = starts[s]
             n = starts[s + 1] - begin
@@ -1826,9 +1916,9 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
             if problem == TROUBLE_NAN:
                 raise ValueError(f"{source}: the score in row {bad} is NaN")
             if problem == TROUBLE_TWICE:
-                raise_twice(source, NULL, 0, names[s].encode(), &docs.items[bad], &docs.items[other])
+                raise_twice(source, NULL, 0, name_bytes(&name), &docs.items[bad], &docs.items[other])
             if query < 0:
-                judged.others.append(names[s].encode())
+                judged.others.append(name_bytes(&name))
             if s % 64 == 0:
                 PyErr_CheckSignals()
     finally:
@@ -1843,6 +1933,7 @@ KERNELS = {
     "AP": _retrieval.KERNEL_AP,
     "P": _retrieval.KERNEL_P,
     "R": _retrieval.KERNEL_R,
+    "Hits": _retrieval.KERNEL_HITS,
     "F": _retrieval.KERNEL_F,
     "RR": _retrieval.KERNEL_RR,
     "Rprec": _retrieval.KERNEL_RPREC,
@@ -1939,10 +2030,15 @@ cdef object set_asked(Asked* asked, dict options):
     return kept
 
 
+cdef int raised() except -1:
+    """Raises what a signal has raised within a kernel."""
+    return -1 if PyErr_Occurred() is not NULL else 0
+
+
 def measure(Judged judged, list options, str reading="ranks", bint judged_only=False, int64_t depth=-1):
     """Values of measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
-    A query that is not in the run counts as one of which nothing was retrieved.
+    A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
     """
     cdef Py_ssize_t m = len(options), q, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
@@ -1962,7 +2058,7 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
         for i in range(m):
             kept.append(set_asked(&asked[i], options[i]))
         q = 0
-        while q < n and good:
+        while q < n:
             stop = min(q + 4096, n)
             with nogil:
                 while q < stop and good:
@@ -1972,19 +2068,22 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
                         retrieved = depth
                         while rows > 0 and judged.rows.items[judged.first[q] + rows - 1].rank > depth:
                             rows -= 1
-                    good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only, &room,
-                                   &query)
                     query.levels = qrels.levels + qrels.offsets[q]
                     query.num_judged = qrels.offsets[q + 1] - qrels.offsets[q]
                     for i in range(m):
+                        # Measures that order tied documents alike share an arrangement.
+                        if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
+                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only,
+                                           &asked[i], &room, &query)
+                        good = good and measure_query(&query, &asked[i], how, &room, &values[i * n + q])
                         if not good:
                             break
-                        good = measure_query(&query, &asked[i], how, &room, &values[i * n + q])
                     q += 1
+            if not good:
+                raised()
+                raise MemoryError
             PyErr_CheckSignals()
     finally:
         PyMem_RawFree(asked)
         free_room(&room)
-    if not good:
-        raise MemoryError
     return found

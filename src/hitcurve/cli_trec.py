@@ -309,7 +309,7 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             left |= options.empty == "skip"
         if options.ties == "docid":
             moved = {
-                measure: band for measure, band in one.tie_report().items() if band.best - band.worst > _MOVED
+                measure: band for measure, band in one.tie_report().items() if abs(band.best - band.worst) > _MOVED
             }
             if moved:
                 shown = [f"{measure} {band.worst:.4f}..{band.best:.4f}" for measure, band in list(moved.items())[:3]]

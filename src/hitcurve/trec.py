@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -27,6 +28,8 @@ TIES = ("docid", "expected", "worst", "best", "order", "rank")
 _QUERY = ("query_id", "qid", "q_id")
 _DOC = ("doc_id", "docno", "docid")
 _BEYOND = 2**62
+_PIECE = 1 << 20  # bytes of a file read at once
+_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, xz, bzip2, zstd
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -35,7 +38,7 @@ class TieBand(NamedTuple):
 
     worst: float
     expected: float
-    """NaN where the measure has no expected value."""
+    """NaN where the measure has no expected value. Bounds are NaN where they cannot be computed."""
     best: float
     value: float
     """With the rule of the evaluation."""
@@ -77,11 +80,11 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, (str, os.PathLike)):
-        name, text = _open(source)
-        if text is not None:
-            found = Qrels.from_buffer(text, name, strict)
-            _warn(found.passed)
-            return found
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Qrels.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
         source = _parquet(source)
     else:
         name = "qrels"
@@ -111,7 +114,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
         `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
     strict : bool, default True
         False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
-        0 if there is none. A warning says how often. NaN and a document twice in a query are errors always.
+        0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
+        are errors always.
 
     Returns
     -------
@@ -120,8 +124,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a score that is no number, NaN, a document twice in a query;
-        no documents at all.
+        Named by file and line: a wrong number of columns, a score that is no number, NaN or beyond a double, a document
+        twice in a query. A file that changes while it is read.
 
     Examples
     --------
@@ -132,11 +136,11 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     if isinstance(source, Run):
         return source
     if isinstance(source, (str, os.PathLike)):
-        name, text = _open(source)
-        if text is not None:
-            found = Run.from_buffer(text, name, strict)
-            _warn(found.passed)
-            return found
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Run.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
         source = _parquet(source)
     else:
         name = "run"
@@ -149,53 +153,97 @@ def _warn(notes: Sequence[str]) -> None:
         warnings.warn(note, stacklevel=4)
 
 
-def _open(path: str | os.PathLike[str]) -> tuple[str, Any]:
-    """The text of a file, decompressed if need be; None for Parquet."""
-    import mmap
-    import stat
+class _File:
+    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
+
+    def __init__(self, name: str) -> None:
+        import stat
+
+        self.name = name
+        self.file = open(name, "rb", 0)  # noqa: SIM115 - closed by `_opened`
+        self.state = self._state()
+        self.regular = stat.S_ISREG(os.fstat(self.file.fileno()).st_mode) and self.state[0] > 0
+        self.room = bytearray(_PIECE if self.regular else 0)
+        self.held = self.place = 0
+
+    def _state(self) -> tuple[int, int]:
+        """What differs once the file was written to."""
+        state = os.fstat(self.file.fileno())
+        return state.st_size, state.st_mtime_ns
+
+    def _check(self, some: Any) -> None:
+        if self.regular and (not some or self._state() != self.state):
+            raise ValueError(f"{self.name}: changed while it was read")
+
+    def head(self) -> bytes:
+        """The bytes that tell its form; none of what is no regular file, and can be read but once."""
+        head = self.file.read(6) if self.regular else b""
+        if self.regular:
+            self.file.seek(0)
+        return head
+
+    def read(self) -> bytes:
+        """All of it."""
+        if self.regular:
+            self.file.seek(0)
+        text = self.file.readall()
+        self._check(text)
+        return text
+
+    def more(self, done: int) -> tuple[memoryview, bool]:
+        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
+        tail = self.held - done
+        room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
+        room[:tail] = self.room[done : self.held]
+        self.room, self.held = room, tail
+        while self.held < len(room) and self.place < self.state[0]:
+            got = self.file.readinto(memoryview(room)[self.held :])
+            self._check(got)
+            self.held += got
+            self.place += got
+        last = self.place >= self.state[0]
+        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], pieces: bool = False) -> Iterator[tuple[str, Any]]:
+    """Name and text of a file, decompressed if need be; None for Parquet. With `pieces` a plain one as a `_File`."""
     import sys
 
     name = os.fspath(path)
     if name == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed")
-        return "standard input", _unmarked(sys.stdin.buffer.read(), "standard input")
-    with open(name, "rb") as file:
-        state = os.fstat(file.fileno())
-        if stat.S_ISREG(state.st_mode) and state.st_size > 0:
-            text: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        else:
-            text = file.read()
-    if text[:4] == b"PAR1":
-        return name, None
-    return name, _unmarked(text, name)
+        yield "standard input", _plain(sys.stdin.buffer.read(), "standard input")
+        return
+    source = _File(name)
+    with source.file:
+        head = source.head()
+        if pieces and source.regular and not head.startswith((b"PAR1", *_PACKED)):
+            yield name, source
+            return
+        text = head if head[:4] == b"PAR1" else source.read()
+        yield name, None if text[:4] == b"PAR1" else _plain(text, name)
 
 
-def _unmarked(text: Any, name: str) -> Any:
-    """The text itself: decompressed, and without the mark of UTF-8 that some editors begin a file with."""
-    text = _plain(text, name)
-    return memoryview(text)[3:] if text[:3] == b"\xef\xbb\xbf" else text
-
-
-def _plain(text: Any, name: str) -> Any:
-    head = text[:6]
-    if head[:2] == b"\x1f\x8b":
+def _plain(text: bytes, name: str) -> Any:
+    if not text.startswith(_PACKED):
+        return text
+    if text.startswith(_PACKED[0]):
         import gzip
 
         opened: Any = gzip
-    elif head == b"\xfd7zXZ\x00":
+    elif text.startswith(_PACKED[1]):
         import lzma
 
         opened = lzma
-    elif head[:3] == b"BZh":
+    elif text.startswith(_PACKED[2]):
         import bz2
 
         opened = bz2
-    elif head[:4] == b"\x28\xb5\x2f\xfd":
+    else:
         pyarrow = needed("pyarrow", f"{name}: zstd")
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
-    else:
-        return text
     try:
         return opened.decompress(text)
     except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
@@ -357,10 +405,10 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:
                 raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
-    double = np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind in "iu" and unchanged(array, np.dtype(np.float64)) is None:
-        raise ValueError(f"{name}: a {what} is an integer beyond 2**53, which a double cannot hold")
-    return double
+    if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
+        kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
+        raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 # ----------------------------------------------------------------------------------------------------------- evaluation
@@ -454,6 +502,7 @@ class Evaluation:
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
 
+        With ``depth=`` and ``judged_only=`` these are the first of those that the measures look at.
         Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
 
         Parameters
@@ -484,6 +533,11 @@ class Evaluation:
     def _shown(self) -> str:
         return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
 
+    def _columns(self) -> dict[str, Any]:
+        """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
+        texts = [query.encode("utf-8", "surrogateescape") for query in self.query_ids]
+        return {"query_id": [text.decode("utf-8", "backslashreplace") for text in texts], **self.values}
+
     def to_pandas(self) -> Any:
         """The values as a pandas.DataFrame, a row for each query.
 
@@ -498,7 +552,7 @@ class Evaluation:
         >>> found.to_pandas().shape
         (1, 2)
         """
-        return needed("pandas", "to_pandas").DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("pandas", "to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """The values as a polars.DataFrame, a row for each query.
@@ -514,7 +568,7 @@ class Evaluation:
         >>> found.to_polars().shape
         (1, 2)
         """
-        return needed("polars", "to_polars").DataFrame({"query_id": self.query_ids, **self.values})
+        return needed("polars", "to_polars").DataFrame(self._columns())
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain dicts, lists, strings and numbers; None where there is no value.
@@ -644,12 +698,13 @@ def evaluate(
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
     ties : {"docid", "expected", "worst", "best", "order", "rank"}
         How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
-        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds. ``"order"``: all
-        documents in the order of the file, ``"rank"``: by the rank column, whatever their scores.
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders,
+        as the measure counts gains (the best value of Unjudged and RBPResid is the least). ``"order"``: all documents
+        in the order of the file, ``"rank"``: by the rank column, whatever their scores.
     scores : {"float64", "float32"}
         ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
     missing : {"zero", "skip", "raise"}
-        Judged queries that the run lacks: as if nothing was retrieved, left out, or an error.
+        Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
     extra : {"skip", "raise"}
         Queries of the run that have no judgments.
     empty : {"zero", "skip", "raise"}
@@ -675,7 +730,8 @@ def evaluate(
     ------
     ValueError
         Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
-        for; qrels and run that have no query in common.
+        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
+        have no query in common.
 
     Examples
     --------
@@ -746,13 +802,14 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
     order = rules.ties if rules.ties in ("order", "rank") else "score"
     single = rules.scores == "float32"
     if isinstance(run, (str, os.PathLike)):
-        name, text = _open(run)
-        if text is not None:
-            found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, _freeing(text, progress))
-            if found is None:  # lines of a query apart
-                found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
-            _warn(found.passed)
-            return found
+        with _opened(run, pieces=True) as (name, text):
+            if text is not None:
+                found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
+                if found is None:  # lines of a query apart
+                    text = text.read() if isinstance(text, _File) else text
+                    found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
+                _warn(found.passed)
+                return found
         run = _parquet(run)
     if not isinstance(run, Run):
         starts, names, docs, values, ranks = _columns(run, ("score",), "run")
@@ -762,29 +819,6 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
             return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
         run = Run.from_columns(starts, names, docs, values, "run", ranks)
     return _trec.judge(qrels, run, order, single)
-
-
-def _freeing(text: Any, progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
-    """Gives the pages of a mapped file back as they are done with, so that memory does not grow with the file."""
-    if not hasattr(text, "madvise"):
-        return progress
-    import mmap
-
-    unneeded = getattr(mmap, "MADV_DONTNEED", None)
-    if unneeded is None:
-        return progress
-    done = 0
-
-    def step(place: int) -> None:
-        nonlocal done
-        window = (place - done) >> 24 << 24
-        if window:
-            text.madvise(unneeded, done, window)
-            done += window
-        if progress is not None:
-            progress(place)
-
-    return step
 
 
 def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
@@ -900,7 +934,7 @@ def _evaluate(
     retrieved = judged.num_retrieved()
     texts = judged.qrels.names.all_texts()
     here = retrieved >= 0
-    if not here.any():
+    if judged.others and not here.any():
         raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
     absent = [texts[i] for i in np.flatnonzero(~here)]
     if absent and rules.missing == "raise":
@@ -923,6 +957,11 @@ def _evaluate(
 
     def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
         found = _values(judged, of, rules, ties)
+        for row, query in np.argwhere(np.isnan(found)):
+            if ties == rules.ties:
+                raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
+                                 f"{_text(texts[query])!r} cannot be computed")
+            found[row] = np.nan
         if rules.empty == "skip":
             for row, measure in enumerate(of):
                 if measure.record.mean != "sum":
@@ -947,6 +986,16 @@ def _evaluate(
             one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
             for one in touched
         }
+
+    def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+        """Documents retrieved and the rows of a query, as far as the measures look at them."""
+        number, rows = max(int(retrieved[i]), 0), judged.table(i)
+        if rules.depth > 0:
+            number, rows = min(number, rules.depth), [row for row in rows if row[0] <= rules.depth]
+        if rules.judged_only:
+            rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
+            number = len(rows)
+        return number, rows
 
     shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
     if rules.scores == "float32":
@@ -974,7 +1023,7 @@ def _evaluate(
         ties=rules.ties,
         missing=[_text(one) for one in absent],
         extra=[_text(one) for one in judged.others],
-        tables=lambda: [(max(int(retrieved[i]), 0), judged.table(i)) for i in places],
+        tables=lambda: [table(i) for i in places],
     )
 
 
