@@ -497,5 +497,5 @@ class HitCurves(_Measures):
 
 def _curves_from(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...
 def _curve_counted(
-    counter: BlockCounter, hits: NDArray[np.uint32], nan_hits: int, lower_is_better: bool, num_relevant: int | None
+    counter: BlockCounter, hits: NDArray[np.int64], nan_hits: int, lower_is_better: bool, num_relevant: int | None
 ) -> HitCurve: ...
