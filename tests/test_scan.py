@@ -247,8 +247,22 @@ def test_the_counts_pass_32_bits():
         other.add(block[: 1 << 20], "raise")  # 32 bits hold either's, but not both
     other.absorb(counter)
     assert other.counts().tolist() == [0, (260 << 24) + (250 << 20), 0]
-    curve = _curve_counted(other, np.array([7], np.uint32), 0, False, None)
-    assert (curve.num_items, curve.num_hits, curve.tied.tolist()) == ((260 << 24) + (250 << 20), 7, [curve.num_items])
+    curve = _curve_counted(other, np.array([260 << 24]), 0, False, None)
+    items, hits = (260 << 24) + (250 << 20), 260 << 24
+    assert (curve.num_items, curve.num_hits, curve.tied.tolist(), curve.hits.tolist()) == (items, hits, [items], [hits])
+
+
+def test_relevant_items_of_one_score_pass_32_bits(monkeypatch):
+    """As if there were 2**32 more: with counts that wrap nobody would miss them when all items are counted."""
+    whole = scanning._distinct
+
+    def distinct(scores, own=False):
+        cuts, hits, missing = whole(scores, own)
+        return cuts, hits + 2**32, missing
+
+    monkeypatch.setattr(scanning, "_distinct", distinct)
+    with pytest.raises(ValueError, match="changed between the passes"):
+        hc.scan(([1, 0, 1], [2.0, 1.0, 2.0]))
 
 
 # --- more relevant items than fit

@@ -498,5 +498,5 @@ class HitCurves(_Measures):
 
 def _curves_of(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...
 def _curve_counted(
-    counter: BlockCounter, hits: NDArray[np.uint32], nan_hits: int, lower_is_better: bool, num_relevant: int | None
+    counter: BlockCounter, hits: NDArray[np.int64], nan_hits: int, lower_is_better: bool, num_relevant: int | None
 ) -> HitCurve: ...

@@ -3,7 +3,7 @@
 cimport cython
 from cpython.mem cimport PyMem_RawFree
 from libc.math cimport NAN, isfinite
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
@@ -2300,9 +2300,9 @@ cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
 
 
 def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
-    """The curve of all that was counted, without a copy; hits (uint32) are the relevant items at each threshold."""
+    """The curve of all that was counted, without a copy; hits are the relevant items at each threshold."""
     cdef OwnTable table
-    cdef const uint32_t[::1] at = hits
+    cdef const int64_t[::1] at = hits
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
     counter.write_table(&at[0] if at.shape[0] else NULL, lower_is_better, nan_hits, &table)
     curve.take(&table)

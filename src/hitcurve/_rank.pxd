@@ -88,5 +88,5 @@ cdef class BlockCounter:
     cdef int add_block(self, score, nan_policy, bint checked) except -1
     cdef int prepare(self) except -1
     cdef int widen(self) except -1
-    cdef int write_table(self, const uint32_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1
+    cdef int write_table(self, const int64_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1
     cdef int64_t num_items(self) noexcept

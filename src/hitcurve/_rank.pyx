@@ -1660,7 +1660,7 @@ cdef class BlockCounter:
         other.wide = NULL
         other.since = 0
 
-    cdef int write_table(self, const uint32_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1:
+    cdef int write_table(self, const int64_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1:
         """The table of all that was counted, in memory of its own; hits are the relevant items at each threshold."""
         cdef Ranking ranking
         cdef Py_ssize_t i, row, m = self.cuts.shape[0]
@@ -1687,7 +1687,7 @@ cdef class BlockCounter:
                 i = row if lower else m - 1 - row
                 table.hits[row] = hits[i]
                 ranking.num_hits += hits[i]
-                if table.tied[row] < <int64_t>hits[i]:
+                if table.tied[row] < hits[i]:
                     bad = i
         emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0, table.score)
         if bad >= 0 or ranking.nan_items < nan_hits:

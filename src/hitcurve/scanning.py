@@ -501,10 +501,8 @@ def _both_passes(
         spooled = keep and not scores.full
         exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
         if exact:
-            cuts, counted, nan_hits = _distinct(relevant.all(dtype), own=True)
+            cuts, hits, nan_hits = _distinct(relevant.all(dtype), own=True)
             relevant.close()
-            hits = counted.astype(np.uint32)
-            del counted
             while max_memory is not None and workers > 1 and _needed(cuts.shape[0], dtype, workers) > max_memory:
                 workers -= 1
         elif tolerance is not None and max_memory is not None:
@@ -585,8 +583,8 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
     """
     size = dtype.itemsize
     thrown = min(2 * relevant, 3 << 19) + min(relevant, 1 << 20)
-    counting = relevant * (size + 12) + workers * (8 * relevant + thrown * size)
-    table = relevant * (size + 4 + 8 + 24 + size)
+    counting = relevant * (size + 16) + workers * (8 * relevant + thrown * size)
+    table = relevant * (size + 8 + 8 + 24 + size)
     return max(counting * 4 // 3, table * 8 // 7) + 1
 
 
