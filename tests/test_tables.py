@@ -690,3 +690,11 @@ def test_bad_sdf(tmp_path):
     with pytest.raises(ValueError, match="the properties of an SDF have names, not numbers"):
         read_columns(path, "active", 2)
     assert len(read_columns(write(tmp_path, "t.sdf", ""), "a", "b").label) == 0
+
+
+def test_a_file_cut_off_before_the_row_that_was_bad(tmp_path):
+    """The line of a bad cell is found by reading the file again, which may be shorter by then."""
+    path = tmp_path / "a.csv"
+    path.write_text("label,score\n1,2\n0,1\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}: changed while it was read")):
+        tables._place(path, True, 50)

@@ -882,6 +882,8 @@ def _place(path: Path, header: bool, row: int) -> str:
                 left -= bool(next(reader))
         except csv.Error:  # a cell too long for it, or a CR amid a line, which Arrow takes for its end
             return f"row {row}"
+        except StopIteration:
+            raise ValueError(f"{path}: changed while it was read") from None
     return f"row {row} (line {line})"
 
 
