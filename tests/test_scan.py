@@ -1100,3 +1100,10 @@ def test_interrupted_while_threads_start(last, monkeypatch):
     for thread in begun:
         thread.join(10)
     assert [thread.is_alive() for thread in begun] == [False] * (last + 1)
+
+
+def test_groups_in_any_byte_order():
+    y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), np.array([1, 1, 2, 2])
+    for kind in ("i8", "u4", "f8", "U3"):
+        swapped = groups.astype(np.dtype(kind).newbyteorder("S"))
+        assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups.astype(kind)))

@@ -561,7 +561,8 @@ class _Batches(Source):
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
             pa = needed("pyarrow", "a scan of groups")
             try:
-                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
+                native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+                group = _coded(_encoded_groups(pa.array(native)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except UnicodeError:
