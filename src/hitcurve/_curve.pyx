@@ -87,8 +87,8 @@ cdef double GREATEST = np.finfo(np.float64).max
 cdef object ratio(object value, str name):
     """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
     from fractions import Fraction
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, (bool, np.bool_, str)):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
     try:
         if isinstance(value, (float, np.floating)):
             exact = Fraction(str(value))
