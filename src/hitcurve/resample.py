@@ -362,6 +362,8 @@ def weighted_variance(values: _Array, weight: _Array) -> float:
     count = int(weight.sum())
     if count < 2:
         return math.nan
+    # One type: numpy casts mixed ones through a buffer, and ends the process where there is no memory for it.
+    weight = weight.astype(np.float64)
     centred = values - np.average(values, weights=weight)
     return float(np.sum(weight * centred**2)) / (count - 1)
 
