@@ -186,7 +186,8 @@ NUMPY_ALONE = """
 
     sys.meta_path.insert(0, Absent())
     import hitcurve as hc
-    from hitcurve import cli, tables
+    from hitcurve.cli import main as cli
+    from hitcurve.sources import tables
 
     class Arrow:
         def __arrow_c_stream__(self, schema=None):
@@ -230,7 +231,7 @@ NUMPY_ALONE = """
         "matplotlib": [
             lambda: hc.HitCurve(y, s).plot(),
             lambda: hc.plot_curves({{"a": hc.HitCurve(y, s)}}),
-            lambda: imported("hitcurve.plot").figure({{"a": hc.HitCurve(y, s)}}),
+            lambda: imported("hitcurve.report.plot").figure({{"a": hc.HitCurve(y, s)}}),
         ],
         "scipy": [lambda: hc.HitCurves(y, s, qid=groups).interval(method="t")],
     }}

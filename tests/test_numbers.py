@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import resample
 from hitcurve.measures import parse
+from hitcurve.statistics import intervals as resample
 
 CURVE = hc.HitCurve([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])
 SECOND = 2**53 + 1  # the first whole number that no float64 has

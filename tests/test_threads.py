@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import cores
-from hitcurve.cores import cgroup_quota, usable_cores
-from hitcurve.cores import cores as real_cores  # conftest.py puts another number in its place
+from hitcurve import _workers as cores
+from hitcurve._workers import cgroup_quota, usable_cores
+from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
 
 N = 30_000
 
@@ -344,15 +344,15 @@ def test_omp_num_threads(monkeypatch, value, expected):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
 def test_affinity():
     """In a process that is bound to one core."""
-    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import cores; "
-    done = subprocess.run([sys.executable, "-c", code + "print(cores.cores())"], capture_output=True, text=True)
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import _workers; "
+    done = subprocess.run([sys.executable, "-c", code + "print(_workers.cores())"], capture_output=True, text=True)
     assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
 def test_python_cpu_count():
     environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
-    code = "from hitcurve import cores; print(cores.cores())"
+    code = "from hitcurve import _workers; print(_workers.cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout == "1\n", done.stderr
 
@@ -414,7 +414,7 @@ def test_cgroup_of_any_name(tmp_path, name, utf8):
     (tmp_path / "proc" / "self").mkdir(parents=True)
     (tmp_path / "proc" / "self" / "cgroup").write_bytes(group + b"\n")
     Path(os.fsdecode(folder), "cpu.max").write_text("300000 100000\n", encoding="ascii")
-    code = f"from hitcurve.cores import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
+    code = f"from hitcurve._workers import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
     command = [sys.executable, "-X", f"utf8={utf8}", "-X", "warn_default_encoding", "-W", "error", "-c", code]
     environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "3\n"

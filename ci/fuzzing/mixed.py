@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import hitcurve as hc
-from hitcurve import tables
+from hitcurve.sources import tables
 
 from .draws import PROMISED
 

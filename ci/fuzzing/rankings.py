@@ -14,7 +14,8 @@ import numpy as np
 import reference as ref
 
 import hitcurve as hc
-from hitcurve import cli, measures
+from hitcurve import measures
+from hitcurve.cli import main as cli
 
 from .draws import (
     LABELS,

@@ -8,8 +8,8 @@ from math import isinf, isnan, log2
 import numpy as np
 
 import hitcurve as hc
-from hitcurve import _trec
 from hitcurve.measures import MEASURES, parse
+from hitcurve.retrieval import runs as _trec
 
 from .draws import close, refusing
 

@@ -4,7 +4,7 @@ from typing import Any, Literal, Protocol, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hitcurve._rank import BlockCounter
+from hitcurve._ranking import BlockCounter
 from hitcurve.measures import Measure
 from hitcurve.results import (
     HitCurvePoints,

@@ -12,8 +12,8 @@ from itertools import islice
 
 import numpy as np
 
-from hitcurve._count cimport ScoreType
-from hitcurve._rank cimport (
+from hitcurve._kernel.count cimport ScoreType
+from hitcurve._ranking cimport (
     BlockCounter,
     OwnTable,
     Queries,
@@ -40,7 +40,7 @@ from hitcurve._rank cimport (
     scores_as,
     whole_number,
 )
-from hitcurve._read cimport (
+from hitcurve._kernel.formulas cimport (
     MEASURE_ADJUSTED_LOG_AUC,
     MEASURE_AVERAGE_PRECISION,
     MEASURE_BEDROC,
@@ -71,8 +71,8 @@ from hitcurve._read cimport (
     read_measure,
 )
 
-from hitcurve._rank import equal_numbers
-from hitcurve.resolve import checked_others, other_items, resolved_tables, running_sums, weighted_table
+from hitcurve._ranking import equal_numbers
+from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -1548,7 +1548,7 @@ cdef class HitCurve(_Measures):
         >>> print(f"{between.low:.3f} {between.high:.3f}")
         0.237 0.966
         """
-        from hitcurve.resample import curve_interval
+        from hitcurve.statistics.intervals import curve_interval
         return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
                               stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)
 
@@ -1580,7 +1580,7 @@ cdef class HitCurve(_Measures):
         >>> len(resamples), resamples.recall(3).shape
         (100, (100,))
         """
-        from hitcurve.resample import resample
+        from hitcurve.statistics.intervals import resample
         return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
@@ -1623,7 +1623,7 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve([1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]).p_value().pvalue, 4)
         0.0667
         """
-        from hitcurve.resample import p_value
+        from hitcurve.statistics.intervals import p_value
         return p_value(self, measure, method=method, n_resamples=n_resamples, ties=ties, rng=rng, workers=workers)
 
     def precision_recall_curve(self, *, ties="expected"):
@@ -1737,7 +1737,7 @@ cdef class HitCurve(_Measures):
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> axes = curve.plot("hits")
         """
-        from hitcurve.plot import plot_curves
+        from hitcurve.report.plot import plot_curves
 
         return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
 
@@ -2203,7 +2203,7 @@ cdef class HitCurves(_Measures):
         >>> curves.interval(rng=0).estimate
         0.75
         """
-        from hitcurve.resample import curves_interval
+        from hitcurve.statistics.intervals import curves_interval
         return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
                                bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 

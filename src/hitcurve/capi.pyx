@@ -5,7 +5,7 @@ from libc.string cimport memcpy, memset
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
-from hitcurve._count cimport (
+from hitcurve._kernel.count cimport (
     KIND_F32,
     KIND_F64,
     KIND_U8,
@@ -26,7 +26,7 @@ from hitcurve._count cimport (
     scratch_size,
     tally_clear,
 )
-from hitcurve._read cimport (
+from hitcurve._kernel.formulas cimport (
     INTERPOLATION_101_POINT,
     INTERPOLATION_11_POINT,
     INTERPOLATION_ALL_POINT,
@@ -69,7 +69,7 @@ from hitcurve._read cimport (
     Ties,
     read_measure,
 )
-from hitcurve._table cimport (
+from hitcurve._kernel.table cimport (
     SMALL,
     STATUS_BAD_LABEL,
     STATUS_BAD_SCORE,

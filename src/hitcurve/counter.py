@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve
-from hitcurve._rank import BlockCounter, checked_block, checked_scores, checked_sorted, equal_numbers
+from hitcurve._ranking import BlockCounter, checked_block, checked_scores, checked_sorted, equal_numbers
 
 
 class HitCounter:

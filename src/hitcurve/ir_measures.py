@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hitcurve.extras import needed
+from hitcurve._extras import needed
 from hitcurve.measures import Measure, parse
-from hitcurve.trec import evaluate, read_qrels
+from hitcurve.retrieval.evaluation import evaluate, read_qrels
 
 __all__ = ["HitcurveProvider", "provider"]
 

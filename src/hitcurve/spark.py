@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._rank import BlockCounter, checked_sorted, checked_whole
+from hitcurve._extras import needed
+from hitcurve._ranking import BlockCounter, checked_sorted, checked_whole
 from hitcurve.counter import table_from_counts
-from hitcurve.extras import needed
 from hitcurve.measures import Measure, parse
 
 if TYPE_CHECKING:
