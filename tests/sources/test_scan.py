@@ -236,8 +236,8 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 
 def test_the_counts_pass_32_bits():
+    from hitcurve._blocks import BlockCounter
     from hitcurve._curve import _curve_counted
-    from hitcurve._ranking import BlockCounter
 
     counter = BlockCounter(np.array([1], np.float32))
     block = np.ones(1 << 24, np.float32)

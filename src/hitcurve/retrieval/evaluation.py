@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from hitcurve._checks import checked_unmasked, checked_whole, unchanged
 from hitcurve._extras import needed
-from hitcurve._ranking import checked_unmasked, checked_whole, unchanged
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.retrieval import runs as _trec

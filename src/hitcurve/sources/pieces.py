@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import checked_array, checked_column
 from hitcurve._extras import needed
-from hitcurve._ranking import checked_array, checked_column
 from hitcurve.sources.tables import (
     Batch,
     Column,

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from hitcurve._blocks import BlockCounter, distinct_scores
+from hitcurve._checks import checked_array, checked_sorted, checked_whole, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
-from hitcurve._ranking import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve._workers import check_workers
 from hitcurve.counter import table_from_counts
 from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import unchanged
 from hitcurve._extras import needed
-from hitcurve._ranking import unchanged
 from hitcurve._workers import check_workers
 
 if TYPE_CHECKING:

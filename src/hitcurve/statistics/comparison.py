@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve._checks import checked_column, checked_flags, checked_scores
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
-from hitcurve._ranking import checked_column, checked_flags, checked_scores
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.report.summary import Grid, aligned, one_line
