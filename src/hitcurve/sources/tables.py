@@ -260,6 +260,17 @@ class TableReader:
             yield from self._file(path)
 
     def _file(self, path: Path) -> Iterator[Batch]:
+        """The batches of one file; an error if it is not what it was when it was opened."""
+        state = file_state(path)
+        try:
+            yield from self._batches(path)
+        except (ValueError, RuntimeError):  # a generator makes the one of StopIteration
+            if file_state(path) == state:
+                raise
+        if file_state(path) != state:
+            raise ValueError(f"{_kind(path)[0]}: changed while it was read")
+
+    def _batches(self, path: Path) -> Iterator[Batch]:
         import pyarrow as pa
 
         shown, kind, _ = _kind(path)
@@ -645,6 +656,14 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             cells = [row[at] for row in table[1:] if len(row) > at]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
+
+
+def file_state(path: Path) -> tuple[int, ...] | None:
+    """What differs when a file was written to or put in the place of another; None for a stream."""
+    if os.fspath(path) == "-" or not os.path.isfile(path):
+        return None
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _kind(path: Path) -> tuple[str, str, str | None]:
