@@ -222,20 +222,12 @@ cdef class Counting:
 
 
 def in_threads(function, list calls, cancel):
-    """Calls of a function side by side, the first in this thread; an error or Ctrl-C in one ends them all."""
+    """Calls of a function side by side; an error or Ctrl-C in one ends them all."""
     if len(calls) == 1:
         function(*calls[0])
         return
-    from concurrent.futures import ThreadPoolExecutor
-    with ThreadPoolExecutor(len(calls) - 1) as pool:
-        try:
-            futures = [pool.submit(function, *call) for call in calls[1:]]
-            function(*calls[0])
-            for future in futures:
-                future.result()
-        except BaseException:
-            cancel()
-            raise
+    from hitcurve import _workers
+    list(_workers.in_threads(lambda call: function(*call), calls, len(calls), cancel=cancel, patience=None))
 
 
 cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,

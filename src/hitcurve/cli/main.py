@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from hitcurve._progress import Progress
 from hitcurve.measures import MEASURES, TIES, Definition, Measure, parse
 
 __all__ = ["main", "say"]
@@ -194,8 +195,7 @@ def _table(options: argparse.Namespace) -> str:
 
     scores = _checked(options)
     options.resamples = options.resamples or _RESAMPLES[options.group is not None or options.by_file]
-    progress = _Progress()
-    try:
+    with Progress() as progress:
         reader, actives = _reader(options, scores)
         found = screen.read_screen(
             reader,
@@ -234,8 +234,6 @@ def _table(options: argparse.Namespace) -> str:
                 if options.measures is not None or options.format != "table":
                     in_page = [intervals_of(one, _report_measures(one.curves, sizes)) for one in found.scores]
             _pictures(options, found, warnings, in_page, sizes, comparison, progress)
-    finally:
-        progress.clear()
     for warning in warnings:
         say(f"hitcurve: warning: {warning}")
     if options.measures is None and options.format == "table":
@@ -465,31 +463,6 @@ def _pictures(
                 file.write(encoded)
         except OSError as error:  # a full device is not named
             raise OSError(error.errno, error.strerror, options.report) from None
-
-
-class _Progress:
-    """One line on standard error that says what is done, where somebody may be watching it."""
-
-    def __init__(self) -> None:
-        self.watched = sys.stderr.isatty()
-        self.width = 0
-        self.last = 0.0
-
-    def __call__(self, text: str) -> None:
-        if not self.watched:
-            return
-        from time import monotonic
-
-        now = monotonic()
-        if now - self.last > 0.1 or not text.endswith("rows"):
-            sys.stderr.write(f"\r{text:<{self.width}}")
-            sys.stderr.flush()
-            self.width, self.last = len(text), now
-
-    def clear(self) -> None:
-        if self.width:
-            sys.stderr.write(f"\r{'':<{self.width}}\r")
-            sys.stderr.flush()
 
 
 def _add_trec(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

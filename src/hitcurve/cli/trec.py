@@ -6,9 +6,10 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve._progress import Progress
 from hitcurve.cli.main import _count
 
 if TYPE_CHECKING:
@@ -134,14 +135,19 @@ def run(options: argparse.Namespace) -> str:
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     if not measures and options.format != "trec":
         options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints it")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Progress() as line:
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
-        long = [one for one in options.runs if os.path.isfile(one) and os.path.getsize(one) > _LONG]
-        progress = _progress(long[0]) if len(options.runs) == 1 and long and sys.stderr.isatty() else None
+        first = options.runs[0]
+        size = os.path.getsize(first) if len(options.runs) == 1 and os.path.isfile(first) else 0
+
+        def show(place: int) -> None:
+            if line.due():
+                line(f"{os.path.basename(first)}: {100 * place // size} %")
+
         found = evaluate(
             qrels,
-            list(options.runs) if len(options.runs) > 1 else options.runs[0],
+            list(options.runs) if len(options.runs) > 1 else first,
             measures or ["NumQ"],
             ties=options.ties,
             scores="float32" if options.version == 9 else "float64",
@@ -152,11 +158,9 @@ def run(options: argparse.Namespace) -> str:
             depth=options.depth,
             strict=not options.lenient,
             workers=options.workers,
-            progress=progress,
+            progress=show if size > _LONG and line.on else None,
         )
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
-    if progress is not None:
-        sys.stderr.write("\r\033[K")
     names = _names(options.runs)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
@@ -174,16 +178,6 @@ def run(options: argparse.Namespace) -> str:
     if _say_what_is_left_out(names, evaluations, options):
         raise SystemExit(_LEFT_OUT)
     return ""
-
-
-def _progress(path: str) -> Callable[[int], None]:
-    size = os.path.getsize(path)
-
-    def show(place: int) -> None:
-        sys.stderr.write(f"\r{os.path.basename(path)}: {100 * place // size} %")
-        sys.stderr.flush()
-
-    return show
 
 
 def _names(paths: Sequence[str]) -> list[str]:
