@@ -8,6 +8,7 @@ import hitcurve as hc
 from hitcurve import measures
 
 here = Path(__file__).resolve().parent
+ALL, LINEAR = "all four", "all four; threshold equals expected"
 
 
 def cell(text: Any) -> str:
@@ -50,7 +51,7 @@ def ties(record: measures.Definition) -> str:
         curve = hc.HitCurve([1, 0, 0, 1, 0, 0, 1, 0], [3, 3, 3, 2, 2, 2, 1, 1])
         found = [measure for form in record.forms if (measure := measures.parse(form)).ties is None]
         linear = all(measure(curve, "threshold") == measure(curve, "expected") for measure in found)
-        return "all four; threshold equals expected" if linear else "all four"
+        return LINEAR if linear else ALL
     return ", ".join(record.ties)
 
 
