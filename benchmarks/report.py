@@ -5,7 +5,8 @@
 
 Several files are joined: libraries whose import disturbs the others are run apart, with -k.
 
-Everything between the two marker comments of each file is replaced. Cells where another library is faster stay in, in bold.
+What stands between the two marker comments of each file is replaced. Cells where another library is faster stay in, in
+bold.
 """
 
 import argparse

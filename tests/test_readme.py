@@ -114,7 +114,8 @@ def test_speed():
 
     def rows(text):
         section = text.partition("<!-- speed:begin -->")[2].partition("<!-- speed:end -->")[0]
-        cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+        lines = [line.strip("|") for line in section.splitlines() if line.startswith("|")]
+        cells = [[cell.strip() for cell in line.split("|")] for line in lines]
         return {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[2:]}
 
     few, whole = rows(README), rows((ROOT / "docs" / "speed.md").read_text(encoding="utf-8"))
