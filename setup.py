@@ -9,16 +9,17 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MODULES = [
-    "_sort", "_count", "_read", "_table", "_rank", "_curve", "_resample", "_retrieval", "_trec", "capi",
+    "_kernel.sort", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_ranking", "_curve",
+    "retrieval.formulas", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
-    "_read": {"libraries": MATH},
-    "_resample": {
+    "_kernel.formulas": {"libraries": MATH},
+    "_kernel.draw": {
         "libraries": ["npyrandom", *MATH],
         "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
     },
-    "_retrieval": {"libraries": MATH},
+    "retrieval.formulas": {"libraries": MATH},
 }
 
 link_flags = []
@@ -42,9 +43,9 @@ if os.environ.get("HITCURVE_WERROR"):
 extensions = [
     Extension(
         f"hitcurve.{name}",
-        [f"src/hitcurve/{name}.pyx"],
-        include_dirs=[numpy.get_include(), "src/hitcurve"],
-        depends=sorted(glob("src/hitcurve/*.h")),
+        [f"src/hitcurve/{name.replace('.', '/')}.pyx"],
+        include_dirs=[numpy.get_include(), "src/hitcurve/_kernel", "src/hitcurve/retrieval"],
+        depends=sorted(glob("src/hitcurve/**/*.h", recursive=True)),
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             # The oldest numpy that a wheel runs on; in step with `dependencies` in pyproject.toml.

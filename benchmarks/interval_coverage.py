@@ -52,7 +52,7 @@ def drawn_curve(relevant, others, rng):
 def intervals(curve, resamples, rng):
     """(low, high) of each method."""
     from hitcurve.measures import parse
-    from hitcurve.resample import acceleration_of, delete_one, quantiles
+    from hitcurve.statistics.intervals import acceleration_of, delete_one, quantiles
 
     drawn = curve.interval("AP", method="bootstrap", n_resamples=resamples, rng=rng, confidence_level=LEVEL)
     stratified = curve.interval("AP", method="bootstrap", n_resamples=resamples, rng=rng, stratified=True)

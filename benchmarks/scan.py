@@ -45,7 +45,7 @@ def decode(path, workers):
     from concurrent.futures import ThreadPoolExecutor
 
     if path.endswith(".csv"):
-        from hitcurve.tables import TableReader
+        from hitcurve.sources.tables import TableReader
 
         return sum(len(batch.label) for batch in TableReader([path], "label", ["score"], workers=workers))
     from pyarrow import parquet
@@ -78,7 +78,7 @@ def scan(path, workers, max_memory, tolerance):
 
 def in_memory(path):
     import hitcurve as hc
-    from hitcurve.tables import read_columns
+    from hitcurve.sources.tables import read_columns
 
     columns = read_columns(path, "label", "score")
     return {"AP": hc.average_precision(columns.label, columns.score, workers=2)}
@@ -99,8 +99,8 @@ def step(what, arguments):
     import pyarrow.csv
     import pyarrow.parquet  # noqa: F401
 
-    import hitcurve.scanning
-    import hitcurve.tables  # noqa: F401
+    import hitcurve.sources.scanning
+    import hitcurve.sources.tables  # noqa: F401
 
     steps = {"decode": decode, "arrow_csv": arrow_csv, "scan": scan, "in_memory": in_memory}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

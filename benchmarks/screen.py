@@ -205,7 +205,7 @@ def memory(options, row):
                 writer.close()
                 os.replace(path + ".part", path)
     code = (
-        "import resource, sys; from hitcurve.cli import main; main(sys.argv[1:]); sys.stdout.flush(); "
+        "import resource, sys; from hitcurve.cli.main import main; main(sys.argv[1:]); sys.stdout.flush(); "
         "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     )
     seconds, out = command("-c", code, "table", path, "--label", "label", "--score", "score", "-m", "AP")

@@ -1,4 +1,4 @@
-"""Where each counting strategy is the fastest: what the cost model in _count.pyx was set by.
+"""Where each counting strategy is the fastest: what the cost model in _kernel/count.pyx was set by.
 
     python benchmarks/strategies.py [items]
 

@@ -17,8 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import average_precision_score
 
 import hitcurve
-from hitcurve.cli import main as command
-from hitcurve.tables import read_columns
+from hitcurve.cli.main import main as command
+from hitcurve.sources.tables import read_columns
 
 DIGITS = "digits.parquet"
 CELLS = "bcancer.csv.gz"

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from hitcurve import _trec
+from hitcurve.retrieval import runs as _trec
 
 REFUSED = re.compile(r"f(, line \d+)?: ")
 SEEDS = (

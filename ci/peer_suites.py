@@ -210,8 +210,8 @@ def rdkit(checkout: Path) -> Outcomes:
 
 def trec_eval(checkout: Path) -> Outcomes:
     """The quicktest of the Makefile; a case is a measure of a command, right if all of its lines are."""
-    from hitcurve.cli_trec import as_trec_eval
-    from hitcurve.trec_eval import expand
+    from hitcurve.cli.trec import as_trec_eval
+    from hitcurve.retrieval.trec_eval import expand
 
     makefile = (checkout / "Makefile").read_text(encoding="utf-8")
     commands = re.findall(r"^\t\./trec_eval (.*) (\S+) (\S+) \| diff - (\S+)$", makefile.partition("quicktest:")[2]

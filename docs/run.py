@@ -40,7 +40,7 @@ def examples(name: str, text: str, names: dict[str, Any]) -> list[str]:
 
 
 def commands(name: str, text: str) -> list[str]:
-    from hitcurve import cli
+    from hitcurve.cli import main as cli
 
     found = []
     for part in re.split(r"\n(?=\$ )", text):

@@ -6,7 +6,8 @@ enumerated; "best" and "worst" are two of those orders; "threshold" takes a grou
 not rational (logarithms, exponentials) are computed with 50 digits.
 
 Enumeration is exponential in the size of the tie groups: up to about ten tied items. The functions at the end,
-named `..._by_position`, take the mean position by position and reach further.
+named `..._by_position`, take the mean position by position and reach further; those named `..._by_group` reach 2**62
+items.
 """
 
 from collections import Counter, namedtuple
@@ -292,7 +293,7 @@ def continuous_area(groups, R):
             slope = Fraction(r) / Fraction(n)
             total += mpf(slope * r)
             if c:
-                total += mpf(slope * (H - slope * c)) * mp.log(mpf(Fraction(c + n) / Fraction(c)))
+                total += mpf(slope * (H - slope * c)) * mp.log1p(mpf(Fraction(n) / Fraction(c)))
     return total / mpf(R)
 
 
@@ -387,9 +388,11 @@ def tie_report(rank, k=None):
 
 
 def cutoff(rank, k, fraction):
-    """k, or the least k that holds the fraction of the items; the fraction is the decimal that was written."""
-    if (k is None) == (fraction is None):
+    """k, the least k that holds the fraction of the items (as the decimal that was written), or all items."""
+    if k is not None and fraction is not None:
         raise ValueError("k or fraction")
+    if k is None and fraction is None:
+        return num_items(rank)
     if k is not None:
         if k < 1:
             raise ValueError("k")
@@ -491,7 +494,6 @@ def max_enrichment_factor(rank, fraction=None, *, k=None):
 
 
 def normalized_enrichment_factor(rank, fraction=None, *, k=None, ties="expected"):
-    all_retrieved(rank)
     k = cutoff(rank, k, fraction)
     return of_hits(rank, k, ties, lambda h: ratio(h, min(rank.num_relevant, k)))
 
@@ -539,22 +541,25 @@ def roc_enrichment(rank, fpr, *, ties="expected"):
     if not 0 < fpr <= 1:
         raise ValueError("fpr")
     fpr = decimal(fpr)
-
-    def read(groups):
-        points = roc_points(groups)
-        negatives, hits = points[-1]
-        if not negatives or not hits:
-            return nan
-        at = fpr * negatives
-        height = 0
-        for (x1, y1), (x2, y2) in pairwise(points):
-            if x1 <= at <= x2:
-                height = max(height, y2 if x1 == x2 else y1 + (at - x1) * Fraction(y2 - y1, x2 - x1))
-        return Fraction(height) / hits / fpr
-
     if ties == "expected":  # the straight segment
         ties = "threshold"
-    return over_orders(rank, ties, lambda flags: read(as_groups(flags)), lambda: read(rank.groups))
+    return over_orders(
+        rank, ties, lambda flags: roc_height(as_groups(flags), fpr) / fpr, lambda: roc_height(rank.groups, fpr) / fpr
+    )
+
+
+def roc_height(groups, fpr):
+    """TPR at a false positive rate, a fraction; of a vertical step the upper end."""
+    points = roc_points(groups)
+    negatives, hits = points[-1]
+    if not negatives or not hits:
+        return nan
+    at = fpr * negatives
+    height = 0
+    for (x1, y1), (x2, y2) in pairwise(points):
+        if x1 <= at <= x2:
+            height = max(height, y2 if x1 == x2 else y1 + (at - x1) * Fraction(y2 - y1, x2 - x1))
+    return Fraction(height) / hits
 
 
 @remembered
@@ -811,3 +816,150 @@ def bedroc_by_position(rank, alpha=20.0):
     low = exponential_sum((0,) * (N - hits) + (1,) * hits, alpha)
     high = exponential_sum((1,) * hits + (0,) * (N - hits), alpha)
     return (exponential_sum_by_position(rank, alpha) - low) / (high - low)
+
+
+# --- tables of any size, group by group ---------------------------------------------------------------------
+
+wide = mpmath.MPContext()
+wide.dps = 120
+
+
+def from_table(above, tied, hits, num_items, num_relevant):
+    """A ranking from the columns of a table; the groups between its rows hold no relevant item."""
+    groups, end = [], 0
+    for c, n, r in zip(above, tied, hits, strict=True):
+        groups += [Group(None, c - end, 0)] * (c > end) + [Group(None, n, r)]
+        end = c + n
+    groups += [Group(None, num_items - end, 0)] * (num_items > end)
+    return Ranking(tuple(groups), num_relevant, False, False)
+
+
+def straight(rank, ties):
+    """The groups, those of best and worst in two: inside each the hit curve is straight under this reading."""
+    if ties in ("expected", "threshold"):
+        return rank.groups
+    first = slice(None, None, 1 if ties == "best" else -1)
+    parts = [((g.relevant, g.relevant), (g.items - g.relevant, 0))[first] for g in rank.groups]
+    return tuple(Group(None, n, r) for pair in parts for n, r in pair if n)
+
+
+def wide_fraction(x):
+    x = Fraction(x)
+    return wide.mpf(x.numerator) / x.denominator
+
+
+@remembered
+def digamma(x):
+    return wide.psi(0, x)
+
+
+def harmonic(a, b):
+    """1/(a+1) + ... + 1/b."""
+    return digamma(b + 1) - digamma(a + 1)
+
+
+def average_precision_by_group(rank, k=None, *, ties="expected", interpolation=None, normalize="min"):
+    R, groups = rank.num_relevant, straight(rank, ties)
+    if interpolation is not None:
+        if ties == "expected":
+            return mean_envelope(rank.groups, R, interpolation)
+        return envelope(tuple((c + n, H + r) for c, H, n, r in with_above(groups)), R, interpolation)
+    if ties == "threshold":
+        return divided(threshold_sum(groups, k), share_of_hits(groups, k), R, k, normalize)
+    total = wide.mpf(0)
+    for c, H, n, r in with_above(groups):
+        m = n if k is None else min(max(k - c, 0), n)
+        if m and r:
+            slope = wide_fraction(Fraction(r - 1, n - 1) if n > 1 else 0)  # 1 in the parts of best and worst
+            part = slope * m + (H + 1 - slope * (c + 1)) * harmonic(c, c + m)
+            total += wide_fraction(Fraction(r, n)) * part
+    return total / (min(k, R) if k is not None and normalize == "min" else R)
+
+
+def normalized_average_precision_by_group(rank, *, ties="expected"):
+    one_group = rank._replace(groups=(Group(None, num_items(rank), num_hits(rank)),))
+    base = average_precision_by_group(one_group)
+    value = average_precision_by_group(rank, ties=ties)
+    if num_items(rank) == rank.num_relevant == num_hits(rank):
+        return nan
+    return (value if isinstance(value, wide.mpf) else wide_fraction(value)) / (1 - base) - base / (1 - base)
+
+
+def hits_at_by_group(rank, k, *, ties="expected"):
+    return share_of_hits(straight(rank, ties), k)
+
+
+def precision_by_group(rank, k, *, ties="expected"):
+    return hits_at_by_group(rank, k, ties=ties) / k
+
+
+def f_score_by_group(rank, k, *, beta=1.0, ties="expected"):
+    b2 = Fraction(beta) ** 2
+    return (1 + b2) * hits_at_by_group(rank, k, ties=ties) / (k + b2 * rank.num_relevant)
+
+
+def enrichment_factor_by_group(rank, *, k, ties="expected"):
+    return hits_at_by_group(rank, k, ties=ties) * num_items(rank) / (k * rank.num_relevant)
+
+
+def roc_auc_by_group(rank, *, ties="expected"):
+    return roc_area(straight(rank, ties))
+
+
+def auac_by_group(rank, *, ties="expected"):
+    area = sum(Fraction(n * (2 * H + r), 2) for _, H, n, r in with_above(straight(rank, ties)))
+    return area / (num_items(rank) * rank.num_relevant)
+
+
+def roc_enrichment_by_group(rank, fpr, *, ties="expected"):
+    return roc_height(straight(rank, ties), decimal(fpr)) / decimal(fpr)
+
+
+def log_auc_by_group(rank, min_fpr, *, ties="expected"):
+    return log_area(straight(rank, ties), Fraction(min_fpr)) / -mp.log(mpf(min_fpr))
+
+
+def reciprocal_rank_by_group(rank, *, ties="expected"):
+    """None where the mean is a sum of too many terms."""
+    c, _, n, r = next(group for group in with_above(straight(rank, ties)) if group[3])
+    if ties != "expected":
+        return Fraction(1, c + 1)
+    if r <= 12:
+        # By (n - j) = (n + c) - (c + j) in the last factor of C(n - j, r - 1), the mean for r from that for r - 1.
+        mean = harmonic(c, c + n) / n
+        for i in range(2, r + 1):
+            mean = ((n + c - i + 2) * mean - 1) * i / ((n - i + 1) * wide.mpf(i - 1))
+        return mean if c < 2**16 * n or r == 1 else None  # each step costs the digits of c / n
+    if n > 50 * r:
+        return None
+    p, total = wide_fraction(Fraction(r, n)), wide.mpf(0)
+    for j in range(1, n - r + 2):
+        total += p / (c + j)
+        p *= wide_fraction(Fraction(n - j - r + 1, n - j)) if j < n else 0
+        if p < total * wide.mpf(10) ** -40:
+            break
+    return total
+
+
+def exponential_sum_by_group(groups, alpha):
+    step = wide_fraction(alpha) / sum(g.items for g in groups)
+    return wide.fsum(
+        wide_fraction(Fraction(r, n)) * wide.exp(-step * c) * wide.expm1(-step * n) / -wide.expm1(step)
+        for c, _, n, r in with_above(groups)
+        if r
+    )
+
+
+def rie_by_group(rank, alpha, *, ties="expected"):
+    N = num_items(rank)
+    mean = exponential_sum_by_group((Group(None, N, N),), alpha) / N
+    return exponential_sum_by_group(straight(rank, ties), alpha) / num_hits(rank) / mean
+
+
+def bedroc_by_group(rank, alpha, *, ties="expected"):
+    hits, N = num_hits(rank), num_items(rank)
+    if hits == N:
+        return nan
+    first = (Group(None, hits, hits), Group(None, N - hits, 0))
+    low, high = (exponential_sum_by_group(groups, alpha) for groups in (first[::-1], first))
+    return (exponential_sum_by_group(straight(rank, ties), alpha) - low) / (high - low)

@@ -151,18 +151,73 @@ bad("weights without a sum, of queries", ValueError, "sample_weight", "sum")(
     lambda: curves(offsets=[0, 5], sample_weight=[1e308] * 5)
 )
 MASKED = np.ma.array(np.arange(5), mask=[0, 1, 0, 1, 0])
-for name, call in {
-    "y_true": lambda v: ap(v),
+ARRAY_ARGUMENTS = {
+    "y_true": ap,
+    "y_true of graded labels": lambda v: ap(v, relevance_level=2),
+    "y_true at a threshold": lambda v: hc.at_threshold(v, S, 0.3),
+    "y_true of rows": lambda v: hc.HitCurves([v], [S]),
+    "y_true of a counter": lambda v: hc.HitCounter([1.0]).update(v, S),
+    "y_true of a scan": lambda v: hc.scan((v, S)),
+    "y_true of a batch": lambda v: hc.scan(lambda: [(v, S)]),
     "y_score": lambda v: ap(s=v),
+    "y_score, NaN left out": lambda v: ap(s=v, nan_policy="omit"),
+    "y_score of columns": lambda v: hc.HitCurves(Y, np.ma.stack([v], axis=1)),
+    "y_score of a counter": lambda v: hc.HitCounter([1.0]).update(Y, v),
+    "y_score of a scan": lambda v: hc.scan((Y, v)),
+    "y_score of a system": lambda v: hc.compare(Y, {"a": S, "b": v}),
+    "threshold": lambda v: hc.at_threshold(Y, S, v),
     "qid": lambda v: curves(qid=v),
+    "offsets": lambda v: curves(offsets=v),
+    "num_relevant": lambda v: hc.HitCurves(np.eye(5), np.eye(5), num_relevant=v),
+    "num_relevant of the mean": lambda v: hc.mean_average_precision(np.eye(5), np.eye(5), num_relevant=v),
     "tiebreak": lambda v: ap(tiebreak=v),
     "tiebreak of queries": lambda v: curves(offsets=[0, 5], tiebreak=v),
     "sample_weight": lambda v: curve(sample_weight=v),
     "sample_weight of queries": lambda v: curves(offsets=[0, 5], sample_weight=v),
     "groups": lambda v: hc.compare(Y, {"a": S, "b": S}, groups=v),
-    "y_score of a system": lambda v: hc.compare(Y, {"a": S, "b": v}),
-}.items():
-    bad(f"masked {name}", ValueError, name.split()[0], "masked array with 2")(lambda call=call: call(MASKED))
+    "groups of a scan": lambda v: hc.scan((Y, S, v)),
+    "'A'": lambda v: hc.compare({"A": v, "B": S}),
+    "'B'": lambda v: hc.compare({"A": S, "B": v}),
+    "k": lambda v: curve().precision(v),
+    "k of AP": lambda v: curve().average_precision(v),
+    "k of queries": lambda v: curves(offsets=[0, 5]).recall(v),
+    "k of the enrichment factor": lambda v: curve().enrichment_factor(k=v),
+    "fraction": lambda v: curve().recall(fraction=v),
+    "fraction of the enrichment factor": lambda v: curve().enrichment_factor(v),
+    "fpr": lambda v: curve().roc_enrichment(v),
+    "alpha": lambda v: curve().bedroc(v),
+    "alpha of RIE": lambda v: curve().rie(v),
+    "min_fpr": lambda v: curve().log_auc(v),
+    "ranks": lambda v: hc.HitCurve.from_ranks(v, num_items=9),
+    "hits": lambda v: hc.HitCurve.from_ranked(v),
+    **{
+        name: lambda v, at=at: hc.HitCurve.from_table(*[v if i == at else MASKED.data for i in range(4)], num_items=99)
+        for at, name in enumerate(["score", "above", "tied", "hits of a table"])
+    },
+    "thresholds": lambda v: hc.HitCounter(v),
+    "edges": lambda v: hc.HitCounter(edges=v),
+    "actives": lambda v: hc.scan((Y, S), actives=v),
+}
+GIVES_MASKED = type("GivesMasked", (), {"__array__": lambda self, dtype=None, copy=None: MASKED})()
+MASKED_BY = {
+    "array": MASKED,
+    "array of floats": MASKED.astype(float),
+    "list": [0, np.ma.masked, 2, np.ma.masked, 4],
+    "tuple of floats": (0.0, np.ma.masked, 2.0, np.ma.masked, 4.0),
+    "object that gives one": GIVES_MASKED,
+    "list of arrays": list(MASKED[:, None]),
+}
+for name, call in ARRAY_ARGUMENTS.items():
+    for how, masked in MASKED_BY.items():
+        if "columns" in name and how not in ("array", "array of floats"):
+            continue  # the call stacks arrays
+        if how == "object that gives one" and re.search("scan|batch|rows|columns", name):
+            continue  # the call takes slices of it, or lays it into a list
+        bad(
+            f"masked {how} as {name}",
+            ValueError,
+            rf"{re.escape(re.split(' of |, | at ', name)[0])}(\['b'\])? is a masked array with 2 masked entries: leave",
+        )(lambda call=call, masked=masked: call(masked))
 bad("weight length", ValueError, "sample_weight", r"\b4\b", r"\b5\b")(lambda: ap(ties="threshold", sample_weight=W[:4]))
 bad("weight text", TypeError, "sample_weight", "str|U")(lambda: ap(ties="threshold", sample_weight=["1"] * 5))
 bad("weight complex", TypeError, "sample_weight", "complex")(lambda: ap(ties="threshold", sample_weight=W + 0j))
@@ -218,14 +273,14 @@ for t, error, says in [
     (nan, ValueError, "nan"),
     ("1%", TypeError, "1%|str"),
     ([0.1, 2.0], ValueError, r"fraction\[1\].*\b2"),
+    ("0.25", TypeError, "fraction must be a number.*'0.25'"),
+    (np.array(["0.25", "0.5"]), TypeError, r"fraction\[0\] must be a number.*0\.25"),
 ]:
     bad(f"fraction {t}", error, "fraction", says)(lambda t=t: curve().recall(fraction=t))
     bad(f"fraction {t} of the enrichment factor", error, "fraction", says)(lambda t=t: curve().enrichment_factor(t))
 for name in ("precision", "recall", "hits_at", "success", "f_score"):
     bad(f"{name} of both", ValueError, r"\bk\b", "fraction")(lambda name=name: getattr(curve(), name)(2, fraction=0.5))
-    bad(f"{name} of neither", (ValueError, TypeError), r"\bk\b", "fraction")(lambda name=name: getattr(curve(), name)())
 bad("enrichment of both", ValueError, r"\bk\b", "fraction")(lambda: curve().enrichment_factor(0.5, k=2))
-bad("enrichment of neither", (ValueError, TypeError), r"\bk\b", "fraction")(lambda: curve().enrichment_factor())
 for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
     bad(f"{interpolation} at a cutoff", ValueError, r"\bk\b", "interpolation")(
         lambda i=interpolation: ap(k=2, interpolation=i)
@@ -270,7 +325,7 @@ for name, arguments in {
     "bedroc": (),
     "log_auc": (),
     "enrichment_factor": (0.1,),
-    "normalized_enrichment_factor": (0.1,),
+    "max_enrichment_factor": (0.1,),
 }.items():
     ties = {"ties": "threshold"} if name == "roc_curve" else {}
     bad(f"{name} of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(
@@ -511,6 +566,25 @@ def test_curves_are_immutable(name):
         with pytest.raises(ValueError, match="read-only"):
             getattr(c, name)[0] = 9
     assert c == curve()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8"])
+@pytest.mark.parametrize("kind", ["thresholds", "edges"])
+def test_counters_keep_their_thresholds(kind, dtype):
+    """Neither the array that was given nor the one that is shown is the counter's own to change."""
+    given = np.array([2, 4, 8], dtype)
+    c = hc.HitCounter(**{kind: given})
+    for array in (given, getattr(c, kind), c.__getstate__()["cuts"]):
+        assert array.tolist() == [2, 4, 8]
+        if array is given:
+            array[:] = 5
+        else:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = 5
+    c.update([1, 0], np.array([4, 2], dtype) if dtype[0] == "f" else [4, 2])
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(c, kind)[0] = 3  # in the type of the blocks, too
+    assert getattr(c, kind).tolist() == [2, 4, 8]
 
 
 @pytest.mark.parametrize("scores", [[2**63, 2**63 + 1, -1], [2**53 + 1, 2**53, 0.5]])

@@ -31,10 +31,12 @@ def calls():
         for name in ("hits_at", "precision", "recall", "f_score", "success"):
             yield name, (KS,), {"ties": ties}
             yield name, (), {"fraction": FRACTIONS, "ties": ties}
+            yield name, (), {"ties": ties}
         yield "f_score", (KS,), {"ties": ties, "beta": 0.5}
         for name in ("enrichment_factor", "normalized_enrichment_factor"):
             yield name, (FRACTIONS,), {"ties": ties}
             yield name, (), {"k": KS, "ties": ties}
+            yield name, (), {"ties": ties}
         yield "reciprocal_rank", (), {"ties": ties}
         yield "reciprocal_rank", (KS,), {"ties": ties}
         for name in ("r_precision", "normalized_average_precision", "roc_auc", "auac"):
@@ -47,6 +49,7 @@ def calls():
         yield "log_auc", (0.3,), {"ties": ties, "adjusted": True}
     yield "max_enrichment_factor", (FRACTIONS,), {}
     yield "max_enrichment_factor", (), {"k": KS}
+    yield "max_enrichment_factor", (), {}
     yield "chance", (), {}
     yield "minimum", (), {}
 

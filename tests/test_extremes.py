@@ -4,9 +4,12 @@ The expected values are closed forms in harmonic numbers (of digamma, with enoug
 cancel) and geometric sums, or exact fractions.
 """
 
+import random
+import re
 from fractions import Fraction
 from itertools import pairwise
 from math import isnan
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -59,6 +62,44 @@ TABLES = {
 READINGS = ("expected", "best", "worst", "threshold")
 
 
+def figures():
+    """The relative errors that the documentation states, by measure."""
+    text = (Path(__file__).resolve().parents[1] / "docs" / "definitions.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| \$(?:(\d) \\cdot )?10\^\{-(\d+)\}\$ \|$", text, re.MULTILINE)
+    return {name: int(times or 1) * 10.0 ** -int(power) for names, times, power in rows for name in names.split(", ")}
+
+
+WITHIN = figures()
+BY_HITS = "AP divided by the hits above the cutoff"
+
+
+def test_every_figure_is_held():
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert len(WITHIN) > 20
+    assert all(f'"{name}"' in text for name in WITHIN)
+
+
+def drawn(rng):
+    """A table of any size: groups and gaps of every magnitude, some of them all relevant, or nearly."""
+
+    def size(most):
+        return min(most, int(2 ** rng.uniform(0, most.bit_length())))
+
+    items, rows, above = size(LAST), [], 0
+    for _ in range(rng.randint(1, 6)):
+        if items - above > 1 and rng.random() < 0.5:
+            above += size(items - above - 1)
+        if above < items:
+            tied = size(items - above)
+            few = size(tied)
+            rows.append((above, tied, rng.choice([few, few, tied, tied - few or 1])))
+            above += tied
+    return rows, items
+
+
+TABLES |= {f"drawn {seed}": drawn(random.Random(seed)) for seed in range(14)}
+
+
 @pytest.fixture(params=TABLES)
 def case(request):
     rows, n = TABLES[request.param]
@@ -76,7 +117,7 @@ def close(got, expected, rtol, atol=0.0):
     if isinstance(expected, float) and isnan(expected):
         assert isnan(got)
         return
-    expected = real(expected) if not isinstance(expected, mp.mpf) else expected
+    expected = mp.mpf(expected) if hasattr(expected, "_mpf_") else real(expected)
     error = abs(mp.mpf(got) - expected)
     # below the least normal number only the absolute error can be small
     assert error <= rtol * abs(expected) + atol + 1e-307, (
@@ -163,7 +204,7 @@ def test_closed_forms(items, relevant):
 def test_average_precision(case, ties):
     curve, rows, _, R = case
     expected = precision_sum(rows, ties) / R if R else float("nan")
-    close(curve.average_precision(ties=ties), expected, 1e-14 if ties == "expected" else 4e-15)
+    close(curve.average_precision(ties=ties), expected, WITHIN["AP"])
 
 
 @pytest.mark.parametrize("ties", READINGS)
@@ -171,13 +212,13 @@ def test_average_precision_at_k(case, ties):
     curve, rows, n, R = case
     for k in cutoffs(rows, n):
         total = precision_sum(rows, ties, k) if R else float("nan")
-        rtol = 1e-14 if ties == "expected" else 4e-15
+        rtol = WITHIN["AP at a cutoff"]
         close(curve.average_precision(k, ties=ties), total / max(min(k, R), 1), rtol)
         close(curve.average_precision(k, ties=ties, normalize="relevant"), total / max(R, 1), rtol)
         if ties != "expected" and R:
             h = hits_at(rows, k, ties)
             expected = total / real(h) if h else mp.mpf(0)
-            close(curve.average_precision(k, ties=ties, normalize="hits"), expected, rtol)
+            close(curve.average_precision(k, ties=ties, normalize="hits"), expected, WITHIN[BY_HITS])
 
 
 @pytest.mark.parametrize("above, tied, hits, k", [
@@ -206,7 +247,7 @@ def test_mean_ratio_to_hits(above, tied, hits, k):
         total += probability * (before + real(Fraction(h, m)) * (B * m + (H + 1 - B * (above + 1)) * delta)) / (H + h)
     rows = [*first, (above, tied, hits)]
     curve = hc.HitCurve.from_table(None, *np.array(rows).T.copy(), num_items=above + tied)
-    close(curve.average_precision(k, normalize="hits"), total, 1e-13)
+    close(curve.average_precision(k, normalize="hits"), total, WITHIN[BY_HITS])
 
 
 def ways(n, m):
@@ -235,7 +276,7 @@ def test_trapezoid(case, ties):
             before = 1 + B * (length - 1)
         total += share * (at + before) / 2
     expected = total / R if R else float("nan")
-    close(curve.average_precision(ties=ties, interpolation="trapezoid"), expected, 1e-14)
+    close(curve.average_precision(ties=ties, interpolation="trapezoid"), expected, WITHIN["interpolated AP"])
 
 
 @pytest.mark.parametrize("ties", READINGS)
@@ -249,7 +290,7 @@ def test_continuous(case, ties):
         if first:
             total += slope * (H - slope * first) * mp.log(real(Fraction(first + length, first)))
     expected = total / R if R else float("nan")
-    close(curve.average_precision(ties=ties, interpolation="continuous"), expected, 1e-14)
+    close(curve.average_precision(ties=ties, interpolation="continuous"), expected, WITHIN["interpolated AP"])
 
 
 @pytest.mark.parametrize("interpolation", ["11-point", "101-point", "all-point"])
@@ -270,7 +311,11 @@ def test_envelope_of_the_groups(case, interpolation):
                 place += 1
             total += value[place]
         levels += 1
-    close(curve.average_precision(ties="threshold", interpolation=interpolation), total / levels, 4e-15)
+    close(
+        curve.average_precision(ties="threshold", interpolation=interpolation),
+        total / levels,
+        WITHIN["interpolated AP"],
+    )
 
 
 @pytest.mark.parametrize("ties", READINGS)
@@ -279,14 +324,20 @@ def test_cutoffs(case, ties):
     for k in cutoffs(rows, n):
         h = hits_at(rows, k, ties)
         undefined = None if R else float("nan")
-        close(curve.hits_at(k, ties=ties), h, 1e-15)
-        close(curve.precision(k, ties=ties), h / k, 1e-15)
-        close(curve.recall(k, ties=ties), undefined or h / max(R, 1), 1e-15)
-        close(curve.f_score(k, ties=ties), 2 * h / (k + R), 2e-15)
-        close(curve.enrichment_factor(k=k, ties=ties), undefined or h * n / (k * max(R, 1)), 2e-15)
-        close(curve.normalized_enrichment_factor(k=k, ties=ties), undefined or h / max(min(k, R), 1), 1e-15)
+        close(curve.hits_at(k, ties=ties), h, WITHIN["hits"])
+        close(curve.precision(k, ties=ties), h / k, WITHIN["precision"])
+        close(curve.recall(k, ties=ties), undefined or h / max(R, 1), WITHIN["recall"])
+        close(curve.f_score(k, ties=ties), 2 * h / (k + R), WITHIN["F"])
+        close(curve.f_score(k, beta=0.3, ties=ties), (1 + BETA) * h / (k + BETA * R), WITHIN["F"])
+        rtol = WITHIN["enrichment factors"]
+        close(curve.enrichment_factor(k=k, ties=ties), undefined or h * n / (k * max(R, 1)), rtol)
+        close(curve.normalized_enrichment_factor(k=k, ties=ties), undefined or h / max(min(k, R), 1), rtol)
         best = Fraction(min(k, R) * n, k * max(R, 1))
-        close(curve.max_enrichment_factor(k=k), undefined or best, 2e-15)
+        close(curve.max_enrichment_factor(k=k), undefined or best, rtol)
+    close(curve.r_precision(ties=ties), hits_at(rows, R, ties) / R if R else float("nan"), WITHIN["R-precision"])
+
+
+BETA = Fraction(0.3) ** 2
 
 
 @pytest.mark.parametrize("fraction", [0.07, 0.01, 1e-6, 0.3, 1.0])
@@ -295,8 +346,8 @@ def test_fraction_of_many(case, fraction):
     curve, rows, n, _ = case
     k = -(-Fraction(str(fraction)) * n // 1)
     if k:
-        close(curve.hits_at(fraction=fraction, ties="best"), hits_at(rows, int(k), "best"), 1e-15)
-        close(curve.hits_at(fraction=fraction), hits_at(rows, int(k), "expected"), 1e-15)
+        close(curve.hits_at(fraction=fraction, ties="best"), hits_at(rows, int(k), "best"), WITHIN["hits"])
+        close(curve.hits_at(fraction=fraction), hits_at(rows, int(k), "expected"), WITHIN["hits"])
 
 
 @pytest.mark.parametrize("fraction", [1e-20, 0.1234567890123456, 0.07, 1 / 3])
@@ -325,16 +376,15 @@ def test_first_hit(case):
     for k in cutoffs(rows, n):
         m = clamp(k - c, 0, size)
         miss = ways(size - r, m) / ways(size, m) if m <= size - r else mp.mpf(0)
-        close(curve.success(k), 1 - miss, 1e-13)
-    close(curve.reciprocal_rank(), mean_reciprocal_rank(c, size, r), 1e-13)
+        close(curve.success(k), 1 - miss, WITHIN["success"])
+    if size // r < 1000 or c == 0:
+        close(curve.reciprocal_rank(), mean_reciprocal_rank(c, size, r), WITHIN["reciprocal rank"])
 
 
 def mean_reciprocal_rank(c, n, r):
     """The mean of 1 / (c + j), j the place of the first of r hits among n: P(j) = C(n - j, r - 1) / C(n, r)."""
-    if c < 1000:  # the sum over j = 1..n of C(n - j, r - 1) / j is C(n, r - 1) (H(n) - H(r - 1))
-        total = ways(n + c, r - 1) * harmonic(r - 1, n + c)
-        total -= sum(ways(n + c - j, r - 1) / j for j in range(1, c + 1))
-        return total / ways(n, r)
+    if c == 0:  # the sum over j = 1..n of C(n - j, r - 1) / j is C(n, r - 1) (H(n) - H(r - 1))
+        return ways(n, r - 1) * harmonic(r - 1, n) / ways(n, r)
     total, probability, j = mp.mpf(0), mp.mpf(r) / n, 1
     while probability > 1e-30 and j <= n - r + 1:
         total += probability / (c + j)
@@ -357,7 +407,7 @@ def roc_auc(rows, n, ties):
 @pytest.mark.parametrize("ties", READINGS)
 def test_roc_auc(case, ties):
     curve, rows, n, _ = case
-    close(curve.roc_auc(ties=ties), roc_auc(rows, n, ties), 4e-15)
+    close(curve.roc_auc(ties=ties), roc_auc(rows, n, ties), WITHIN["ROC AUC"])
 
 
 def polygon(rows, n, ties):
@@ -390,8 +440,9 @@ def test_log_auc(case, ties, min_fpr):
             slope = (y2 - y1) / (x2 - x1)
             total += real(slope * (x2 - start)) + real(y1 - slope * x1) * mp.log(real(x2 / start))
     width = -mp.log(real(low))
-    close(curve.log_auc(min_fpr, ties=ties), total / width, 1e-12)
-    close(curve.log_auc(min_fpr, ties=ties, adjusted=True), (total - real(1 - low)) / width, 1e-12, 1e-15)
+    close(curve.log_auc(min_fpr, ties=ties), total / width, WITHIN["log AUC"])
+    adjusted = (total - real(1 - low)) / width
+    close(curve.log_auc(min_fpr, ties=ties, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
 
 
 def geometric(alpha, n, c, m):
@@ -416,13 +467,13 @@ def test_rie_and_bedroc(case, ties, alpha):
             total += geometric(alpha, n, c, size) * r / size
         else:
             total += geometric(alpha, n, c if ties == "best" else c + size - r, r)
-    close(curve.rie(alpha, ties=ties), total / R / (geometric(alpha, n, 0, n) / n), 1e-12)
+    close(curve.rie(alpha, ties=ties), total / R / (geometric(alpha, n, 0, n) / n), WITHIN["RIE"])
     if n == R:
         assert isnan(curve.bedroc(alpha, ties=ties))
         return
     low, high = geometric(alpha, n, n - R, R), geometric(alpha, n, 0, R)
     value = curve.bedroc(alpha, ties=ties)
-    close(value, (total - low) / (high - low), 1e-12, 1e-15)
+    close(value, (total - low) / (high - low), WITHIN["BEDROC"], 1e-290)
     assert 0 <= value <= 1
 
 
@@ -438,10 +489,177 @@ def test_chance_and_minimum(case):
         assert isnan(curve.chance()) and isnan(curve.minimum())
         return
     chance = precision_sum([(0, n, R)], "expected") / R
-    close(curve.chance(), chance, 1e-14)
-    close(curve.minimum(), precision_sum([(0, n, R)], "worst") / R, 1e-14)
-    if n == R:
-        assert isnan(curve.normalized_average_precision())
+    close(curve.chance(), chance, WITHIN["chance"])
+    close(curve.minimum(), precision_sum([(0, n, R)], "worst") / R, WITHIN["minimum"])
+
+
+@pytest.mark.parametrize("ties", READINGS)
+def test_normalized_average_precision(case, ties):
+    curve, rows, n, R = case
+    value = curve.normalized_average_precision(ties=ties)
+    if R in (0, n):
+        assert isnan(value)
+        return
+    chance = precision_sum([(0, n, R)], "expected") / R
+    expected = (precision_sum(rows, ties) / R - chance) / (1 - chance)
+    close(value, expected, 0, WITHIN["normalised AP"] * max(1, abs(expected)))
+
+
+@pytest.mark.parametrize("n", [10**12, 10**16])
+def test_normalized_average_precision_of_one_other_item(n):
+    curve = hc.HitCurve.from_table(None, [0, 2], [1, n - 2], [1, n - 2], num_items=n)
+    mean = (1 + precision_sum([(0, 1, 1), (2, n - 2, n - 2)], "best") - 1) / (n - 1)
+    chance = precision_sum([(0, n, n - 1)], "expected") / (n - 1)
+    close(curve.normalized_average_precision(), (mean - chance) / (1 - chance), WITHIN["normalised AP"])
+
+
+# The hits at recall level i of 10, and next to it, where 10 * hits no longer fits a float, or 64 bits.
+@pytest.mark.parametrize("whole", [2**20, 2**53 + 7, 2**55 - 1, 3 * 2**56, 10 * 2**56, 2**60 + 11])
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+def test_recall_levels_are_compared_in_whole_numbers(whole, beside):
+    for level in (1, 3, 7):
+        first = -(-level * whole // 10) + beside
+        for between in (0, 1, 2**58):
+            rank = ref.from_groups([first, between, whole - first, 2**60], [first, 0, whole - first, 0])
+            curve = hc.HitCurve.from_table(None, *columns(rank), num_items=ref.num_items(rank))
+            rank = rank._replace(groups=tuple(g for g in rank.groups if g.items))
+            for interpolation in ("11-point", "101-point"):
+                for ties in ("threshold", "expected"):
+                    expected = ref.average_precision(rank, ties=ties, interpolation=interpolation)
+                    value = curve.average_precision(ties=ties, interpolation=interpolation)
+                    close(value, expected, WITHIN["interpolated AP"])
+
+
+def columns(rank):
+    return (list(column) for column in list(zip(*ref.table(rank), strict=True))[1:])
+
+
+def test_recall_levels_of_2_to_the_60th():
+    first, second = 3 * 2**56 - 1, 7 * 2**56 + 1
+    curve = hc.HitCurve.from_table(None, [0, first + 2**60], [first, second], [first, second], num_items=2**62)
+    rank = ref.from_groups([first, 2**60, second], [first, 0, second])
+    close(curve.average_precision(interpolation="11-point", ties="threshold"), 0.5524475524475525, 1e-15)
+    expected = ref.average_precision(rank, ties="expected", interpolation="11-point")
+    close(curve.average_precision(interpolation="11-point"), expected, 1e-15)
+
+
+@pytest.mark.parametrize("others", [10, 2**20, 2**53 - 1, 2**54, 3 * 2**58])
+@pytest.mark.parametrize("fpr", [0.5, 1 / 3, 0.9999999999999999, 1e-9, 1.0, 2**-40])
+def test_roc_enrichment_next_to_a_group(others, fpr):
+    """Groups that begin and end where the rate is reached, one item before, and one after."""
+    reached = ref.decimal(fpr) * others
+    for start in {max(0, min(int(reached) + step, others)) for step in (-1, 0, 1, 2)}:
+        for mixed in {0, min(1, others - start), others - start}:
+            items, hits = [start, 10 + mixed, others - start - mixed], [0, 10, 0]
+            rank = ref.from_groups(*zip(*((n, r) for n, r in zip(items, hits, strict=True) if n), strict=True))
+            curve = hc.HitCurve.from_table(None, *columns(rank), num_items=others + 10)
+            both = hc.HitCurves([[1, 0]], [[2, 1]])  # the other route: one value a query
+            assert both.roc_enrichment([fpr, 1.0]).shape == (1, 2)
+            close(curve.roc_enrichment(fpr), ref.roc_enrichment(rank, fpr), WITHIN["ROC enrichment"])
+            worst = 1 / ref.decimal(fpr) if start + mixed <= reached else 0
+            close(curve.roc_enrichment(fpr, ties="worst"), worst, WITHIN["ROC enrichment"])
+            best = 1 / ref.decimal(fpr) if start <= reached else 0
+            close(curve.roc_enrichment(fpr, ties="best"), best, WITHIN["ROC enrichment"])
+
+
+PERFECT = [
+    lambda c, t: c.average_precision(ties=t),
+    lambda c, t: c.average_precision(max(1, c.num_relevant // 2), ties=t),
+    lambda c, t: c.average_precision(c.num_items, ties=t, normalize="hits"),
+    *(lambda c, t, i=i: c.average_precision(ties=t, interpolation=i) for i in ref.INTERPOLATIONS),
+    lambda c, t: c.normalized_average_precision(ties=t),
+    lambda c, t: c.roc_auc(ties=t),
+    lambda c, t: c.log_auc(ties=t),
+    lambda c, t: c.log_auc(0.3, ties=t),
+    lambda c, t: c.r_precision(ties=t),
+    lambda c, t: c.recall(c.num_relevant, ties=t),
+    lambda c, t: c.normalized_enrichment_factor(k=c.num_relevant, ties=t),
+    *(lambda c, t, b=b: c.f_score(c.num_relevant, beta=b, ties=t) for b in (0.3, 0.5, 0.7, 1.0, 2.0)),
+    *(lambda c, t, a=a: c.bedroc(a, ties=t) for a in (1e-9, 0.5, 20.0, 321.9)),
+    lambda c, t: c.reciprocal_rank(ties=t),
+    lambda c, t: c.success(1, ties=t),
+]
+UNTHRESHOLDED = 6  # the last so many, BEDROC and what goes by the first item, do not read ties="threshold"
+
+
+def perfect(rng, size):
+    """A table with the relevant items first, in groups of any size, and the number of items."""
+    above, rows = 0, []
+    while above < size:
+        tied = min(size - above, int(2 ** rng.uniform(0, size.bit_length())))
+        rows.append((above, tied, tied))
+        above += tied
+    return rows
+
+
+@pytest.mark.parametrize("ties", READINGS)
+def test_a_perfect_ranking_has_exactly_1(ties):
+    rng = random.Random(0)
+    shapes = [(hits, n) for n in range(2, 26) for hits in range(1, n)] + [(41, 42), (3, 9 * 10**6), (2**53 + 1, 2**54)]
+    shapes += [(rng.randrange(1, 2**size), LAST) for size in range(1, 62) for _ in range(2)]
+    for hits, n in shapes:
+        for rows in (perfect(rng, hits), [(0, hits, hits)]):
+            curve = hc.HitCurve.from_table(None, *(list(column) for column in zip(*rows, strict=True)), num_items=n)
+            for i, read in enumerate(PERFECT[: -UNTHRESHOLDED if ties == "threshold" else None]):
+                assert read(curve, ties) == 1.0, (i, rows, n)
+
+
+def test_expected_reciprocal_rank_of_many():
+    """A product of thousands of factors, one for each place, and the integral beyond them."""
+    for n in (100, 10**4, 10**6, 10**9, 10**16, LAST):
+        for hits in (2, 3, 50, 5000, n // 1000, n // 3, n // 2, n - 5, n):
+            if hits < 1 or hits > n:
+                continue
+            curve = hc.HitCurve.from_table(None, [0], [n], [hits], num_items=n)
+            close(curve.reciprocal_rank(), mean_reciprocal_rank(0, n, hits), WITHIN["reciprocal rank"])
+
+
+@pytest.mark.parametrize("power", range(-40, 5))
+def test_hits_far_below_others_of_every_ratio(power):
+    """Group size over what lies above it: the series of x - log(1 + x), wherever it stops."""
+    for c in (2**20 + 3, 10**13):
+        n = max(2, int(c * 2.0**power))
+        for r in (1, n // 2 or 1, n):
+            rows = [(0, c, c // 2), (c, n, r)]
+            curve = hc.HitCurve.from_table(None, *(list(column) for column in zip(*rows, strict=True)), num_items=c + n)
+            close(curve.average_precision(), precision_sum(rows, "expected") / (c // 2 + r), WITHIN["AP"])
+
+
+def documents(rng, n):
+    """Levels and scores of n documents, none tied."""
+    return [rng.choice([0, 0, 0, 1, 2, 3]) for _ in range(n)], rng.sample(range(10 * n), n)
+
+
+@pytest.mark.parametrize("n", [10, 10_000])
+def test_graded_measures_of_a_run(n):
+    for seed in range(3):
+        levels, scores = documents(random.Random(seed), n)
+        run = {"q": {f"d{i:05}": float(score) for i, score in enumerate(scores)}}
+        values = hc.evaluate(
+            {"q": {f"d{i:05}": level for i, level in enumerate(levels)}}, run, ["nDCG", "RBP(p=0.8,rel=1)", "ERR"]
+        ).values
+        order = [levels[i] for i in sorted(range(n), key=lambda i: -scores[i])]
+        dcg, ideal = (
+            mp.fsum(level / mp.log(i + 2, 2) for i, level in enumerate(some) if level)
+            for some in (order, sorted(levels)[::-1])
+        )
+        ndcg, rbp, err = (value[0] for value in values.values())
+        close(ndcg, dcg / ideal, WITHIN["nDCG"])
+        close(rbp, rank_biased(order), WITHIN["RBP"])
+        close(err, expected_reciprocal(order), WITHIN["ERR of up to 10,000 documents"])
+
+
+def rank_biased(order):
+    return real(1 - Fraction(0.8)) * mp.fsum(mp.mpf(0.8) ** i for i, level in enumerate(order) if level > 0)
+
+
+def expected_reciprocal(order):
+    total, left = mp.mpf(0), mp.mpf(1)
+    for i, level in enumerate(order):
+        stop = mp.mpf(2**level - 1) / 2**4
+        total += left * stop / (i + 1)
+        left *= 1 - stop
+    return total
 
 
 def test_totals(case):
@@ -480,7 +698,9 @@ def test_weights_of_different_size(weights, interpolation):
     rank = ref.ranking(y_true, y_score, sample_weight=weights)
     read = {"ties": "threshold", "interpolation": interpolation}
     expected = ref.average_precision(rank, **read)
-    close(hc.average_precision(y_true, y_score, sample_weight=list(weights), **read), float(expected), 1e-13)
+    curve = hc.HitCurve(y_true, y_score, sample_weight=weights)
+    close(curve.average_precision(**read), expected, WITHIN["AP with weights"])
+    close(curve.roc_auc(ties="threshold"), ref.roc_auc(rank, ties="threshold"), WITHIN["ROC AUC with weights"])
 
 
 @pytest.mark.parametrize("scale", [-1060, -500, 500, 1020])

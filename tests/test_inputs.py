@@ -2,9 +2,12 @@
 
 import array
 import ctypes
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hitcurve as hc
 
@@ -488,6 +491,23 @@ def test_numpy_scalars_as_options():
     assert hc.HitCurve(Y, S, lower_is_better=np.True_) == hc.HitCurve(Y, S, lower_is_better=True)
 
 
+@pytest.mark.parametrize("name", [name for name in PYTHON if name != "bytes of ctypes"])
+def test_containers_as_options(name):
+    """Every array argument comes in by the same protocols."""
+    make = PYTHON[name]
+    k, shares = np.array([1, 10, 100], np.int8), np.array([0.01, 0.25, 1.0])
+    assert PLAIN.precision(make(k)).tolist() == PLAIN.precision(k).tolist()
+    assert PLAIN.average_precision(make(k)).tolist() == PLAIN.average_precision(k).tolist()
+    for measure in (PLAIN.enrichment_factor, PLAIN.bedroc, PLAIN.roc_enrichment):
+        assert measure(make(shares)).tolist() == measure(shares).tolist()
+    y, s, found = Y[:100], S[:100], np.array([20, 30], np.int8)
+    curves = hc.HitCurves(y, s, offsets=make(np.array([0, 40, 100], np.int8)), num_relevant=make(found))
+    assert curves == hc.HitCurves(y, s, offsets=[0, 40, 100], num_relevant=[20, 30])
+    assert hc.HitCurves(y, s, qid=make(np.arange(100, dtype=np.int8) % 3)) == hc.HitCurves(y, s, qid=np.arange(100) % 3)
+    plain = hc.compare({"a": shares, "b": -shares}, rng=0)
+    assert str(hc.compare({"a": make(shares), "b": make(-shares)}, rng=0)) == str(plain)
+
+
 def test_arrays_of_cutoffs():
     k = np.array([[1, 2, 3], [10, 300, 1000]])
     for measure in (PLAIN.precision, PLAIN.recall, PLAIN.hits_at, PLAIN.success, PLAIN.f_score):
@@ -507,6 +527,81 @@ def test_graded_labels():
     for level in (1, 2, 0.5, 3):
         for labels in (grades, grades.astype(float), grades.tolist(), grades.astype("f4")):
             assert hc.HitCurve(labels, S, relevance_level=level) == hc.HitCurve(grades >= level, S)
+
+
+def level_routes(labels, level):
+    """Which labels are relevant from this level up, by every way in that takes one."""
+    n = len(labels)
+    score = np.arange(n, 0.0, -1)
+    options = {"relevance_level": level}
+    # The items are ranked as they lie: the ranks of the relevant ones, and AP, which differs for all sets of ranks.
+    curve = hc.HitCurve(labels, score, **options)
+    yield "HitCurve", curve.above.tolist()
+    yield "tiebreak", hc.HitCurve(labels, score, tiebreak="order", **options).above.tolist()
+    yield "offsets", hc.HitCurves(labels, score, offsets=[0, n], **options)[0].above.tolist()
+    yield "qid", hc.HitCurves(labels, score, qid=np.zeros(n, int), **options)[0].above.tolist()
+    yield "rows", hc.HitCurves([labels], [score], **options)[0].above.tolist()
+    yield "columns", hc.HitCurves(labels, score[:, None], **options)[0].above.tolist()
+    ap, mean = hc.average_precision, hc.mean_average_precision
+    yield "AP", curve.above.tolist() if same_float(ap(labels, score, **options), curve.average_precision()) else None
+    got = mean(labels, score, offsets=[0, n], **options)
+    yield "MAP", curve.above.tolist() if same_float(got, curve.average_precision()) else None
+    cuts = [hc.at_threshold(labels, score, cut, **options).tp for cut in range(n, 0, -1)]
+    yield "at_threshold", [i for i, more in enumerate(np.diff([0, *cuts])) if more]
+    if 0 < len(curve) < n:
+        compared = hc.compare(labels, {"a": score, "b": -score}, measures="ROCAUC", **options)
+        ours = hc.compare(np.isin(np.arange(n), curve.above), {"a": score, "b": -score}, measures="ROCAUC")
+        yield "compare", curve.above.tolist() if str(compared) == str(ours) else None
+
+
+def same_float(a, b):
+    return a == b or (a != a and b != b)
+
+
+NEAR = [2**k + d for k in (24, 53, 62) for d in range(-3, 4)] + [-(2**53) - 3, -(2**53), -1, 0, 1, 2, 5, 2**63 - 1]
+BETWEEN = [0.5, 0.7, -0.5, 1e300, -1e300, np.inf, -np.inf, 16777217.5]
+LEVEL_TYPES = [float, np.float64, np.float32, np.float16, np.longdouble]
+
+
+@given(st.data())
+def test_relevance_levels_of_every_type(data):
+    """Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own."""
+    dtype = np.dtype(data.draw(st.sampled_from(["i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "g", "?"])))
+    values = st.sampled_from([*NEAR, *BETWEEN])
+    level = data.draw(values)
+    with np.errstate(over="ignore"):
+        if isinstance(level, float) or data.draw(st.booleans()):
+            level = data.draw(st.sampled_from(LEVEL_TYPES))(level)
+        drawn = data.draw(st.lists(values, min_size=1, max_size=6))
+        if dtype.kind == "f":
+            labels = np.array([*drawn, level]).astype(dtype)
+            exact = dtype.type(level)
+        else:
+            low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            labels = np.array([int(min(max(one, low), high)) for one in drawn], dtype)
+            exact = float(level) if np.isinf(level) else Fraction(*level.as_integer_ratio())
+    expected = [i for i, one in enumerate(labels.tolist() if dtype.kind != "f" else labels) if one >= exact]
+    assert {name: got for name, got in level_routes(labels, level) if got != expected} == {}
+
+
+@pytest.mark.parametrize(
+    ("labels", "level", "expected"),
+    [
+        (np.array([2**53 + 3]), 2.0**53 + 4, []),
+        (np.array([2**53 + 4]), 2.0**53 + 4, [0]),
+        (np.array([0.7], np.float32), 0.7, [0]),
+        (np.array([0.7], np.float32), np.float64(0.7), [0]),
+        (np.array([2**64 - 1], np.uint64), 2**64 - 1, [0]),
+        (np.array([2**64 - 2], np.uint64), 2**64 - 1, []),
+        (np.array([2**63 - 1]), 2.0**63, []),
+        (np.array([5]), -(2**70), [0]),
+        (np.array([5]), 10**4000, []),
+        (np.array([-np.inf, 5], np.float32), -(10**4000), [0, 1]),
+        (np.array([np.inf, 3e38], np.float32), 1e300, [0]),
+    ],
+)
+def test_relevance_levels(labels, level, expected):
+    assert {name: got for name, got in level_routes(labels, level) if got != expected} == {}
 
 
 @pytest.mark.parametrize("order", "CF")

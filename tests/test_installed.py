@@ -28,9 +28,9 @@ def installed_files():
 def test_files():
     """By rule, from the sources beside these tests; ci/package looks at the wheel itself."""
     source = HERE.parent / "src" / "hitcurve"
-    expected = {path.name for kind in ("*.py", "*.pyi") for path in source.glob(kind)}
+    expected = {path.relative_to(source).as_posix() for kind in ("*.py", "*.pyi") for path in source.rglob(kind)}
     expected |= {"py.typed", "__init__.pxd", "capi.pxd", "hitcurve.h"}
-    modules = {path.stem for path in source.glob("*.pyx")}
+    modules = {path.relative_to(source).with_suffix("").as_posix() for path in source.rglob("*.pyx")}
     found = {name.removeprefix("hitcurve/") for name in installed_files() if name.startswith("hitcurve/")}
     compiled = {name for name in found if name.endswith((".so", ".pyd"))}
     assert {name.split(".")[0] for name in compiled} == modules

@@ -4,7 +4,9 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -168,6 +170,270 @@ def test_rankings_without_relevant_items(n):
             assert numpy.isnan(hitcurve.average_precision(y, s, nan_policy="worst"))
             assert hitcurve.HitCurves(y, s, offsets=[0, 0, {n}]).num_hits.tolist() == [0, 0]
         """
+    )
+
+
+# --- with numpy alone ---------------------------------------------------------------------------------------
+
+NUMPY_ALONE = """
+    import sys, tempfile
+    import numpy as np
+
+    class Absent:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] in {libraries}:
+                raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+    sys.meta_path.insert(0, Absent())
+    import hitcurve as hc
+    from hitcurve.cli import main as cli
+    from hitcurve.sources import tables
+
+    class Arrow:
+        def __arrow_c_stream__(self, schema=None):
+            raise AssertionError
+
+    y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), ["a", "a", "b", "b"]
+    found = hc.evaluate({{"q": {{"a": 1}}}}, {{"q": {{"a": 1.0}}}}, "AP")
+    files = {{".csv": b"label,score\\n1,2\\n", ".parquet": b"PAR1", ".zst": b"\\x28\\xb5\\x2f\\xfd"}}
+    folder = tempfile.TemporaryDirectory()
+    for kind, text in list(files.items()):
+        files[kind] = f"{{folder.name}}/a{{kind}}"
+        with open(files[kind], "wb") as file:
+            file.write(text)
+
+    def imported(name):
+        __import__(name)
+        return sys.modules[name]
+
+    calls = {{
+        "pandas": [found.to_pandas],
+        "polars": [found.to_polars],
+        "pyarrow": [
+            lambda: hc.scan((y, s, groups)),
+            lambda: hc.scan((y, s, groups), sorted="group"),
+            lambda: hc.scan(lambda: [(y, s, groups)], group=3),
+            lambda: hc.scan(lambda: [Arrow()], "label", "score"),
+            lambda: hc.scan(Arrow(), "label", "score"),
+            lambda: hc.scan(files[".csv"], "label", "score"),
+            lambda: hc.scan(files[".parquet"], "label", "score"),
+            lambda: tables.read_columns(files[".csv"], "label", "score"),
+            lambda: tables.read_ids(files[".parquet"]),
+            lambda: tables.read_ids(files[".zst"]),
+            lambda: hc.read_qrels(files[".parquet"]),
+            lambda: hc.read_run(files[".zst"]),
+        ],
+        "pyspark": [
+            lambda: imported("hitcurve.spark").hit_curve(None, "label", "score"),
+            lambda: imported("hitcurve.spark").hit_curves(None, "query", "label", "score", ["AP"]),
+        ],
+        "ir_measures": [lambda: imported("hitcurve.ir_measures")],
+        "matplotlib": [
+            lambda: hc.HitCurve(y, s).plot(),
+            lambda: hc.plot_curves({{"a": hc.HitCurve(y, s)}}),
+            lambda: imported("hitcurve.report.plot").figure({{"a": hc.HitCurve(y, s)}}),
+        ],
+        "scipy": [lambda: hc.HitCurves(y, s, qid=groups).interval(method="t")],
+    }}
+    for library, failing in calls.items():
+        for call in failing:
+            try:
+                call()
+            except ImportError as error:
+                print(library, error.name, error, sep="|")
+            else:
+                raise AssertionError(library)
+    # And what needs nothing else.
+    hc.scan((y, s)), hc.scan(lambda: [(y, s)]), hc.scan((y, s), sorted="score"), hc.scan((y, s), actives=[4.0, 2.0])
+    hc.compare(y, {{"a": s, "b": -s}}, n_resamples=9, rng=0), hc.HitCurve(y, s).interval(), hc.HitCurve(y, s).p_value()
+    assert tables.read_ids(files[".csv"]) == ["1"]
+    folder.cleanup()
+"""
+
+
+def test_what_is_not_installed_is_named_with_its_extra():
+    source = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    extras = tomllib.loads(source.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    libraries = ["ir_measures", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "pytrec_eval", "scipy"]
+    said = [line.split("|") for line in run(NUMPY_ALONE.format(libraries=libraries)).splitlines()]
+    assert {library for library, *_ in said} == {*libraries} - {"pytrec_eval"}
+    for library, name, problem in said:
+        assert name.partition(".")[0] == library
+        text, extra = re.fullmatch(r'(.+) needs \w+: pip install "hitcurve\[(.+)\]"', problem).groups()
+        assert text
+        assert any(re.match(rf"{library}\b", one) for one in extras[extra]), problem
+STATES = """
+    import copy, pickle, sys
+    import numpy as np
+    import hitcurve as hc
+
+    LARGE = [-(10**9), -1, 0, 1, 2, 10**9, 2**62, 2**63 - 1]
+
+    def others(value):
+        # What may stand in a state in place of a value: of another length, type or content.
+        if not isinstance(value, np.ndarray):
+            numbers = [*LARGE, 2**62 + 1, 2**70, 0.5, 9.0, float("nan"), float("inf")]
+            for one in [*numbers, None, True, "raise", "x", [], {}]:
+                if type(one) is not type(value) or one != value:
+                    yield one
+            return
+        yield from [None, 3, "text", value[:-1], value[:0], value[1:], value[::-1], value[:, None]]
+        yield from [np.append(value, value[-1:]), value.astype(object), value.astype(str)]
+        yield np.ma.array(value, mask=True)
+        if value.dtype.kind not in "iuf":
+            return
+        yield from [value.astype(bool), value.astype(complex)]
+        with np.errstate(all="ignore"):
+            yield from [value.astype(dtype) for dtype in ("i1", "u8", "f2", "f4", ">i8", "f8")]
+        for place in range(len(value)):
+            for one in [*LARGE, float("nan"), float("inf")]:
+                changed = value.copy()
+                with np.errstate(all="ignore"):
+                    changed[place] = one if value.dtype.kind == "f" or one == one and abs(one) < 2**63 else 5
+                if not np.array_equal(changed, value, equal_nan=value.dtype.kind == "f"):
+                    yield changed
+
+    def use(made):
+        # Everything that goes through memory by what a table says.
+        ties = "threshold" if made.weighted else "expected"
+        made.average_precision(ties=ties), made.roc_auc(ties=ties) if np.all(made.num_hits == made.num_relevant) else 0
+        repr(made), hash(made), made.prevalence
+        if not made.weighted:
+            made.tie_report(), made.precision([1, 10**9]), made.chance()
+            made.average_precision(ties="best", interpolation="101-point")
+        elif isinstance(made, hc.HitCurve):
+            made.roc_curve(ties="threshold") if made.num_hits == made.num_relevant else 0
+        assert pickle.loads(pickle.dumps(made)) == made == copy.copy(made)
+
+    def valid(curve):
+        # from_table takes what it is made of.
+        use(curve)
+        columns = curve.score, curve.above, curve.tied, curve.hits
+        assert curve == hc.HitCurve.from_table(
+            *columns, num_items=curve.num_items, num_relevant=curve.num_relevant, lower_is_better=curve.lower_is_better
+        )
+
+    def all_changed(values):
+        for at, value in enumerate(values):
+            for other in others(value):
+                yield at, other, (*values[:at], other, *values[at + 1:])
+
+    y, s = [1, 0, 1, 1, 0, 0, 1, 0], [9.0, 8.0, 8.0, 5.0, 5.0, 5.0, 2.0, 1.0]
+    taken = refused = 0
+"""
+
+
+def test_states_of_curves_from_outside():
+    """A state that no curve has is refused, whatever is wrong with it; what is taken is a curve that holds."""
+    counts = run(
+        STATES
+        + """
+    one, many = hc.HitCurve, hc.HitCurves
+    curves = [
+        one(y, s, num_relevant=5), one(y, np.array(s, "f4"), lower_is_better=True), one(y, [3, 2, 1, 2, 1, 2, 3, 1]),
+        one(y, [*s[:6], float("nan"), 1.0], nan_policy="worst"), one(y, s, sample_weight=np.arange(8) / 4),
+        one.from_ranks([2, 4], num_items=9), one([], []),
+        many(y, s, qid=list("abababcc")), many(y, s, offsets=[0, 3, 3, 8], sample_weight=np.ones(8)),
+        many([y], [s], num_relevant=6), one(y, s).resample(2, rng=0), many([], [], offsets=[0]),
+    ]
+    for curve in curves:
+        make, state = curve.__reduce__()
+        assert make(*state) == curve
+        for at, other, changed in all_changed(state):
+            changed = [one.copy() if isinstance(one, np.ndarray) else one for one in changed]
+            kept = copy.deepcopy(changed)
+            try:
+                made = make(*changed)
+            except (ValueError, TypeError) as error:
+                assert str(error) and len(str(error)) < 300, error
+                refused += 1
+                continue
+            taken += 1
+            for each in [made] if isinstance(made, one) else made:
+                valid(each)
+            use(made)
+            # Nothing of the caller's is kept, or changed.
+            for array, before in zip(changed, kept):
+                if isinstance(array, np.ndarray):
+                    assert array.flags.writeable and array.tobytes() == before.tobytes()
+                    array[...] = array[::-1] if array.dtype.kind in "OUS" else 1
+            for each in [made] if isinstance(made, one) else made:
+                valid(each)
+    print(taken, refused)
+    """
+    ).split()
+    taken, refused = map(int, counts)
+    assert refused > 1000 > taken > 50
+
+
+def test_states_of_counters_from_outside():
+    counts = run(
+        STATES
+        + """
+    makes = {"thresholds": [9.0, 8.0, 5.0, 2.0]}, {"edges": [1.0, 4.0, 8.0]}, {"thresholds": s, "nan_policy": "worst"}
+    for options in makes:
+        counter = hc.HitCounter(**options)
+        counter.update(y, s)
+        if "nan_policy" in options:
+            counter.update([0, 1], [float("nan")] * 2)
+        state = counter.__getstate__()
+        for _, _, values in all_changed(tuple(state.values())):
+            made, changed = hc.HitCounter.__new__(hc.HitCounter), dict(zip(state, values))
+            try:
+                made.__setstate__(changed)
+            except (ValueError, TypeError) as error:
+                assert str(error) and len(str(error)) < 300, error
+                refused += 1
+                continue
+            taken += 1
+            valid(made.curve())
+            assert pickle.loads(pickle.dumps(made)) == made == copy.deepcopy(made)
+            before = made.curve()
+            for array in changed.values():
+                if isinstance(array, np.ndarray) and array.flags.writeable and array.dtype.kind in "iuf":
+                    array[...] = 7
+            assert made.curve() == before
+            cuts = made.edges if made.thresholds is None else made.thresholds
+            made.update([0, 0, 0], np.array([0, 5, 100], cuts.dtype))
+            assert made.num_items == before.num_items + 3
+            assert made.curve().num_hits == before.num_hits
+        for missing in state:
+            try:
+                hc.HitCounter.__new__(hc.HitCounter).__setstate__({k: v for k, v in state.items() if k != missing})
+            except (ValueError, TypeError, KeyError) as error:
+                assert missing in str(error)
+            else:
+                raise AssertionError(missing)
+    print(taken, refused)
+    """
+    ).split()
+    taken, refused = map(int, counts)
+    assert refused > 100
+    assert taken > 10
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "None, False, False, np.array([-(10**9), 1]), None, *[np.array([1])] * 6",
+        "None, False, False, np.array([0, 10**9]), None, *[np.array([1])] * 6",
+        "None, False, False, np.array([0, 1]), None, *[np.array([1], np.int8)] * 3, *[np.array([1])] * 3",
+        "None, False, False, np.array([0, 0, 1]), None, *[np.array([1])] * 6",
+    ],
+)
+def test_states_that_point_out_of_the_table(state):
+    run(
+        STATES
+        + f"""
+    from hitcurve._curve import _curves_from
+    try:
+        curves = _curves_from({state})
+    except (ValueError, TypeError):
+        pass
+    else:
+        for curve in curves:
+            valid(curve)
+    """
     )
 
 

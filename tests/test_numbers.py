@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import resample
 from hitcurve.measures import parse
+from hitcurve.statistics import intervals as resample
 
 CURVE = hc.HitCurve([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])
 SECOND = 2**53 + 1  # the first whole number that no float64 has
@@ -50,6 +50,47 @@ def test_weights_of_the_relevant_items_in_another_order_of_addition(seed):
     )
     with pytest.raises(ValueError, match="but the relevant items weigh"):
         hc.HitCurve(y, s, sample_weight=w, num_relevant=0.999 * w[y == 1].sum())
+
+
+@pytest.mark.parametrize("weight", [[0.1, 0.4, 0.1], [0.1, 0.2, 0.3], [1e-300, 1.0, 1e300]])
+def test_weights_of_relevant_items_alone(weight):
+    """Sums of the same weights in two orders differ in the last digit; no other item has any."""
+    for y, s in (([1, 1, 1], [3.0, 2, 1]), ([1, 1, 1], [1.0, 2, 1]), ([1, 0, 1, 1], [1.0, 2, 2, 0])):
+        w = weight if len(y) == 3 else [weight[0], 0.0, *weight[1:]]
+        curve = hc.HitCurve(y, s, sample_weight=w)
+        table = [getattr(curve, name) for name in ("score", "above", "tied", "hits")]
+        for one in (curve, hc.HitCurve.from_table(*table, num_items=curve.num_items)):
+            assert np.isnan(one.roc_auc(ties="threshold"))
+            assert np.isnan(one.roc_curve(ties="threshold").fpr).all()
+            assert one.average_precision(ties="threshold") == 1.0
+
+
+@pytest.mark.parametrize("other", [1e9, 1e16, 1e300])
+def test_weights_of_a_light_item_above_a_heavy_one(other):
+    for interpolation in (None, "trapezoid", "continuous"):
+        read = {"sample_weight": [1 / 3, other], "ties": "threshold", "interpolation": interpolation}
+        assert hc.average_precision([1, 0], [2.0, 1.0], **read) == 1.0
+    assert hc.HitCurve([1, 0], [2.0, 1.0], sample_weight=[1e-30, other]).roc_auc(ties="threshold") == 1.0
+    assert hc.HitCurve([0, 1], [2.0, 1.0], sample_weight=[1e-30, other]).roc_auc(ties="threshold") == 0.0
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "roc_curve"])
+def test_relevant_weights_that_were_never_retrieved(name):
+    curve = hc.HitCurve([1, 0], [2.0, 1.0], sample_weight=[0.5, 1.0], num_relevant=0.75)
+    with pytest.raises(ValueError, match=f"^{name} needs the rank of every relevant item: num_relevant is 0.75"):
+        getattr(curve, name)(ties="threshold")
+
+
+@pytest.mark.parametrize("others", [[0.0], [0.0, 1.0, -1.0], [0.0, np.nan, 1.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0]])
+def test_weights_from_outside_that_no_table_has(others):
+    """The state of a pickle."""
+    curve = hc.HitCurve([1, 0], [2.0, 1.0], sample_weight=[1.0, 1.0])
+    make, state = curve.__reduce__()
+    with pytest.raises(ValueError, match=r"^others "):
+        make(*state[:-1], np.array(others))
+    make, state = hc.HitCurves([1, 0], [2.0, 1.0], offsets=[0, 2], sample_weight=[1.0, 1.0]).__reduce__()
+    with pytest.raises(ValueError, match=r"^others "):
+        make(*state[:-1], np.array(others))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32])

@@ -1,5 +1,6 @@
 """What must hold of any ranking, and every public route to a number."""
 
+import inspect
 import pickle
 from itertools import pairwise
 from math import isnan, nan
@@ -266,6 +267,31 @@ def test_at_threshold(items, threshold, nan_policy, lower_is_better, beta):
     assert np.allclose(got[4:], np.array(expected[4:], float), rtol=1e-15, atol=0, equal_nan=True)
 
 
+@given(rankings(max_size=20, scores=st.one_of(few_values, st.just(nan))), st.booleans())
+def test_thresholds_select_their_points_beside_nan(items, lower_is_better):
+    """The scores at a threshold or better are the items of its point, those of the NaN group's own point aside."""
+    y_true, y_score = items
+    curve = hc.HitCurve(y_true, y_score, nan_policy="worst", lower_is_better=lower_is_better)
+    scored = np.count_nonzero(~np.isnan(y_score))
+    ranks = curve.hit_curve(ties="threshold").items
+    roc = curve.roc_curve(ties="threshold").threshold
+    assert same(curve.precision_recall_curve(ties="threshold").threshold, roc[:0:-1])
+    for rank, threshold in zip(ranks, roc, strict=True):
+        if rank > scored and y_true[np.isnan(y_score)].any():
+            assert rank == len(y_score) and isnan(threshold)
+            continue
+        selected = np.count_nonzero(y_score <= threshold if lower_is_better else y_score >= threshold)
+        assert selected == min(rank, scored)
+
+
+def test_the_point_of_all_scored_items():
+    nans = {"nan_policy": "worst"}
+    for lower, worst in ((False, -np.inf), (True, np.inf)):
+        curve = hc.HitCurve([1, 0, 1], [2.0, 2.0 + (1 if lower else -1), nan], lower_is_better=lower, **nans)
+        assert same(curve.precision_recall_curve().threshold, [nan, worst, 2.0])
+        assert same(curve.roc_curve(ties="best").threshold, [-worst, 2.0, worst, nan])
+
+
 def test_at_threshold_compares_integers_exactly():
     y_score = np.array([2**53, 2**53 + 1, 2**53 + 2], np.int64)
     for threshold in (2**53 + 1, np.int64(2**53 + 1), np.array([2**53 + 1])):
@@ -502,10 +528,10 @@ def test_weights(items, data):
         read = {"ties": "threshold", "interpolation": interpolation}
         expected = float(ref.average_precision(rank, **read))
         value = routes.average_precision(y_true, y_score, build=build, **read)
-        assert np.isclose(value, expected, rtol=1e-13, atol=0, equal_nan=True), interpolation
+        assert np.isclose(value, expected, rtol=2e-15, atol=0, equal_nan=True), interpolation
     expected = float(ref.roc_auc(rank, ties="threshold"))
     value = routes.measure("roc_auc", y_true, y_score, build=build, ties="threshold")
-    assert np.isclose(value, expected, rtol=1e-13, atol=1e-13, equal_nan=True)
+    assert np.isclose(value, expected, rtol=2e-15, atol=0, equal_nan=True)
     curve = hc.HitCurve(y_true, y_score, **build)
     assert curve.weighted and curve.above.dtype == np.float64
     rows = zip(*(getattr(curve, field).tolist() for field in ref.Row._fields), strict=True)
@@ -515,6 +541,59 @@ def test_weights(items, data):
     for name in ("precision", "recall", "f_score", "hits_at", "rie", "chance", "minimum", "tie_report"):
         with pytest.raises(ValueError):
             getattr(hc.HitCurve(y_true, y_score, sample_weight=weight), name)(*[1] if name in AT_CUTOFF else [])
+
+
+# Of any ratio, down to the least number that a float holds; their sum stays one.
+any_weight = st.one_of(
+    st.floats(0, 1e306), st.sampled_from([0.0, 0.1, 1 / 3, 1.0, 1e9, 1e16, 1e-30, 1e300, 5e-324, 1e306])
+)
+
+
+@given(rankings(max_size=8, scores=st.integers(1, 3).map(float)), st.data())
+def test_weights_of_any_ratio(items, data):
+    y_true, y_score = items
+    weight = data.draw(st.lists(any_weight, min_size=len(y_true), max_size=len(y_true)))
+    rank = ref.ranking(y_true.tolist(), y_score.tolist(), sample_weight=weight)
+    with np.errstate(all="raise"):
+        curve = hc.HitCurve(y_true, y_score, sample_weight=weight)
+        values = weighted_numbers(curve)
+        precision, recall, _ = curve.precision_recall_curve(ties="threshold")
+        fpr, tpr, _ = curve.roc_curve(ties="threshold")
+    with ref.mp.workdps(1400):
+        for (name, interpolation), value in values.items():
+            options = {} if name == "roc_auc" else {"interpolation": interpolation}
+            expected = getattr(ref, name)(rank, ties="threshold", **options)
+            # Below the least normal number digits are lost.
+            assert (
+                isnan(value)
+                if isnan(expected)
+                else abs(ref.mpf(value) - as_mpf(expected)) <= (2e-15 * as_mpf(expected) + 1e-300)
+            ), (name, interpolation)
+    others = any(w > 0 and not y for w, y in zip(weight, y_true, strict=True))
+    relevant = any(w > 0 and y for w, y in zip(weight, y_true, strict=True))
+    assert (fpr[-1] == 1.0 and (np.diff(fpr) >= 0).all()) if others else np.isnan(fpr).all()
+    assert (tpr[-1] == recall[0] == 1.0 and (np.diff(tpr) >= 0).all()) if relevant else np.isnan(tpr).all()
+    assert ((precision >= 0) & (precision <= 1)).all()
+    assert same(list(values.values()), list(weighted_numbers(pickle.loads(pickle.dumps(curve))).values()))
+    curves = hc.HitCurves(
+        *(np.append(one, one) for one in items), offsets=[0, len(weight), 2 * len(weight)], sample_weight=2 * weight
+    )
+    for again in (curves, pickle.loads(pickle.dumps(curves))):
+        assert again[1] == curve
+        found = [number for _, number in weighted_numbers(again).items()]
+        assert same(found, [[value, value] for value in values.values()])
+
+
+def as_mpf(number):
+    return number if isinstance(number, ref.mp.mpf) else ref.mpf(number)
+
+
+def weighted_numbers(curve):
+    values = {
+        ("average_precision", interpolation): curve.average_precision(ties="threshold", interpolation=interpolation)
+        for interpolation in (None, "trapezoid", "continuous")
+    }
+    return values | {("roc_auc", None): curve.roc_auc(ties="threshold")}
 
 
 BAD = {
@@ -572,3 +651,42 @@ def test_different_lengths(y_true, y_score):
     ):
         with pytest.raises(ValueError):
             route()
+
+
+def test_which_interpolations_are_means_over_the_orders():
+    """Of one relevant item tied with another: the trapezoid is, levels are read off the mean hit curve."""
+    curve = hc.HitCurve([1, 0], [1.0, 1.0])
+    assert curve.average_precision(interpolation="trapezoid") == 5 / 8
+    for interpolation in ("11-point", "101-point", "all-point", "11-point-float", "101-point-float"):
+        assert curve.average_precision(interpolation=interpolation) == pytest.approx(1 / 2)
+    for ties in ("expected", "threshold"):
+        assert curve.average_precision(interpolation="continuous", ties=ties) == 1 / 2
+
+
+@given(rankings())
+def test_a_curve_is_true(items):
+    curve = hc.HitCurve(*items)
+    assert bool(curve) and len(curve) == len(np.unique(items[1][items[0] == 1]))
+
+
+@given(rankings(min_size=1))
+def test_without_a_cutoff_the_whole_list_counts(items):
+    """For whatever takes k, of one ranking and of many."""
+    y_true, y_score = items
+    curves = hc.HitCurves(y_true, y_score, offsets=[0, 0, len(y_true)])
+    methods = {name: getattr(hc.HitCurve, name) for name in dir(hc.HitCurve) if name[0] != "_" and name != "plot"}
+    taking = [name for name, one in methods.items() if callable(one) and "k" in inspect.signature(one).parameters]
+    assert {*AT_CUTOFF, "average_precision", "enrichment_factor", "reciprocal_rank", "tie_report"} <= {*taking}
+    for name in taking:
+        whole = np.asarray(getattr(curves[1], name)())
+        assert same(whole, np.asarray(getattr(curves[1], name)(k=len(y_true)))), name
+        assert same(whole, np.asarray(getattr(curves, name)())[..., 1]), name
+
+
+def test_hits_over_the_most_there_can_be_need_no_other_ranks():
+    curve = hc.HitCurve.from_ranked([1, 0, 1], num_relevant=5)
+    assert curve.normalized_enrichment_factor(k=2) == 1 / 2
+    assert curve.normalized_enrichment_factor() == curve.normalized_enrichment_factor(1) == 2 / 3
+    for read in (curve.enrichment_factor, curve.max_enrichment_factor):
+        with pytest.raises(ValueError, match="needs the rank of every relevant item: num_relevant is 5"):
+            read(k=2)

@@ -10,7 +10,8 @@ import optional
 import pytest
 
 import hitcurve as hc
-from hitcurve import cli, measures
+from hitcurve import measures
+from hitcurve.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

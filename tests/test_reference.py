@@ -209,6 +209,37 @@ def test_by_position_is_the_mean_over_orders(groups, missing, k):
         assert same(ref.bedroc_by_position(rank, 3.0), ref.bedroc(rank, 3.0))
 
 
+@given(groups_of_items, st.integers(0, 2), st.integers(1, 12), st.sampled_from(ref.TIES))
+def test_by_group_is_the_definition(groups, missing, k, ties):
+    rank = of_pairs(groups, missing)
+    hits = ref.num_hits(rank)
+    if not hits:
+        return
+    asked = [("hits_at", (k,)), ("precision", (k,)), ("f_score", (k,)), ("normalized_average_precision", ())]
+    asked += [("average_precision", ()), ("average_precision", (k,))]
+    levels = ["11-point", "101-point", "all-point"]
+    if not missing:
+        asked += [("roc_auc", ()), ("auac", ()), ("roc_enrichment", (0.3,)), ("log_auc", (0.2,))]
+        asked += [("rie", (20.0,)), ("bedroc", (20.0,))] * (ties != "threshold")
+        assert same(ref.enrichment_factor_by_group(rank, k=k, ties=ties), ref.enrichment_factor(rank, k=k, ties=ties))
+    for name, arguments in asked:
+        value = float(getattr(ref, name)(rank, *arguments, ties=ties))
+        found = float(getattr(ref, name + "_by_group")(rank, *arguments, ties=ties))
+        assert (isnan(value) and isnan(found)) or isclose(value, found, rel_tol=1e-14, abs_tol=1e-25), name
+    for interpolation in levels:
+        wanted = {"ties": ties, "interpolation": interpolation}
+        assert ref.average_precision_by_group(rank, **wanted) == ref.average_precision(rank, **wanted)
+    if ties != "threshold":
+        assert same(ref.reciprocal_rank_by_group(rank, ties=ties), ref.reciprocal_rank(rank, ties=ties))
+
+
+def test_reciprocal_rank_by_group_of_many_relevant():
+    """By the recurrence, by the sum of its terms, and place by place."""
+    for n, r, c in ((60, 12, 3), (60, 13, 3), (60, 40, 0), (2000, 12, 500)):
+        rank = ref.from_table([c], [n], [r], c + n, r)
+        assert same(ref.reciprocal_rank_by_group(rank), ref.reciprocal_rank_by_position(rank))
+
+
 @given(groups_of_items, st.integers(1, 12))
 def test_shares_are_means_over_orders(groups, k):
     """What the threshold reading takes from a cut group is the mean over its orders, where the measure is linear."""

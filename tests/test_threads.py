@@ -2,8 +2,10 @@
 
 import concurrent.futures
 import contextlib
+import itertools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,9 +16,9 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import cores
-from hitcurve.cores import cgroup_quota, usable_cores
-from hitcurve.cores import cores as real_cores  # conftest.py puts another number in its place
+from hitcurve import _workers as cores
+from hitcurve._workers import cgroup_quota, usable_cores
+from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
 
 N = 30_000
 
@@ -342,15 +344,15 @@ def test_omp_num_threads(monkeypatch, value, expected):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
 def test_affinity():
     """In a process that is bound to one core."""
-    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import cores; "
-    done = subprocess.run([sys.executable, "-c", code + "print(cores.cores())"], capture_output=True, text=True)
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import _workers; "
+    done = subprocess.run([sys.executable, "-c", code + "print(_workers.cores())"], capture_output=True, text=True)
     assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
 def test_python_cpu_count():
     environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
-    code = "from hitcurve import cores; print(cores.cores())"
+    code = "from hitcurve import _workers; print(_workers.cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout == "1\n", done.stderr
 
@@ -412,7 +414,7 @@ def test_cgroup_of_any_name(tmp_path, name, utf8):
     (tmp_path / "proc" / "self").mkdir(parents=True)
     (tmp_path / "proc" / "self" / "cgroup").write_bytes(group + b"\n")
     Path(os.fsdecode(folder), "cpu.max").write_text("300000 100000\n", encoding="ascii")
-    code = f"from hitcurve.cores import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
+    code = f"from hitcurve._workers import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
     command = [sys.executable, "-X", f"utf8={utf8}", "-X", "warn_default_encoding", "-W", "error", "-c", code]
     environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "3\n"
@@ -422,3 +424,95 @@ def test_cores(monkeypatch):
     assert 1 <= real_cores() <= os.cpu_count()
     monkeypatch.setattr(cores, "cgroup_quota", lambda: 1)
     assert real_cores() == (1 if sys.platform == "linux" else real_cores())
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------------------
+
+LONG = 3 << 23  # items: a few looks at Ctrl-C
+
+
+def long_queries():
+    """name -> a call that ranks one query of so many items, by every way in."""
+    labels = np.zeros(LONG, np.int8)
+    labels[:: LONG // 100] = 1
+    scores = np.random.default_rng(0).random(LONG, np.float32)
+    offsets = [0, 10, LONG - 10, LONG]
+    for workers in (1, 2):
+        yield f"HitCurve, {workers}", lambda w=workers: hc.HitCurve(labels, scores, workers=w)
+        yield f"AP, {workers}", lambda w=workers: hc.average_precision(labels, scores, workers=w)
+        yield f"offsets, {workers}", lambda w=workers: hc.HitCurves(labels, scores, offsets=offsets, workers=w)
+        yield f"rows, {workers}", lambda w=workers: hc.HitCurves(labels[None], scores[None], workers=w)
+        yield f"columns, {workers}", lambda w=workers: hc.HitCurves(labels, scores[:, None], workers=w)
+        yield f"MAP, {workers}", lambda w=workers: hc.mean_average_precision(labels, scores, offsets=offsets, workers=w)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+def test_ctrl_c_is_noticed_within_a_query():
+    """A handler runs while the kernels work, not once at their end; what it raises ends the call."""
+    for name, call in long_queries():
+        ticks = []
+        before = signal.signal(signal.SIGALRM, lambda *_, ticks=ticks: ticks.append(None))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+            call()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert len(ticks) > 3, name
+
+            def stop(*_):
+                raise KeyboardInterrupt
+
+            signal.signal(signal.SIGALRM, stop)
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
+            with pytest.raises(KeyboardInterrupt):
+                call()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint64, np.float16])
+def test_long_queries_beside_short_ones(dtype, policy):
+    """Queries that are ranked in pieces have the curve that they have by themselves."""
+    n = (1 << 22) + 1000
+    rng = np.random.default_rng(1)
+    scores = (rng.random(2 * n + 100) * 1000).astype(dtype)
+    if scores.dtype.kind == "f":
+        scores[rng.integers(0, len(scores), 50)] = np.nan
+    labels = rng.random(len(scores)) < 1e-4
+    labels[np.flatnonzero(scores != scores)[:20]] = True
+    offsets = np.array([0, 0, 50, n + 50, n + 60, 2 * n + 60, 2 * n + 60, 2 * n + 100])
+    each = [
+        hc.HitCurve(labels[a:b], scores[a:b], nan_policy=policy, num_relevant=1000)
+        for a, b in itertools.pairwise(offsets)
+    ]
+    for workers in (1, 3):
+        options = {"offsets": offsets, "nan_policy": policy, "workers": workers, "num_relevant": 1000}
+        curves = hc.HitCurves(labels, scores, **options)
+        assert list(curves) == each
+        assert curves.score.dtype == dtype
+        mean = hc.mean_average_precision(labels, scores, **options)
+        assert mean == np.mean([curve.average_precision() for curve in each])
+    wide = np.stack([scores[:n], scores[n : 2 * n]], axis=1)
+    together = hc.HitCurves(labels[:n], wide, nan_policy=policy)
+    assert list(together) == [hc.HitCurve(labels[:n], column, nan_policy=policy) for column in wide.T]
+
+
+def test_errors_in_long_queries_are_named_as_in_short_ones():
+    n = (1 << 22) + 1000
+    labels, scores = np.zeros(n + 10, np.int8), np.zeros(n + 10)
+    labels[5] = labels[n] = 1
+    scores[n] = np.nan
+    for call in (hc.HitCurves, hc.mean_average_precision):
+        with pytest.raises(ValueError, match=rf"y_score\[{n}\] is nan"):
+            call(labels, scores, offsets=[0, 10, n + 10])
+        with pytest.raises(ValueError, match=rf"y_score\[1, {n}\] is nan"):
+            call(np.stack([labels, labels]), np.stack([np.zeros(n + 10), scores]))
+        with pytest.raises(ValueError, match=rf"y_score\[{n}, 1\] is nan"):
+            call(labels, np.stack([np.zeros(n + 10), scores], axis=1))
+        labels[n + 1], scores[n] = 7, 0
+        with pytest.raises(ValueError, match=rf"y_true\[{n + 1}\] is 7"):
+            call(labels, scores, offsets=[0, 10, n + 10])
+        with pytest.raises(ValueError, match=rf"y_true\[{n + 1}\] is 7"):
+            call(labels, np.stack([np.zeros(n + 10), scores], axis=1))
+        labels[n + 1], scores[n] = 0, np.nan

@@ -15,11 +15,11 @@ from hitcurve.results import (
 )
 
 if typing.TYPE_CHECKING:
-    from hitcurve.comparison import Comparison, Difference, SystemValue, compare
-    from hitcurve.plot import plot_curves
     from hitcurve.presets import PRESETS
-    from hitcurve.scanning import scan
-    from hitcurve.trec import Evaluation, evaluate, read_qrels, read_run
+    from hitcurve.report.plot import plot_curves
+    from hitcurve.retrieval.evaluation import Evaluation, evaluate, read_qrels, read_run
+    from hitcurve.sources.scanning import scan
+    from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __version__ = "0.1.0"
 
@@ -52,17 +52,17 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Comparison": "hitcurve.comparison",
-    "Difference": "hitcurve.comparison",
-    "Evaluation": "hitcurve.trec",
+    "Comparison": "hitcurve.statistics.comparison",
+    "Difference": "hitcurve.statistics.comparison",
+    "Evaluation": "hitcurve.retrieval.evaluation",
     "PRESETS": "hitcurve.presets",
-    "SystemValue": "hitcurve.comparison",
-    "compare": "hitcurve.comparison",
-    "evaluate": "hitcurve.trec",
-    "plot_curves": "hitcurve.plot",
-    "read_qrels": "hitcurve.trec",
-    "read_run": "hitcurve.trec",
-    "scan": "hitcurve.scanning",
+    "SystemValue": "hitcurve.statistics.comparison",
+    "compare": "hitcurve.statistics.comparison",
+    "evaluate": "hitcurve.retrieval.evaluation",
+    "plot_curves": "hitcurve.report.plot",
+    "read_qrels": "hitcurve.retrieval.evaluation",
+    "read_run": "hitcurve.retrieval.evaluation",
+    "scan": "hitcurve.sources.scanning",
 }
 
 if not typing.TYPE_CHECKING:  # or a type checker would take any name for a public one

@@ -2,7 +2,7 @@
 
 import sys
 
-from hitcurve.cli import main
+from hitcurve.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

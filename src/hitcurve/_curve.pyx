@@ -3,22 +3,27 @@
 cimport cython
 from cpython.mem cimport PyMem_RawFree
 from libc.math cimport NAN, isfinite
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
 
+from itertools import islice
+
 import numpy as np
 
-from hitcurve._count cimport ScoreType
-from hitcurve._rank cimport (
+from hitcurve._kernel.count cimport ScoreType
+from hitcurve._ranking cimport (
     BlockCounter,
     OwnTable,
     Queries,
     allocate_table,
     apply_nan_policy,
+    array_or_none,
     as_flags,
+    as_ids,
     as_key,
+    as_offsets,
     as_real,
     as_weight,
     compared_as,
@@ -35,7 +40,7 @@ from hitcurve._rank cimport (
     scores_as,
     whole_number,
 )
-from hitcurve._read cimport (
+from hitcurve._kernel.formulas cimport (
     MEASURE_ADJUSTED_LOG_AUC,
     MEASURE_AVERAGE_PRECISION,
     MEASURE_BEDROC,
@@ -62,10 +67,12 @@ from hitcurve._read cimport (
     Measure,
     Reading,
     Table,
+    mean_precision,
     read_measure,
-    run_integral,
 )
 
+from hitcurve._ranking import equal_numbers
+from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -80,8 +87,8 @@ cdef double GREATEST = np.finfo(np.float64).max
 cdef object ratio(object value, str name):
     """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
     from fractions import Fraction
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, (bool, np.bool_, str)):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
     try:
         if isinstance(value, (float, np.floating)):
             exact = Fraction(str(value))
@@ -103,53 +110,48 @@ cdef str place_of(str name, Py_ssize_t i, object shape):
     return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
-cdef object each(object values):
+cdef object each(object values, str name):
     """(flat list of the values, their shape; None for a single one)."""
-    if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "__array__") and np.ndim(values) > 0:
-        array = np.asarray(values)
-        # numpy makes numbers of truth values beside them, and rounds whole numbers from 2**63 up.
-        if array.dtype == object or array.dtype.kind != "b" and isinstance(values, (list, tuple)):
-            return list(np.ravel(np.array(values, dtype=object))), array.shape
-        return list(array.reshape(-1)), array.shape
-    return [values], None
+    array = array_or_none(values, name)
+    if array is None:
+        return [values], None
+    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
+        return list(np.ravel(np.array(values, dtype=object))), array.shape
+    return list(array.reshape(-1)), array.shape
 
 
-cdef object quotients(object values, str name, object whole, bint up):
-    """numerator * whole / denominator for each value and each entry of `whole`, rounded up to a whole number if `up`.
+cdef object quotients(object values, str name, object whole):
+    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
-    `whole` is a number or an array of one for each query; the result has the shape of `whole` and then of the values.
+    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
     """
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     out = []
     for i, value in enumerate(numbers):
         top, bottom = ratio(value, place_of(name, i, shape))
-        if isinstance(whole, np.ndarray):
-            counts = whole
-            if counts.shape[0] > 0 and max(top * int(counts.max()), bottom) >= 1 << 53:
-                counts = counts.astype(object)
-            scaled = -(-top * counts // bottom) if up else top * counts / bottom
-            out.append(scaled.astype(np.int64 if up else np.float64))
-        else:
-            out.append(-(-top * whole // bottom) if up else top * whole / bottom)
-    stacked = np.stack(out, axis=-1) if out else np.empty(np.shape(whole) + (0,))
-    if not isinstance(whole, np.ndarray):
-        stacked = np.array(out, dtype=np.int64 if up else np.float64)
-    return stacked, shape
+        counts = whole
+        if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
+            counts = whole.astype(object)
+        out.append((top * counts // bottom, top * counts % bottom / bottom))
+    if not out:
+        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
+    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
+            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
-    """(cutoff ranks, their shape) from k or a fraction of the items; exactly one is given."""
-    if (k is None) == (fraction is None):
-        raise ValueError("give either k or fraction" if k is None else
-                         f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
     if fraction is not None:
-        return quotients(fraction, "fraction", num_items, True)
-    return whole_ranks(k, divides)
+        if k is not None:
+            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+        ranks, rests, shape = quotients(fraction, "fraction", num_items)
+        return ranks + (rests > 0), shape
+    return (None, None) if k is None else whole_ranks(k, divides)
 
 
 cdef object whole_ranks(object k, bint divides=False):
     """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
-    numbers, shape = each(k)
+    numbers, shape = each(k, "k")
     ranks = []
     for i, value in enumerate(numbers):
         rank = whole_number(value, place_of("k", i, shape))
@@ -163,7 +165,7 @@ cdef object whole_ranks(object k, bint divides=False):
 
 cdef object parameters(object values, str name, str domain, double low, double high):
     """(numbers as float64, their shape), each checked to lie strictly between low and high."""
-    numbers, shape = each(values)
+    numbers, shape = each(values, name)
     for i, value in enumerate(numbers):
         where = place_of(name, i, shape)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -259,8 +261,9 @@ cdef class _Measures:
             mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
             Python code of VOC 2007 and COCO does: some levels are then missed.
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
-            point's precision. ``"continuous"``: the integral of precision over recall with hits spread evenly over a
-            tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same for expected and threshold ties.
+            point's precision; under expected ties the mean over all orders. ``"continuous"``: the integral of precision
+            over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
+            for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
             among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit).
@@ -311,8 +314,8 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int
-            The cutoff rank, from 1.
+        k : int or array of int, optional
+            The cutoff rank, from 1. Without it, as for every measure that takes it, all items count: k = N.
         fraction : float or array of float, in place of k
             A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7).
         ties : {"expected", "best", "worst", "threshold"}
@@ -321,7 +324,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN only for a fraction of no items.
+            In [0, 1]; NaN only for no items without `k`.
 
         References
         ----------
@@ -530,8 +533,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none. Of a weighted curve the weight of the other items is the difference
-            of two sums: where it is a share x of the whole, the value is good to about 2e-16 / x.
+            NaN when all items are relevant, or none.
 
         Raises
         ------
@@ -552,9 +554,9 @@ cdef class _Measures:
         """
         cdef Reading reading
         parse_reading(None, ties, None, "min", &reading)
+        self.needs_all("roc_auc")
         if self.has_weights():
             return self.weighted_read("roc_auc", ties, None)
-        self.needs_all("roc_auc")
         return self.read(MEASURE_ROC_AUC, &reading, None, None, None)
 
     def auac(self, *, ties="expected"):
@@ -633,8 +635,8 @@ cdef class _Measures:
         self.needs_plain("roc_enrichment")
         self.needs_all("roc_enrichment")
         items, relevant = self.counted()
-        numbers, shape = quotients(fpr, "fpr", items - relevant, False)
-        return self.read(MEASURE_ROC_ENRICHMENT, &reading, None, numbers, shape)
+        false_positives, rests, shape = quotients(fpr, "fpr", items - relevant)
+        return self.read(MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -699,6 +701,8 @@ cdef class _Measures:
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """The enrichment factor over its maximum, h(k) / min(R, k).
 
+        Nothing but `fraction` reads N, so that relevant items that were never retrieved may count in R.
+
         Parameters
         ----------
         fraction, k, ties
@@ -720,7 +724,6 @@ cdef class _Measures:
         >>> round(curve.normalized_enrichment_factor(0.5), 4)
         0.6667
         """
-        self.needs_all("normalized_enrichment_factor")
         return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
                               0.0)
 
@@ -942,7 +945,7 @@ cdef object frozen(object array):
 cdef object same_scores(object a, object b):
     if a is None or b is None:
         return a is b
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f"))
+    return a.shape == b.shape and bool(equal_numbers(a, b).all())
 
 
 @cython.final
@@ -958,7 +961,8 @@ cdef class HitCurve(_Measures):
     num_relevant : int, optional
         Relevant items in all, if some were never retrieved; at least those in `y_true`.
     relevance_level : number, optional
-        Graded labels are relevant from this level up.
+        Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
+        is rounded to their type.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
         items equal in both stay tied). None leaves ties to be read by ``ties=``.
@@ -981,7 +985,8 @@ cdef class HitCurve(_Measures):
         num_relevant / num_items.
     score, above, tied, hits : ndarray
         The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
-        in it, relevant items in it.
+        in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
+        a curve without any is true all the same.
     lower_is_better, weighted : bool
 
     Raises
@@ -1007,7 +1012,7 @@ cdef class HitCurve(_Measures):
     cdef object own_score
     cdef int64_t hits_in_table
     cdef bint lower
-    cdef object weights         # (above, tied, hits, items, relevant, hits in all) in weights, or None
+    cdef object weights         # (above, tied, hits, items, relevant, hits in all, other items) in weights, or None
 
     def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
                  lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
@@ -1045,7 +1050,6 @@ cdef class HitCurve(_Measures):
     cdef int rank_sorted(self, y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                          sample_weight) except -1:
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
-        from hitcurve.resolve import resolved_tables, weighted_table
         lower = parse_lower(lower_is_better)
         relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
@@ -1065,8 +1069,8 @@ cdef class HitCurve(_Measures):
             key = key[kept] if key is not None else None
             weight = weight[kept] if weight is not None else None
         if weight is not None:
-            score, above, tied, hits, total = weighted_table(relevant, score, weight, lower)
-            self.set_weighted(score, above, tied, hits, total, num_relevant)
+            score, above, tied, hits, total, others = weighted_table(relevant, score, weight, lower)
+            self.set_weighted(score, above, tied, hits, total, num_relevant, others)
         else:
             _, score, above, tied, hits = resolved_tables(relevant, score, np.zeros(score.shape[0], np.int64), 1, lower,
                                                           key)
@@ -1090,7 +1094,7 @@ cdef class HitCurve(_Measures):
         self.table.num_items = num_items
         return 0
 
-    cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant) except -1:
+    cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant, others) except -1:
         cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
@@ -1098,11 +1102,12 @@ cdef class HitCurve(_Measures):
             raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
         elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
-        else:
-            num_relevant = max(float(num_relevant), found)  # the same weights, added up in another order
+        elif float(num_relevant) * (1 - 1e-12) <= found:
+            num_relevant = found  # the same weights, added up in another order
         self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
-                        frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found)
+                        frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found,
+                        frozen(np.array(others, np.float64)))
         self.table.rows = above.shape[0]
         self.table.num_items = 0
         return 0
@@ -1237,27 +1242,21 @@ cdef class HitCurve(_Measures):
         True
         """
         lower = parse_lower(lower_is_better)
-        columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+        columns = table_columns(score, above, tied, hits)
         if columns[0].size > 0:
-            weighted = any(column.dtype.kind == "f" for column in columns)
+            weighted = any(column.dtype.kind == "f" for column in columns[:3])
         else:
             weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
-        if score is not None:
-            columns.append(as_real(score, "score"))
-        for column, name in zip(columns, ("above", "tied", "hits", "score")):
-            if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
-                raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
-                                 "must be one number a row")
         num_items = checked_total(num_items) if weighted else checked_items(num_items)
-        columns = [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
-                   for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
             check_scores(score, lower)
         curve = cls.__new__(cls)
         if weighted:
-            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant)
+            columns = [column.astype(np.float64) for column in columns[:3]]
+            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant,
+                                           other_items(columns[0], columns[1], columns[2], num_items))
         else:
             (<HitCurve>curve).set_table(score, columns[0], columns[1], columns[2], num_items, num_relevant)
         (<HitCurve>curve).lower = lower
@@ -1319,6 +1318,9 @@ cdef class HitCurve(_Measures):
     def __len__(self):
         return self.table.rows
 
+    def __bool__(self):
+        return True  # a curve is one, also without rows
+
     def __repr__(self):
         report = self.tied
         tied = report[report > 1].sum() if self.weights is None else None
@@ -1334,14 +1336,15 @@ cdef class HitCurve(_Measures):
         return (self.num_items == other.num_items and self.num_relevant == other.num_relevant
                 and self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
                 and np.array_equal(self.above, other.above) and np.array_equal(self.tied, other.tied)
-                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score))
+                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score)
+                and (self.weights is None or np.array_equal(self.weights[6], (<HitCurve>other).weights[6])))
 
     def __hash__(self):
         return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
 
     def __reduce__(self):
         return _curve_from, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
-                             self.num_relevant, self.lower_is_better)
+                             self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
 
     # How the measures look at the table.
 
@@ -1357,12 +1360,12 @@ cdef class HitCurve(_Measures):
         out = values
         if ranks is not None:
             k = ranks
-        else:
+        if numbers is not None:
             x = numbers
         for i in range(n):
             if ranks is not None:
                 reading.k = k[i]
-            else:
+            if numbers is not None:
                 reading.x = x[i]
             out[i] = read_measure(measure, &self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
@@ -1379,38 +1382,36 @@ cdef class HitCurve(_Measures):
         return 0
 
     cdef int needs_all(self, str name) except -1:
-        if self.weights is None and self.table.num_relevant > self.hits_in_table:
-            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.table.num_relevant}, "
-                             f"but the ranking holds {self.hits_in_table} (nan_policy='worst' ranks items without a score)")
+        if self.num_relevant > self.num_hits:
+            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
+                             f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
         return 0
 
     cdef object weighted_read(self, str name, object ties, object interpolation):
         if parse_ties(ties) != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
-        # By a power of two, which rounds nothing, to a sum near 1: products of weights then stay in a float's range.
-        exponent = -int(np.frexp(max(self.weights[3:5]))[1])
-        above, tied, hits, items, relevant = (np.ldexp(column, exponent) for column in self.weights[:5])
-        if name == "roc_auc":
-            negatives = items - relevant
-            if relevant == 0 or not negatives > 0:
-                return NAN
-            seen = np.cumsum(hits) - hits
-            others = tied - hits
-            below = negatives - (above - seen) - others
-            return float(np.sum(hits * (below + 0.5 * others)) / (relevant * negatives))
-        if interpolation not in (None, "trapezoid", "continuous"):
+        hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
+        seen, passed = running_sums(hits), running_sums(others)
+        above_hits = np.append(0.0, seen)[:-1]
+        if interpolation is not None and interpolation not in ("trapezoid", "continuous"):
             raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
-        if relevant == 0:
+        if relevant == 0 or (name == "roc_auc" and passed[-1] == 0):
             return NAN
-        seen = np.cumsum(hits)
-        at = seen / (above + tied)
-        if interpolation is None:
-            return float(np.sum(hits * at) / relevant)
-        before = np.divide(seen - hits, above, out=at.copy(), where=above > 0)
-        if interpolation == "trapezoid":
-            return float(np.sum(hits * (0.5 * (before + at))) / relevant)
-        area = [run_integral(c, h, n, r) for c, h, n, r in zip(above, np.append(0.0, seen[:-1]), tied, hits)]
-        return float(np.sum(area) / relevant)
+        # Sums of positive terms alone, and quotients of them in [0, 1]: weights may differ by all that a float holds.
+        above = above_hits + passed[:-1:2]
+        with np.errstate(under="ignore"):
+            at = seen / (seen + passed[1::2])
+            before = np.divide(above_hits, above, out=at.copy(), where=above > 0)
+            if name == "roc_auc":
+                at = running_sums(others[::-1])[::-1][2::2] / passed[-1] + 0.5 * (others[1::2] / passed[-1])
+            elif interpolation == "trapezoid":
+                at = 0.5 * (before + at)
+            elif interpolation == "continuous":
+                at = np.array([mean_precision(c, h, n, r) for c, h, n, r in zip(above, above_hits, hits + others[1::2], hits)])
+            # A power of two, which rounds nothing, keeps the products in a float's range.
+            exponent = -int(np.frexp(relevant)[1])
+            total = running_sums(np.ldexp(hits, exponent) * at)
+            return min(1.0, float(total[-1] / np.ldexp(relevant, exponent))) if total.shape[0] else 0.0
 
     def tie_report(self, k=None):
         """What ties do to average precision: its bounds over all orders, and how much is tied.
@@ -1447,35 +1448,34 @@ cdef class HitCurve(_Measures):
             num_tied, num_tied / self.num_items if self.num_items else NAN, int(tied.max()) if len(self) else 0, cut)
 
     cdef object corners(self, object ties):
-        """Corner points of the hit curve after (0, 0): items, hits, row, and whether the row's group is passed."""
+        """Corner points of the hit curve after (0, 0): others, hits, row, and whether the row's group is passed."""
         cdef int reading = parse_ties(ties)
-        above, tied, hits = self.above, self.tied, self.hits
-        if self.weights is not None and reading != TIES_THRESHOLD:
+        hits = self.hits
+        if self.weights is None:
+            others, sums = other_items(self.above, self.tied, hits, self.num_items), np.cumsum
+        elif reading != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: the curves of {_WEIGHTED} need ties='threshold'")
-        rows = above.shape[0]
-        passed_hits = np.concatenate([np.zeros(1, hits.dtype), np.cumsum(hits)])
-        seen, seen_after = passed_hits[:-1], passed_hits[1:]
-        ends = above + tied
-        start = np.concatenate([np.zeros(1, ends.dtype), ends[:-1]])[:rows]
-        if self.weights is not None:
-            start = start + 1e-12 * self.num_items  # sums of weights: less is rounding, not items in between
+        else:
+            others, sums = self.weights[6], running_sums
+        rows = hits.shape[0]
+        passed_hits = np.append(np.zeros(1, hits.dtype), sums(hits))
+        seen, seen_after, others_after = passed_hits[:-1], passed_hits[1:], sums(others)
+        start, end = others_after[:-1:2], others_after[1::2]
         # Three candidates a row: where its group begins, a corner inside it, where it ends.
-        inside = above + hits if reading == TIES_BEST else ends - hits
-        inside_hits = seen + hits if reading == TIES_BEST else seen
-        split = (tied > hits) & (reading == TIES_BEST or reading == TIES_WORST)
-        x = np.stack([above, inside, ends], axis=1).reshape(-1)
+        inside, inside_hits = (start, seen_after) if reading == TIES_BEST else (end, seen)
+        split = (others[1::2] > 0) & (reading == TIES_BEST or reading == TIES_WORST)
+        f = np.stack([start, inside, end], axis=1).reshape(-1)
         h = np.stack([seen, inside_hits, seen_after], axis=1).reshape(-1)
-        keep = np.stack([above > start, split, np.ones(rows, bool)], axis=1).reshape(-1)
+        keep = np.stack([others[:-1:2] > 0, split, np.ones(rows, bool)], axis=1).reshape(-1)
         row = np.repeat(np.arange(rows), 3)
         passed = np.tile([False, True, True], rows)
-        x, h, row, passed = x[keep], h[keep], row[keep], passed[keep]
-        items = self.num_items
-        if items > (ends[-1] if rows else 0) * (1 + 1e-12 if self.weights is not None else 1):
-            x = np.append(x, np.asarray(items, x.dtype))
+        f, h, row, passed = f[keep], h[keep], row[keep], passed[keep]
+        if others[-1] > 0:
+            f = np.append(f, others_after[-1])
             h = np.append(h, passed_hits[-1])
             row = np.append(row, rows)
             passed = np.append(passed, False)
-        return x, h, row, passed
+        return f, h, row, passed
 
     cdef object thresholds(self, object row, object passed):
         """For each corner point, a threshold at which just its items are selected."""
@@ -1486,7 +1486,8 @@ cdef class HitCurve(_Measures):
             score = score.view(np.uint8)
         if score.dtype.kind == "f":
             worst = score.dtype.type(np.inf if self.lower else -np.inf)
-            just_above = np.nextafter(score, -worst)
+            # All scores are better than NaN.
+            just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
             # A point between groups exists only where a better score does, so this never leaves the type.
             worst = np.iinfo(score.dtype).max if self.lower else np.iinfo(score.dtype).min
@@ -1547,7 +1548,7 @@ cdef class HitCurve(_Measures):
         >>> print(f"{between.low:.3f} {between.high:.3f}")
         0.237 0.966
         """
-        from hitcurve.resample import curve_interval
+        from hitcurve.statistics.intervals import curve_interval
         return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
                               stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)
 
@@ -1579,7 +1580,7 @@ cdef class HitCurve(_Measures):
         >>> len(resamples), resamples.recall(3).shape
         (100, (100,))
         """
-        from hitcurve.resample import resample
+        from hitcurve.statistics.intervals import resample
         return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
@@ -1622,7 +1623,7 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve([1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]).p_value().pvalue, 4)
         0.0667
         """
-        from hitcurve.resample import p_value
+        from hitcurve.statistics.intervals import p_value
         return p_value(self, measure, method=method, n_resamples=n_resamples, ties=ties, rng=rng, workers=workers)
 
     def precision_recall_curve(self, *, ties="expected"):
@@ -1640,8 +1641,9 @@ cdef class HitCurve(_Measures):
         -------
         PrecisionRecallCurve
             precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
-            the point; where every item is selected it is the type's least value (greatest, with lower_is_better), and it
-            is None for a curve without scores.
+            the point; below the last of the table's scores it is the type's least value (greatest, with
+            lower_is_better), NaN where the NaN scores of ``nan_policy="worst"`` are selected with all others (the
+            least value if none of them is relevant, for then they are no row), and None for a curve without scores.
 
         References
         ----------
@@ -1657,11 +1659,12 @@ cdef class HitCurve(_Measures):
         >>> points.threshold.tolist()
         [-9223372036854775808, 3, 5, 6]
         """
-        x, h, row, passed = self.corners(ties)
+        f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         relevant = self.num_relevant
-        precision = h / x
-        recall = h / relevant if relevant else np.full(h.shape, NAN)
+        with np.errstate(under="ignore"):
+            precision = h / (f + h)
+            recall = h / relevant if relevant else np.full(h.shape, NAN)
         return PrecisionRecallCurve(np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0),
                                     None if thresholds is None else thresholds[::-1])
 
@@ -1697,16 +1700,16 @@ cdef class HitCurve(_Measures):
         ([0.0, 0.0, 0.33, 0.33, 1.0], [0.0, 0.33, 0.67, 1.0, 1.0])
         """
         self.needs_all("roc_curve")
-        x, h, row, passed = self.corners(ties)
+        f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         if thresholds is not None:
             # Nothing is selected at the first point: no type of whole numbers has such a threshold.
             thresholds = np.append(-np.inf if self.lower else np.inf, thresholds)
         relevant = self.num_relevant
-        negatives = self.num_items - relevant
-        x, h = np.append(0, x), np.append(0, h)
-        return RocCurve((x - h) / negatives if negatives else np.full(x.shape, NAN),
-                        h / relevant if relevant else np.full(x.shape, NAN), thresholds)
+        f, h = np.append(0, f), np.append(0, h)
+        with np.errstate(under="ignore"):
+            return RocCurve(f / f[-1] if f[-1] else np.full(f.shape, NAN),
+                            h / relevant if relevant else np.full(h.shape, NAN), thresholds)
 
     def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None):
         """Draw the curve, or what reads off it, with matplotlib.
@@ -1734,7 +1737,7 @@ cdef class HitCurve(_Measures):
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> axes = curve.plot("hits")
         """
-        from hitcurve.plot import plot_curves
+        from hitcurve.report.plot import plot_curves
 
         return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
 
@@ -1763,13 +1766,13 @@ cdef class HitCurve(_Measures):
         >>> points.items.tolist(), points.hits.tolist()
         ([0, 1, 3, 4, 6], [0, 1, 2, 3, 3])
         """
-        x, h, _, _ = self.corners(ties)
-        return HitCurvePoints(np.append(np.zeros(1, x.dtype), x), np.append(np.zeros(1, h.dtype), h))
+        f, h, _, _ = self.corners(ties)
+        return HitCurvePoints(np.append(np.zeros(1, f.dtype), f + h), np.append(np.zeros(1, h.dtype), h))
 
 
 cdef double sum_of_hits(object hits) except -1:
     """The weights of the relevant items, added up row by row."""
-    return np.cumsum(hits)[-1] if hits.shape[0] else 0.0
+    return running_sums(hits)[-1] if hits.shape[0] else 0.0
 
 
 cdef object checked_total(object num_items):
@@ -1788,30 +1791,56 @@ cdef object checked_items(object num_items):
     return number
 
 
-cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted) except -1:
-    """An error that names the first row that no ranking has."""
+cdef list table_columns(object score, object above, object tied, object hits):
+    """[above, tied, hits], and the scores if there are any, as arrays of one length."""
+    columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+    if score is not None:
+        columns.append(as_real(score, "score"))
+    for column, name in zip(columns, ("above", "tied", "hits", "score")):
+        if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
+            raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
+                             "must be one number a row")
+    return [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
+            for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
+
+
+cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=None) except -1:
+    """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
             if column.dtype.kind not in "iu" and column.size:
                 raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
-    end = 0
     least = 0 if weighted else 1
     # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
-    for i, (c, n, r) in enumerate(zip(above.tolist(), tied.tolist(), hits.tolist())) if suspicious(
-            above, tied, hits, num_items, weighted) else ():
-        if not r >= least or r == 0:
-            raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
-        if not n >= r:
-            raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
-        if not c >= end * (1 - 1e-12 if weighted else 1):
-            raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
-        end = c + n
-        if not end <= num_items * (1 + 1e-12 if weighted else 1):
-            raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {num_items}")
+    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
+                      None if lengths is None else within(lengths)):
+        return 0
+    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
+    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
+        end = 0
+        for i, (c, n, r) in islice(rows, length):
+            if not r >= least or r == 0:
+                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
+            if not n >= r:
+                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
+            if not c >= end * (1 - 1e-12 if weighted else 1):
+                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
+            end = c + n
+            if not end <= items * (1 + 1e-12 if weighted else 1):
+                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
     return 0
 
 
-cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted) except -1:
+cdef object within(object lengths):
+    """For each row but the first, whether it is of the same table as the one before it."""
+    starts = np.cumsum(lengths)[:-1]
+    total = int(np.sum(lengths))
+    same = np.ones(max(total - 1, 0), bool)
+    same[starts[(starts > 0) & (starts < total)] - 1] = False
+    return same
+
+
+cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
     """Whether a vectorised look finds anything wrong (or cannot tell)."""
     if above.shape[0] == 0:
         return False
@@ -1819,20 +1848,22 @@ cdef bint suspicious(object above, object tied, object hits, object num_items, b
         return True
     if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
         return True
-    ends = above.astype(np.int64) + tied
-    return bool((hits < 1).any() or (tied < hits).any() or above[0] < 0 or (above > num_items).any()
-                or (tied > num_items - above).any() or (above[1:] < ends[:-1]).any())
+    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
+    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
+                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
 
 
-cdef int check_scores(object score, bint lower) except -1:
+cdef int check_scores(object score, bint lower, object same=None) except -1:
     """An error if the scores do not fall (or rise) down the table; NaN may come last."""
     if score.dtype.kind == "f":
         missing = np.isnan(score)
-        back = np.flatnonzero(missing[:-1] & ~missing[1:])
+        back = missing[:-1] & ~missing[1:]
+        back = np.flatnonzero(back if same is None else back & same)
         if back.shape[0] > 0:
             i = int(back[0])
             raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
-    out_of_order = np.flatnonzero(score[1:] < score[:-1] if lower else score[1:] > score[:-1])
+    out_of_order = score[1:] < score[:-1] if lower else score[1:] > score[:-1]
+    out_of_order = np.flatnonzero(out_of_order if same is None else out_of_order & same)
     if out_of_order.shape[0] > 0:
         i = int(out_of_order[0]) + 1
         raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
@@ -1840,10 +1871,14 @@ cdef int check_scores(object score, bint lower) except -1:
     return 0
 
 
-def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better):
+def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better, others=None):
     """What a pickled HitCurve is made by."""
-    return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
-                               lower_is_better=lower_is_better)
+    cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
+                                              lower_is_better=lower_is_better)
+    if curve.weighted and others is not None:
+        others = checked_others(as_real(others, "others"), curve.above, curve.tied, curve.hits, curve.num_items)
+        curve.weights = (*curve.weights[:6], frozen(others))
+    return curve
 
 
 # ---------------------------------------------------------------------------------------------------------- many curves
@@ -1899,6 +1934,7 @@ cdef class HitCurves(_Measures):
     cdef readonly object num_items
     cdef readonly object num_relevant
     cdef readonly object num_hits
+    cdef object others          # as of a HitCurve with weights, one query after the other; else None
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
@@ -1917,7 +1953,8 @@ cdef class HitCurves(_Measures):
         self.set_tables(queries.qid, lower, sample_weight is not None, table)
 
     cdef int set_tables(self, qid, bint lower, bint weighted, tuple table) except -1:
-        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table
+        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table[:8]
+        self.others = frozen(table[8]) if weighted else None
         self.qid = None if qid is None else frozen(qid)
         self.row_offsets = frozen(row_offsets)
         self.score = None if score is None else frozen(score)
@@ -1933,7 +1970,6 @@ cdef class HitCurves(_Measures):
 
     cdef tuple sorted_tables(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
-        from hitcurve.resolve import resolved_tables, weighted_table
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
@@ -1959,6 +1995,7 @@ cdef class HitCurves(_Measures):
             num_items = np.bincount(query, minlength=queries.num_queries)
             row_query, row_score, above, tied, hits = resolved_tables(relevant, score, query, queries.num_queries, lower,
                                                                       last)
+            others = None
             num_hits = np.zeros(queries.num_queries, np.int64)
             np.add.at(num_hits, row_query, hits)
             rows = np.bincount(row_query, minlength=queries.num_queries)
@@ -1971,12 +2008,13 @@ cdef class HitCurves(_Measures):
             empty = [(score[:0], *[np.empty(0)] * 3)]
             row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
             num_items = np.array([t[4] for t in tables], dtype=np.float64)
+            others = np.concatenate([np.empty(0), *[t[5] for t in tables]])
             num_hits = np.array([sum_of_hits(t[3]) for t in tables], dtype=np.float64)
             rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
         row_offsets = np.zeros(queries.num_queries + 1, np.int64)
         np.cumsum(rows, out=row_offsets[1:])
         return (row_offsets, row_score + 0 if row_score.dtype.kind == "f" else row_score, above, tied, hits, num_items,
-                num_hits, queries.checked_relevant(wanted, num_hits))
+                num_hits, queries.checked_relevant(wanted, num_hits), others)
 
     def __len__(self):
         return self.num_items.shape[0]
@@ -1990,14 +2028,15 @@ cdef class HitCurves(_Measures):
         q = number % len(self)
         start, stop = self.row_offsets[q], self.row_offsets[q + 1]
         curve = HitCurve.__new__(HitCurve)
+        score = None if self.score is None else self.score[start:stop]
         if self.weighted:
-            curve.set_weighted(self.score[start:stop], self.above[start:stop], self.tied[start:stop],
-                               self.hits[start:stop], self.num_items[q], self.num_relevant[q])
+            curve.set_weighted(score, self.above[start:stop], self.tied[start:stop], self.hits[start:stop], self.num_items[q],
+                               self.num_relevant[q], self.others[2 * start + q:2 * stop + q + 1])
         else:
             curve.owner = self
             self.table_of(q, &curve.table)
             curve.hits_in_table = self.num_hits[q]
-            curve.own_score = None if self.score is None else self.score[start:stop]
+            curve.own_score = score
         curve.lower = self.lower_is_better
         return curve
 
@@ -2017,7 +2056,8 @@ cdef class HitCurves(_Measures):
         return (self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
                 and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in
                         ("num_items", "num_relevant", "row_offsets", "above", "tied", "hits"))
-                and same_scores(self.score, other.score))
+                and same_scores(self.score, other.score)
+                and (not self.weighted or np.array_equal(self.others, (<HitCurves>other).others)))
 
     def __hash__(self):
         return hash((self.num_items.tobytes(), self.num_relevant.tobytes(), self.above.tobytes(), self.tied.tobytes(),
@@ -2025,7 +2065,7 @@ cdef class HitCurves(_Measures):
 
     def __reduce__(self):
         return _curves_from, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
-                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant)
+                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
 
     @property
     def prevalence(self):
@@ -2055,7 +2095,7 @@ cdef class HitCurves(_Measures):
             own = ranks.ndim == 2
             k = ranks if own else ranks[np.newaxis]
             n = k.shape[1]
-        elif has_numbers:
+        if has_numbers:
             own = numbers.ndim == 2
             x = numbers if own else numbers[np.newaxis]
             n = x.shape[1]
@@ -2074,7 +2114,7 @@ cdef class HitCurves(_Measures):
                     for i in range(n):
                         if has_ranks:
                             reading.k = k[q if own else 0, i]
-                        elif has_numbers:
+                        if has_numbers:
                             reading.x = x[q if own else 0, i]
                         out[q, i] = read_measure(measure, &table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))
@@ -2144,8 +2184,8 @@ cdef class HitCurves(_Measures):
         measure : str
             The name of a measure.
         method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, the default: from resamples of the queries. ``"t"``: Student's (needs scipy), for few queries,
-            as the folds of a cross-validation.
+            ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
+            ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
@@ -2154,7 +2194,7 @@ cdef class HitCurves(_Measures):
         Returns
         -------
         Interval
-            As of ``HitCurve.interval``; the estimate is the mean. NaN without queries.
+            As of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
 
         Examples
         --------
@@ -2163,7 +2203,7 @@ cdef class HitCurves(_Measures):
         >>> curves.interval(rng=0).estimate
         0.75
         """
-        from hitcurve.resample import curves_interval
+        from hitcurve.statistics.intervals import curves_interval
         return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
                                bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 
@@ -2194,17 +2234,75 @@ cdef class HitCurves(_Measures):
         return TieReport(*(np.array([report[i] for report in reports], dtype=types[i]) for i in range(8)))
 
 
-def _curves_from(qid, lower, weighted, *table):
-    """What a pickled HitCurves is made by."""
+def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant,
+                 others=None):
+    """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
+    lower = parse_lower(lower)
+    if not isinstance(weighted, (bool, np.bool_)):
+        raise TypeError(f"weighted must be True or False, got {weighted!r}")
+    columns = [np.array(column) for column in table_columns(score, above, tied, hits)]
+    row_offsets = as_offsets(row_offsets, columns[0].shape[0], "row_offsets", "the table")
+    lengths = np.diff(row_offsets)
+    items, found, relevant = (
+        query_totals(column, name, lengths.shape[0], weighted)
+        for column, name in ((num_items, "num_items"), (num_hits, "num_hits"), (num_relevant, "num_relevant")))
+    if qid is not None:
+        qid = np.array(as_ids(qid, lengths.shape[0], "there are {} queries"))
+    check_rows(columns[0], columns[1], columns[2], items, weighted, lengths)
+    if score is not None:
+        check_scores(columns[3], lower, within(lengths))
+    columns[:3] = [column.astype(np.float64 if weighted else np.int64, copy=False) for column in columns[:3]]
+    if weighted:
+        sums = np.array([sum_of_hits(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
+    else:
+        sums = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets])
+    slack = 1e-12 if weighted else 0
+    for q in np.flatnonzero(~(np.abs(found - sums) <= slack * sums))[:1]:
+        raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
+    for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
+        raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
+    if weighted:
+        edges = 2 * row_offsets + np.arange(row_offsets.shape[0])
+        if others is not None:  # or by a version that did not keep the other items
+            others = np.array(as_real(others, "others"), np.float64)
+            if others.shape != (edges[-1],):
+                raise ValueError(f"others has shape {others.shape}, but the table needs {edges[-1]} sums of weights")
+        parts = []
+        for q in range(lengths.shape[0]):
+            rows = [column[row_offsets[q]:row_offsets[q + 1]] for column in columns[:3]]
+            parts.append(other_items(*rows, items[q]) if others is None else
+                         checked_others(others[edges[q]:edges[q + 1]], *rows, items[q]))
+        others = np.concatenate([np.empty(0), *parts])
+    return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
+                      relevant, others)
+
+
+def _curves_of(qid, lower, weighted, *table):
+    """The same of arrays that were made for it: they are taken as they are."""
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
     curves.set_tables(qid, lower, weighted, table)
     return curves
 
 
+cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
+    """A copy of num_items, num_hits or num_relevant of many queries."""
+    array = one_dimension(as_real(values, name), name)
+    if array.shape[0] != n:
+        raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
+    if not weighted and array.dtype.kind not in "iu" and n > 0:
+        raise TypeError(f"{name} has dtype {array.dtype}: must be whole numbers")
+    array = np.array(array, np.float64) if weighted else np.array(array)
+    fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
+    for q in np.flatnonzero(~fine)[:1]:
+        raise ValueError(f"{name}[{q}] is {array[q]}: must be " + (
+            "finite and not negative" if weighted else "between 0 and 2**62"))
+    return array.astype(np.float64 if weighted else np.int64, copy=False)
+
+
 def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
-    """The curve of all that was counted, without a copy; hits (uint32) are the relevant items at each threshold."""
+    """The curve of all that was counted, without a copy; hits are the relevant items at each threshold."""
     cdef OwnTable table
-    cdef const uint32_t[::1] at = hits
+    cdef const int64_t[::1] at = hits
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
     counter.write_table(&at[0] if at.shape[0] else NULL, lower_is_better, nan_hits, &table)
     curve.take(&table)

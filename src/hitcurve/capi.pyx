@@ -1,11 +1,11 @@
 """The functions that other compiled code calls: see capi.pxd, which is their documentation."""
-from libc.math cimport NAN, fabs, isfinite
+from libc.math cimport NAN, fabs, fmin, isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 
-from hitcurve._count cimport (
+from hitcurve._kernel.count cimport (
     KIND_F32,
     KIND_F64,
     KIND_U8,
@@ -26,7 +26,7 @@ from hitcurve._count cimport (
     scratch_size,
     tally_clear,
 )
-from hitcurve._read cimport (
+from hitcurve._kernel.formulas cimport (
     INTERPOLATION_101_POINT,
     INTERPOLATION_11_POINT,
     INTERPOLATION_ALL_POINT,
@@ -69,7 +69,7 @@ from hitcurve._read cimport (
     Ties,
     read_measure,
 )
-from hitcurve._table cimport (
+from hitcurve._kernel.table cimport (
     SMALL,
     STATUS_BAD_LABEL,
     STATUS_BAD_SCORE,
@@ -641,9 +641,8 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 cdef bint needs_all(int measure) noexcept nogil:
     """Whether the rank of every relevant item counts, also of those that were never retrieved."""
     return (measure == HITCURVE_ROC_AUC or measure == HITCURVE_ROC_ENRICHMENT or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR
-            or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC or measure == HITCURVE_LOG_AUC
-            or measure == HITCURVE_ADJUSTED_LOG_AUC)
+            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC
+            or measure == HITCURVE_LOG_AUC or measure == HITCURVE_ADJUSTED_LOG_AUC)
 
 
 cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
@@ -657,11 +656,9 @@ cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
             measure == HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK or measure == HITCURVE_RIE
             or measure == HITCURVE_BEDROC):
         return False  # a tie group that enters at once has no first item
-    if (HITCURVE_PRECISION <= measure <= HITCURVE_SUCCESS or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR):
-        if options.k == 0:
-            return False
-    elif measure != HITCURVE_RECIPROCAL_RANK and options.k != 0:
+    if options.k != 0 and not (HITCURVE_PRECISION <= measure <= HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK
+                               or measure == HITCURVE_ENRICHMENT_FACTOR or measure == HITCURVE_MAX_ENRICHMENT_FACTOR
+                               or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR):
         return False
     if measure == HITCURVE_F_SCORE:
         return isfinite(x) and x >= 0.0
@@ -685,6 +682,9 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if table.num_relevant > table.num_hits and needs_all(measure):
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
+    if measure == HITCURVE_ROC_ENRICHMENT:
+        reading.k = <int64_t>fmin(reading.x, 4611686018427387904.0)
+        reading.x -= <double>reading.k
     rows.above = table.above
     rows.tied = table.tied
     rows.hits = table.hits

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve
-from hitcurve._rank import BlockCounter, checked_block, checked_sorted
+from hitcurve._ranking import BlockCounter, checked_block, checked_scores, checked_sorted, equal_numbers
 
 
 class HitCounter:
@@ -32,7 +32,7 @@ class HitCounter:
     Attributes
     ----------
     thresholds, edges : ndarray or None
-        Distinct and ascending.
+        Distinct and ascending; read-only.
     num_items, num_hits : int
         Counted so far.
     lower_is_better, nan_policy
@@ -63,6 +63,7 @@ class HitCounter:
             self._cuts = checked_sorted(thresholds, "thresholds", lower_is_better, nan_policy)
         else:
             self._cuts = checked_sorted(edges, "edges", lower_is_better, nan_policy)
+        self._cuts.flags.writeable = False  # they are shown
         self._kind = "thresholds" if edges is None else "edges"
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
@@ -139,6 +140,7 @@ class HitCounter:
             counting.add(score, self.nan_policy)
             self._merged, self._merged_nan = self._items(), self._nan_items
             self._cuts, self._counting = cuts, counting
+            self._cuts.flags.writeable = False
         else:
             self._counting.add(score, self.nan_policy)
         np.add.at(self._hits, place, 1)
@@ -180,7 +182,7 @@ class HitCounter:
                 raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
                                  "only like counters add up")
         if self._cuts.shape == other._cuts.shape:
-            differ = np.flatnonzero(self._cuts != other._cuts)
+            differ = np.flatnonzero(~equal_numbers(self._cuts, other._cuts))
             if differ.shape[0]:
                 at = int(differ[0])
                 raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
@@ -235,7 +237,8 @@ class HitCounter:
         if not isinstance(other, HitCounter):
             return NotImplemented
         return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
-                and self.nan_policy == other.nan_policy and np.array_equal(self._cuts, other._cuts)
+                and self.nan_policy == other.nan_policy and self._cuts.shape == other._cuts.shape
+                and bool(equal_numbers(self._cuts, other._cuts).all())
                 and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
 
@@ -248,13 +251,37 @@ class HitCounter:
                 "nan_policy": self.nan_policy}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._kind, self._cuts, self._hits = state["kind"], state["cuts"], state["hits"]
-        self._merged, self._merged_nan, self._nan_hits = state["items"], state["nan_items"], state["nan_hits"]
-        self.lower_is_better, self.nan_policy = state["lower_is_better"], state["nan_policy"]
-        self._counting = BlockCounter(self._cuts)
+        kind, cuts, policy = state["kind"], checked_scores(state["cuts"], "cuts"), state["nan_policy"]
+        if kind not in ("thresholds", "edges"):
+            raise ValueError(f"kind is {kind!r}: must be 'thresholds' or 'edges'")
+        made = HitCounter(**{kind: cuts}, lower_is_better=state["lower_is_better"], nan_policy=policy)
+        if not np.array_equal(made._cuts, cuts):
+            raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
+        size = made._cuts.shape[0]
+        made._merged = _counts(state["items"], "items", 2 * size + 1)
+        made._hits = _counts(state["hits"], "hits", size + (kind == "edges"))
+        made._merged_nan, made._nan_hits = (
+            int(_counts([state[name]], name, 1)[0]) for name in ("nan_items", "nan_hits")
+        )
+        if policy != "worst" and made._merged_nan:
+            raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
+        if made._nan_hits > made._merged_nan:
+            raise ValueError(f"nan_hits is {made._nan_hits}, but nan_items is {made._merged_nan}")
+        made.curve()  # checks how many of the items are relevant
+        self.__dict__ = made.__dict__
 
     def __repr__(self) -> str:
         return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"
+
+
+def _counts(values: Any, name: str, size: int) -> Any:
+    """A copy of counts that make up a table together."""
+    array = checked_scores(values, name)
+    if array.dtype.kind not in "iu" or array.shape != (size,):
+        raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}: must be {size} whole numbers")
+    if (array < 0).any() or array.sum(dtype=np.float64) > 2**62:
+        raise ValueError(f"{name} holds a number below 0, or more than 2**62 in all")
+    return array.astype(np.int64)
 
 
 def table_from_counts(

@@ -12,19 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import ir_measures as _ir_measures
-from ir_measures import measures as _measures
-from ir_measures import providers as _providers
-from ir_measures.providers.base import NOT_PROVIDED
-from ir_measures.providers.base import Any as _Any
-
+from hitcurve._extras import needed
 from hitcurve.measures import Measure, parse
-from hitcurve.trec import evaluate, read_qrels
+from hitcurve.retrieval.evaluation import evaluate, read_qrels
 
 __all__ = ["HitcurveProvider", "provider"]
 
+_ir_measures = needed("ir_measures", "hitcurve.ir_measures")
+_measures, _providers = _ir_measures.measures, _ir_measures.providers
+NOT_PROVIDED, _Any = _providers.base.NOT_PROVIDED, _providers.base.Any
 
-class HitcurveProvider(_providers.Provider):  # type: ignore[misc]
+
+class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
     """Measures by hitcurve."""
 
     NAME = "hitcurve"
@@ -55,7 +54,7 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc]
         return _Evaluator(list(measures), qrels)
 
 
-class _Evaluator(_providers.Evaluator):  # type: ignore[misc]
+class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
     def __init__(self, measures: list[Any], qrels: Any) -> None:
         nested = _ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
         super().__init__(measures, set(nested))

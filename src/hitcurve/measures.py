@@ -69,6 +69,8 @@ class Definition(NamedTuple):
     """Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum."""
     graded: bool = False
     """Uses the levels of relevance themselves, so that ``rel=`` says nothing."""
+    lower_is_better: bool = False
+    """Its best reading of ties is the least value, its worst the greatest."""
 
 
 class Measure(NamedTuple):
@@ -267,6 +269,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="hits: the number of relevant items among the first k, h(k)",
         source="Zhu 2004, Recall, Precision and Average Precision",
         method="hits_at",
+        kernel="Hits",
         cutoffs=_AT,
         ties=TIES,
     ),
@@ -326,6 +329,7 @@ MEASURES: tuple[Definition, ...] = (
         definition="normalised enrichment factor: EF divided by EFmax, h(k) / min(R, k)",
         source="Liu et al. 2019, J. Chem. Inf. Model. 59:282",
         method="normalized_enrichment_factor",
+        kernel="RelP",
         cutoffs=_AT,
         ties=TIES,
     ),
@@ -519,6 +523,7 @@ MEASURES: tuple[Definition, ...] = (
         options=(Option("p", "p", _share),),
         defaults=(("p", 0.8),),
         graded=True,
+        lower_is_better=True,
     ),
     Definition(
         name="Bpref",
@@ -625,6 +630,7 @@ MEASURES: tuple[Definition, ...] = (
         cutoffs=("k",),
         ties=_ORDERS,
         graded=True,
+        lower_is_better=True,
     ),
     Definition(
         name="RelP",
@@ -753,6 +759,12 @@ def parse(name: str) -> Measure:
         head, brackets = "SetP", ",".join(filter(None, ("relative", brackets)))
     beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
     found = [record for record in MEASURES if record.name == ("F" if beta else head)]
+    for record in MEASURES:
+        if not found and head in record.synonyms:
+            inside = ",".join(filter(None, (_MEANT.get(head), brackets)))
+            ours = record.name + (f"({inside})" if inside else "") + ("" if at is None else f"@{at}")
+            parse(ours)  # or what is wrong with it
+            raise ValueError(f"{name!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
     if not found or head == "F":
         raise ValueError(f"{name!r}: there is no measure {head!r}{_near(text)}")
     extra: list[tuple[str, Any]] = []
@@ -848,7 +860,7 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
         if not takes_rank:
             raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
         if not 1 <= int(at) < 2**63:
-            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up")
+            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, below 2**63")
         return "k", int(at), f"@{int(at)}"
     if re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
         if not share:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._rank import BlockCounter, checked_sorted, checked_whole
+from hitcurve._extras import needed
+from hitcurve._ranking import BlockCounter, checked_sorted, checked_whole
 from hitcurve.counter import table_from_counts
 from hitcurve.measures import Measure, parse
 
@@ -98,8 +99,7 @@ def hit_curve(
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
-    from pyspark.sql import functions as F
-
+    F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, label, score)
     checked_sorted([], "score", lower_is_better, nan_policy)  # the options, before anything is computed
     relevant = rows.where("label").select("score").toArrow().column(0)
@@ -192,8 +192,7 @@ def hit_curves(
     --------
     >>> hit_curves(df, "user", "clicked", "score", ["AP@10", "RR"]).agg({"RR": "mean"})  # doctest: +SKIP
     """
-    import pyarrow as pa
-    from pyspark.sql import functions as F
+    F, pa = needed("pyspark.sql.functions", "hitcurve.spark"), needed("pyarrow", "hitcurve.spark")
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
     if isinstance(measures, str):

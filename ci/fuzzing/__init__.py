@@ -1,0 +1,1 @@
+"""The kinds of cases that ci/fuzz draws."""

@@ -1,0 +1,346 @@
+"""The functions for compiled code, tables of any numbers, and any objects as the arguments of any entry."""
+
+import ctypes
+from importlib.util import find_spec
+from math import isnan, nan
+
+import numpy as np
+import reference as ref
+
+import hitcurve as hc
+from hitcurve import capi, measures
+
+from .draws import (
+    READINGS,
+    SCORES,
+    WORDS,
+    Hostile,
+    HostileArray,
+    HostileInterface,
+    HostileTensor,
+    Shapeless,
+    dressed,
+    number,
+    refusing,
+    same,
+    small_ranking,
+)
+
+# --- from compiled code -------------------------------------------------------------------------------------
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), *((name, ctypes.c_int) for name in (
+        "ties", "normalize", "interpolation", "nan_policy", "lower_is_better", "empty")), ("k", ctypes.c_int64),
+        ("num_relevant", ctypes.c_int64), ("parameter", ctypes.c_double)]  # fmt: skip
+
+
+class Table(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), *((name, ctypes.c_void_p) for name in ("above", "tied", "hits", "score")),
+                *((name, ctypes.c_int64) for name in ("capacity", "rows", "num_items", "num_hits", "num_relevant")),
+                ("memory", ctypes.c_void_p)]  # fmt: skip
+
+
+def native(name, *types):
+    capsule = capi.__pyx_capi__["hitcurve_" + name]
+    for function, result in (("PyCapsule_GetName", ctypes.c_char_p), ("PyCapsule_GetPointer", ctypes.c_void_p)):
+        getattr(ctypes.pythonapi, function).restype = result
+    ctypes.pythonapi.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    ctypes.pythonapi.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer(capsule, ctypes.pythonapi.PyCapsule_GetName(capsule))
+    return ctypes.CFUNCTYPE(ctypes.c_int, *types)(pointer)
+
+
+P, LONG = ctypes.c_void_p, ctypes.c_int64
+NATIVE = {
+    **{("ap", size): native(f"average_precision_f{size}", P, P, LONG, P, P, P) for size in (32, 64)},
+    **{("map", size): native(f"mean_average_precision_f{size}", P, P, P, LONG, P, P, P, P, P) for size in (32, 64)},
+    **{("table", size): native(f"make_table_f{size}", P, P, LONG, P, P, P) for size in (32, 64)},
+    "free": native("free_table", P), "check": native("check_table", P, P),
+    "read": native("read", P, ctypes.c_int, P, P),
+}  # fmt: skip
+NATIVE_MEASURES = {1: ("precision", "k"), 2: ("recall", "k"), 4: ("hits_at", "k"), 5: ("success", "k"),
+                   6: ("r_precision", ""), 7: ("reciprocal_rank", "k"), 8: ("roc_auc", ""), 17: ("chance", ""),
+                   18: ("minimum", ""), 13: ("rie", "alpha"), 14: ("bedroc", "alpha"),
+                   15: ("log_auc", "min_fpr")}  # fmt: skip
+
+
+def from_c(draw):
+    """The functions for compiled code, by pointers: the numbers of the Python ones, or a status."""
+    rng = draw.generator()
+    n, bits = draw.pick([0, 1, 5, 40, 511, 512, 600, 3000]), draw.pick([32, 64])
+    label, score = (rng.random(n) < 0.2).astype("u1"), rng.integers(0, draw.pick([4, 10**6]), n).astype(f"f{bits // 8}")
+    options = Options(ctypes.sizeof(Options), draw.whole(0, 3), draw.whole(0, 2))
+    options.lower_is_better, options.empty = draw.whole(0, 1), draw.whole(0, 2)
+    if draw.chance(5) and n:
+        score[draw.whole(0, n - 1)] = nan
+        options.nan_policy = draw.whole(0, 2)
+    wrong = draw.chance(6)
+    if draw.chance(2):
+        options.k = abs(number(draw)) % 2**63
+    elif draw.chance(3):
+        options.interpolation = draw.whole(1, 5)
+    if wrong:
+        field = draw.pick(["size", "ties", "normalize", "interpolation", "nan_policy", "lower_is_better", "empty", "k"])
+        setattr(options, field, {"size": 3, "k": -1 - draw.whole(0, 2**60)}.get(field, draw.pick([-1, 6, 2**31 - 1])))
+    value, place = ctypes.c_double(), LONG()
+    build = {"lower_is_better": bool(options.lower_is_better),
+             "nan_policy": ("raise", "worst", "omit")[options.nan_policy % 3]}  # fmt: skip
+    read = {"ties": READINGS[options.ties % 4], "normalize": ref.NORMALIZE[options.normalize % 3],
+            "interpolation": ref.INTERPOLATIONS[options.interpolation % 6]}  # fmt: skip
+    status = NATIVE["ap", bits](label.ctypes.data, score.ctypes.data, n, ctypes.byref(options), ctypes.byref(value),
+                                ctypes.byref(place))  # fmt: skip
+    if wrong:
+        if status != 1:
+            raise AssertionError(f"status {status} for bad options")
+        return
+    curve = refusing(lambda: hc.HitCurve(label, score, **build))
+    if (status == 3) != (curve is None) or status not in (0, 3):
+        raise AssertionError(f"status {status}")
+    if curve is None:
+        return
+    same(value.value, curve.average_precision(options.k or None, **read), "average precision from C")
+    cuts = np.concatenate([[0], np.sort(rng.integers(0, n + 1, draw.whole(0, 4))), [n]]).astype("i8")
+    each, mean = np.full(len(cuts) - 1, -1.0), ctypes.c_double()
+    status = NATIVE["map", bits](label.ctypes.data, score.ctypes.data, cuts.ctypes.data, len(cuts) - 1, None,
+                                 ctypes.byref(options), each.ctypes.data, ctypes.byref(mean), None)  # fmt: skip
+    many = hc.HitCurves(label, score, offsets=cuts, **build)
+    if status or each.tobytes() != many.average_precision(options.k or None, **read).tobytes():
+        raise AssertionError(f"status {status}: values of queries from C")
+    read["empty"] = ("skip", "zero", "one")[options.empty]
+    same(mean.value, many.mean_average_precision(options.k or None, **read), "mean from C")
+    rows, table = len(curve), Table(ctypes.sizeof(Table))
+    room = np.full((4, rows + 2), -7, "i8")
+    if draw.chance(2) and rows:
+        table.capacity = rows - draw.chance(4)
+        table.above, table.tied, table.hits, table.score = (line.ctypes.data + 8 for line in room)
+    short = table.capacity and table.capacity < rows
+    options.num_relevant = curve.num_hits + draw.whole(0, 1) if curve.num_hits else 0
+    status = NATIVE["table", bits](label.ctypes.data, score.ctypes.data, n, ctypes.byref(options), ctypes.byref(table),
+                                   ctypes.byref(place))  # fmt: skip
+    if short or (rows == 1 and table.capacity == 0 and status == 5):
+        if status != 5 or place.value != rows:
+            raise AssertionError(f"status {status} without room")
+        return
+    if status or table.rows != rows or (room[:, 0] != -7).any() or (room[:, -1] != -7).any():
+        raise AssertionError(f"status {status}: table from C")
+    for column in ("above", "tied", "hits"):
+        found = np.frombuffer((LONG * rows).from_address(getattr(table, column)), "i8") if rows else np.zeros(0)
+        if not np.array_equal(found, getattr(curve, column)):
+            raise AssertionError(f"{column} from C")
+    if NATIVE["check"](ctypes.byref(table), None):
+        raise AssertionError("check_table")
+    which = draw.whole(-2, 25)
+    options.k, options.interpolation = 0, 0
+    name, takes = NATIVE_MEASURES.get(which, ("", ""))
+    argument = {"k": draw.whole(1, n + 3), "alpha": 20.0, "min_fpr": 0.001}.get(takes)
+    if takes == "k":
+        options.k = argument
+    else:
+        options.parameter = argument or 0.0
+    status = NATIVE["read"](ctypes.byref(table), which, ctypes.byref(options), ctypes.byref(value))
+    if name and status == 0:
+        curve = hc.HitCurve(label, score, num_relevant=max(options.num_relevant, curve.num_hits), **build)
+        arguments = {takes: argument} if takes else {}
+        if name not in ("chance", "minimum"):
+            arguments["ties"] = read["ties"]
+        same(value.value, getattr(curve, name)(**arguments), f"{name} from C")
+    elif not name and not 0 <= which <= 19 and status != 1:
+        raise AssertionError(f"status {status} for measure {which}")
+    NATIVE["free"](ctypes.byref(table))
+
+
+def tables(draw):
+    """Tables of any numbers: refused, or read without overflow."""
+    rows = draw.whole(0, 4)
+    if draw.chance(2):  # one that a ranking has, of any size
+        above, tied, hits, end = [], [], [], 0
+        for _ in range(rows):
+            above.append(end + abs(number(draw)) % 2 ** draw.whole(1, 60))
+            tied.append(1 + abs(number(draw)) % 2 ** draw.whole(1, 60))
+            hits.append(1 + draw.whole(0, tied[-1] - 1))
+            end = above[-1] + tied[-1]
+        num_items = end + abs(number(draw)) % 2**40
+        num_relevant = sum(hits) + draw.pick([0, 0, 1, 2**40])
+    else:
+        above, tied, hits = ([number(draw) for _ in range(rows)] for _ in range(3))
+        num_items, num_relevant = number(draw), draw.pick([None, number(draw)])
+    score = draw.pick([None, list(range(rows, 0, -1)), [float("nan")] * rows, [0] * (rows + 1)])
+    try:
+        columns = [np.array(column, dtype=draw.pick(["i8", "u8", "f8", "O", None])) for column in (above, tied, hits)]
+    except (OverflowError, ValueError):
+        columns = [above, tied, hits]
+    curve = hc.HitCurve.from_table(score, *columns, num_items=num_items, num_relevant=num_relevant,
+                                   lower_is_better=bool(draw.whole(0, 1)))  # fmt: skip
+    if curve.weighted:
+        curve.average_precision(ties="threshold"), curve.roc_auc(ties="threshold"), repr(curve)
+        return
+    bounds = {ties: curve.average_precision(ties=ties) for ties in READINGS}
+    if not isnan(bounds["best"]):
+        low, middle, high = bounds["worst"], bounds["expected"], bounds["best"]
+        if not (0 <= low <= middle * (1 + 1e-12) and middle <= high * (1 + 1e-12) and high <= 1 + 1e-12):
+            raise AssertionError(f"bounds {bounds}")
+    k = max(1, abs(number(draw)))
+    for ties in READINGS:
+        for value in (curve.precision(k, ties=ties), curve.recall(k, ties=ties), curve.f_score(k, ties=ties),
+                      curve.average_precision(k, ties=ties, normalize=draw.pick(ref.NORMALIZE))):  # fmt: skip
+            if not (isnan(value) or -1e-12 <= value <= 1 + 1e-12):
+                raise AssertionError(f"{value} at k={k}, ties={ties}")
+    if curve.num_relevant == curve.num_hits:
+        for value in (curve.roc_auc(), curve.bedroc(), curve.log_auc(), curve.rie() / 1e300):
+            if not (isnan(value) or 0 <= value <= 1 + 1e-12):
+                raise AssertionError(f"{value}")
+    curve.success(k), curve.reciprocal_rank(k), curve.chance(), curve.minimum(), curve.tie_report(k), repr(curve)
+    curve.precision_recall_curve(), curve.hit_curve(ties="best")
+
+
+def anything(draw):
+    """Some object of some kind."""
+    kind = draw.whole(0, 17)
+    if kind == 0:
+        return draw.pick([None, True, 0, 1, -1, 0.5, float("nan"), float("inf"), 1j, b"", "", (), [], {}, object, ...])
+    if kind == 1:
+        return number(draw)
+    if kind == 2:
+        return draw.pick(WORDS)
+    if kind == 3:
+        return draw.pick([HostileArray, HostileTensor, HostileInterface, Hostile])(draw)
+    if kind == 4:
+        return [draw.pick([0, 1, 0.5, None, "1", float("nan"), 2**70, [1]]) for _ in range(draw.whole(0, 4))]
+    if kind == 5:
+        return np.array(draw.pick([1, 0, 2.5, np.nan]))
+    if kind == 6:
+        return np.ones((draw.whole(0, 3),) * draw.whole(0, 4), dtype=draw.pick(SCORES))
+    if kind == 7:
+        return np.array(["a", "b", "c"], dtype=draw.pick(["U1", "S1", "O"]))
+    if kind == 8:
+        return np.array([1, 2, 3], dtype=draw.pick(["M8[s]", "m8[s]", "c16", "V4", [("a", "i4")]]))
+    if kind == 9:
+        return np.array([draw.pick([0, 1, None, Hostile(draw), "x", 2**65]) for _ in range(3)] + [0], dtype=object)[:3]
+    if kind == 10:
+        return np.ones(3).view(Shapeless)
+    if kind == 11:
+        return np.broadcast_to(np.float64(1), draw.pick([3, 10, (3, 3)]))
+    if kind == 12:
+        whole = np.arange(12) % 2
+        return np.lib.stride_tricks.as_strided(whole, (3,), (draw.pick([0, 8, 16]),))
+    if kind == 13:
+        return np.ma.masked_array([1, 0, 1], [0, draw.whole(0, 1), 0])
+    if kind == 14:
+        return iter([1, 0, 1])
+    if kind == 15:
+        return range(draw.whole(0, 5))
+    label, score = small_ranking(draw, 4)
+    return dressed(draw, draw.pick([label, score]))
+
+
+BUILD = ("num_relevant", "relevance_level", "tiebreak", "lower_is_better", "nan_policy", "sample_weight", "workers")
+READ = ("k", "ties", "interpolation", "normalize")
+CURVES = None
+
+
+def some(draw, names):
+    """Options, most of them with a value of the right kind for another option."""
+    return {draw.pick(names): anything(draw) for _ in range(draw.pick([0, 0, 1, 1, 2, 3]))}
+
+
+def a_curve(draw):
+    label, score = small_ranking(draw)
+    return draw.pick(
+        [lambda: hc.HitCurve(label, score), lambda: hc.HitCurves(label, score, offsets=[0, 0, len(label)])]
+    )()
+
+
+def source(draw):
+    """Something like qrels or a run."""
+    if draw.chance(3):
+        return anything(draw)
+    if draw.chance(2):
+        return {anything_hashable(draw): draw.pick([anything(draw), {anything_hashable(draw): anything(draw)}])}
+    names = [("query_id", "doc_id", draw.pick(["score", "relevance"])), ("query_id", "doc_id"), ("qid", "docno")]
+    return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in draw.pick(names)}
+
+
+def anything_hashable(draw):
+    value = anything(draw)
+    return value if isinstance(value, int | float | str | bytes | None | tuple) else "q"
+
+
+METHODS = {
+    cls: sorted(
+        name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name))
+        and name not in ("plot", "interval", "resample", "p_value")
+    )
+    for cls in (hc.HitCurve, hc.HitCurves)
+}
+
+
+def anywhere(draw):
+    """Any objects as the arguments of any entry."""
+    entry = draw.whole(0, 19)
+    y, s = anything(draw), anything(draw)
+    if draw.chance(2):
+        y, s = (dressed(draw, array) for array in small_ranking(draw))
+    if entry == 0:
+        hc.average_precision(y, s, **some(draw, BUILD + READ))
+    elif entry == 1:
+        hc.mean_average_precision(y, s, **some(draw, (*BUILD, *READ, "qid", "offsets", "empty")))
+    elif entry == 2:
+        hc.HitCurve(y, s, **some(draw, BUILD))
+    elif entry == 3:
+        hc.HitCurves(y, s, **some(draw, (*BUILD, "qid", "offsets")))
+    elif entry == 4:
+        hc.HitCurve.from_ranked(y, **some(draw, ("num_items", "num_relevant")))
+    elif entry == 5:
+        hc.HitCurve.from_ranks(y, num_items=anything(draw), **some(draw, ("num_relevant",)))
+    elif entry == 6:
+        hc.HitCurve.from_table(y, s, anything(draw), anything(draw), num_items=anything(draw),
+                               **some(draw, ("num_relevant", "lower_is_better")))  # fmt: skip
+    elif entry == 7:
+        counter = hc.HitCounter(anything(draw), **some(draw, ("edges", "lower_is_better", "nan_policy")))
+        counter.update(y, s)
+        counter.merge(draw.pick([anything(draw), counter])).curve(**some(draw, ("num_relevant",)))
+    elif entry == 8:
+        hc.at_threshold(
+            y, s, anything(draw), **some(draw, ("beta", "relevance_level", "lower_is_better", "nan_policy"))
+        )
+    elif entry == 9:
+        measures.parse("".join(draw.pick("APERTNDCGFlogauc@()=,%.-0123456789 \0é") for _ in range(draw.whole(0, 12))))
+    elif entry == 10:
+        measures.parse(draw.pick([anything(draw), draw.pick(["AP", "P", "EF", "BEDROC", "AP(ties=worst)"]) + draw.pick(
+            ["@5", "@0", "@", "(2", "@1%", "(norm=min)@3", "@99999999999999999999"])]))  # fmt: skip
+    elif entry == 11:
+        hc.read_qrels(source(draw), **some(draw, ("strict",)))
+    elif entry == 12:
+        hc.read_run(source(draw), **some(draw, ("strict",)))
+    elif entry == 13:
+        options = ("ties", "scores", "missing", "extra", "empty", "judged_only", "rel", "depth", "strict", "workers")
+        names = draw.pick([anything(draw), "AP", ["P@1", "nDCG"]])
+        hc.evaluate(source(draw), source(draw), names, **some(draw, options))
+    elif entry == 14:
+        options = ("label", "score", "group", "actives", "nan_policy", "num_relevant", "sorted", "max_memory",
+                   "tolerance")  # fmt: skip
+        sources = [anything(draw), (y, s), (y, s, anything(draw)), lambda: iter([(y, s)]), lambda: anything(draw)]
+        hc.scan(draw.pick(sources), progress=False, **some(draw, options))
+    elif entry == 15:
+        scores = draw.pick([anything(draw), {"a": s, "b": anything(draw)}, {"a": s, "b": s}])
+        options = ("measures", "baseline", "groups", "method", "confidence_level", "stratified", "ties",
+                   "lower_is_better", "relevance_level", "nan_policy", "rng")  # fmt: skip
+        hc.compare(draw.pick([y, scores]), scores, n_resamples=9, **some(draw, options))
+    elif entry == 16:
+        curve, name = a_curve(draw), draw.pick(["interval", "resample", "p_value"])
+        options = ("method", "confidence_level", "stratified", "bootstrap_method", "ties", "rng", "workers")
+        counted = {"n_resamples": draw.pick([9, 0, -1, None, 2.5, "9", 2**70])}
+        arguments = [anything(draw)] if draw.chance(3) and name != "resample" else []
+        if hasattr(curve, name):
+            getattr(curve, name)(*arguments, **some(draw, options), **counted)
+    elif entry == 17 and draw.chance(100) and find_spec("matplotlib"):
+        hc.plot_curves(draw.pick([{"a": a_curve(draw)}, anything(draw)]), *([anything(draw)] * draw.chance(2)))
+    else:
+        curve = a_curve(draw)
+        method = getattr(curve, draw.pick(METHODS[type(curve)]))
+        arguments = [anything(draw) for _ in range(draw.pick([0, 0, 1, 1, 2]))]
+        method(*arguments, **some(draw, (*READ, "fraction", "alpha", "beta", "fpr", "min_fpr", "adjusted", "empty")))
+        curve == anything(draw), hash(curve), repr(curve), len(curve)
+        if isinstance(curve, hc.HitCurves):
+            curve[anything(draw)]

@@ -1,0 +1,26 @@
+"""The libraries that some parts need beyond numpy, and the extras that install them."""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["advice", "needed"]
+
+_EXTRAS = {"ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas", "polars": "polars",
+           "pyarrow": "files", "pyspark": "spark", "scipy": "stats"}  # fmt: skip
+
+
+def needed(name: str, what: str) -> Any:
+    """The module `name`, which `what` needs; without its library an error that names the extra to install."""
+    library = name.partition(".")[0]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise  # of a library that is there, and lacks one of its own
+        raise ModuleNotFoundError(advice(library, what), name=error.name) from error
+
+
+def advice(library: str, what: str) -> str:
+    """What to do where `library` is missing, which `what` needs."""
+    return f'{what} needs {library}: pip install "hitcurve[{_EXTRAS[library]}]"'

@@ -1,0 +1,1 @@
+"""The kernels: pointers and lengths, no Python objects."""

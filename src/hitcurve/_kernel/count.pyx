@@ -1,0 +1,968 @@
+"""Kernels that count items against the sorted scores of the relevant ones.
+
+A row of the table needs only how many items score above and at each relevant score. So the relevant scores are
+sorted (the thresholds), and every other item is counted against them; counts of disjoint blocks add up. All the
+strategies stand behind ``count_items``: (thresholds, items) -> counts.
+
+NaN never reaches a comparison: blocks that hold one are rewritten without it first.
+"""
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from hitcurve._kernel.sort cimport (
+    ABOVE,
+    BELOW,
+    CELLS,
+    OUTSIDE,
+    Buckets,
+    Cell,
+    bucket_of,
+    key_of,
+    score_t,
+    sort_typed,
+    spread_typed,
+)
+
+# The same loops for AVX2 (see there).
+cdef extern from "_simd.h":
+    bint simd_available() noexcept nogil
+    void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
+                            const int64_t* hits, uint32_t* counts) noexcept nogil
+    void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
+                             const int64_t* hits, uint32_t* counts) noexcept nogil
+    Py_ssize_t simd_find(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil
+
+
+cdef bint choose_simd() except -1:
+    """HITCURVE_ISA=portable or avx2 forces one; else the best that this machine has."""
+    import os
+    wanted = os.environ.get("HITCURVE_ISA", "")
+    if wanted not in ("", "portable", "avx2"):
+        raise ImportError(f"HITCURVE_ISA={wanted!r} is unknown: must be 'portable' or 'avx2'")
+    if wanted == "avx2" and not simd_available():
+        raise ImportError("HITCURVE_ISA='avx2', but this machine or this build has no AVX2")
+    return wanted != "portable" and simd_available()
+
+
+cdef bint simd = choose_simd()
+
+
+def instruction_set():
+    """The instruction set that the kernels use here."""
+    return "avx2" if simd else "portable"
+
+
+# ---------------------------------------------------------------------------------------------------------- thresholds
+
+cdef Py_ssize_t distinct_typed(const score_t* scores, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t again = 0
+    for i in range(1, n):
+        again += scores[i] == scores[i - 1]
+    return n - again
+
+
+cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil:
+    cdef Py_ssize_t i, m = -1
+    for i in range(n):
+        if m >= 0 and scores[i] == scores[m]:
+            hits[m] += 1
+        else:
+            m += 1
+            scores[m] = scores[i]
+            hits[m] = 1
+
+
+cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
+    """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
+    if type == SCORE_FLOAT:
+        sort_typed(<float*>scores, n, <float*>scratch)
+        return distinct_typed(<const float*>scores, n)
+    if type == SCORE_DOUBLE:
+        sort_typed(<double*>scores, n, <double*>scratch)
+        return distinct_typed(<const double*>scores, n)
+    sort_typed(<int64_t*>scores, n, <int64_t*>scratch)
+    return distinct_typed(<const int64_t*>scores, n)
+
+
+cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil:
+    """Leaves each of the sorted scores once, in front, and how often it occurred."""
+    if type == SCORE_FLOAT:
+        keep_typed(<float*>scores, n, hits)
+    elif type == SCORE_DOUBLE:
+        keep_typed(<double*>scores, n, hits)
+    else:
+        keep_typed(<int64_t*>scores, n, hits)
+
+
+# ------------------------------------------------------------------------------------------------------------- loading
+
+ctypedef fused small_t:
+    int8_t
+    int16_t
+    int32_t
+    uint8_t
+    uint16_t
+    uint32_t
+    float
+    double
+
+ctypedef fused long_t:
+    int64_t
+    uint64_t
+
+ctypedef fused label_t:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
+
+
+cdef inline void widen(const char* data, Py_ssize_t stride, Py_ssize_t n, const small_t* kind, double* out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = (<const small_t*>(data + i * stride))[0]
+
+
+cdef inline void widen_long(const char* data, Py_ssize_t stride, Py_ssize_t n, const long_t* kind,
+                            int64_t* out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if long_t is uint64_t:
+            out[i] = <int64_t>((<const uint64_t*>(data + i * stride))[0] ^ (<uint64_t>1 << 63))
+        else:
+            out[i] = (<const int64_t*>(data + i * stride))[0]
+
+
+cdef inline double half_to_double(uint16_t bits) noexcept nogil:
+    cdef uint64_t exponent = (bits >> 10) & 31, fraction = bits & 1023, wide
+    cdef double value
+    if exponent == 0:
+        value = <double>fraction / 16777216.0  # subnormal, in units of 2**-24
+        return -value if bits >> 15 else value
+    exponent = 2047 if exponent == 31 else exponent + (1023 - 15)
+    wide = (<uint64_t>(bits >> 15) << 63) | (exponent << 52) | (fraction << 42)
+    memcpy(&value, &wide, sizeof(double))
+    return value
+
+
+cdef const score_t* load_scores(const Column* column, Py_ssize_t start, Py_ssize_t n, score_t* scratch) noexcept nogil:
+    """A block of scores side by side: where they lie if that is possible, else copied to the scratch."""
+    cdef const char* data = column.data + start * column.stride
+    cdef Py_ssize_t i, stride = column.stride
+    if score_t is float:
+        if stride == sizeof(float):
+            return <const float*>data
+        for i in range(n):
+            scratch[i] = (<const float*>(data + i * stride))[0]
+    elif score_t is double:
+        if column.kind == KIND_F64:
+            if stride == sizeof(double):
+                return <const double*>data
+            widen(data, stride, n, <const double*>NULL, scratch)
+        elif column.kind == KIND_F32:
+            widen(data, stride, n, <const float*>NULL, scratch)
+        elif column.kind == KIND_I8:
+            widen(data, stride, n, <const int8_t*>NULL, scratch)
+        elif column.kind == KIND_I16:
+            widen(data, stride, n, <const int16_t*>NULL, scratch)
+        elif column.kind == KIND_I32:
+            widen(data, stride, n, <const int32_t*>NULL, scratch)
+        elif column.kind == KIND_U8:
+            widen(data, stride, n, <const uint8_t*>NULL, scratch)
+        elif column.kind == KIND_U16:
+            widen(data, stride, n, <const uint16_t*>NULL, scratch)
+        elif column.kind == KIND_U32:
+            widen(data, stride, n, <const uint32_t*>NULL, scratch)
+        else:
+            for i in range(n):
+                scratch[i] = half_to_double((<const uint16_t*>(data + i * stride))[0])
+    else:
+        if column.kind == KIND_U64:
+            widen_long(data, stride, n, <const uint64_t*>NULL, scratch)
+        elif stride == sizeof(int64_t):
+            return <const int64_t*>data
+        else:
+            widen_long(data, stride, n, <const int64_t*>NULL, scratch)
+    return scratch
+
+
+cdef inline void flag(const char* data, Py_ssize_t stride, Py_ssize_t n, const label_t* kind, uint8_t* out) noexcept nogil:
+    """0 and 1 as they are, anything else as 2."""
+    cdef Py_ssize_t i
+    cdef label_t x
+    for i in range(n):
+        x = (<const label_t*>(data + i * stride))[0]
+        out[i] = 0 if x == 0 else (1 if x == 1 else 2)
+
+
+cdef const uint8_t* load_labels(const Column* column, Py_ssize_t start, Py_ssize_t n, uint8_t* scratch) noexcept nogil:
+    cdef const char* data = column.data + start * column.stride
+    cdef Py_ssize_t stride = column.stride
+    if column.kind == KIND_U8:
+        if stride == 1:
+            return <const uint8_t*>data
+        flag(data, stride, n, <const uint8_t*>NULL, scratch)
+    elif column.kind == KIND_I8:
+        if stride == 1:
+            return <const uint8_t*>data  # a negative label is above 1 as a byte
+        flag(data, stride, n, <const int8_t*>NULL, scratch)
+    elif column.kind == KIND_I16:
+        flag(data, stride, n, <const int16_t*>NULL, scratch)
+    elif column.kind == KIND_I32:
+        flag(data, stride, n, <const int32_t*>NULL, scratch)
+    elif column.kind == KIND_I64:
+        flag(data, stride, n, <const int64_t*>NULL, scratch)
+    elif column.kind == KIND_U16:
+        flag(data, stride, n, <const uint16_t*>NULL, scratch)
+    elif column.kind == KIND_U32:
+        flag(data, stride, n, <const uint32_t*>NULL, scratch)
+    elif column.kind == KIND_U64:
+        flag(data, stride, n, <const uint64_t*>NULL, scratch)
+    elif column.kind == KIND_F32:
+        flag(data, stride, n, <const float*>NULL, scratch)
+    else:
+        flag(data, stride, n, <const double*>NULL, scratch)
+    return scratch
+
+
+# -------------------------------------------------------------------------------------------------- labels and the NaN
+
+cdef void tally_clear(Tally* tally) noexcept nogil:
+    tally.bad_label = -1
+    tally.bad_score = -1
+    tally.nan_items = 0
+    tally.nan_hits = 0
+    tally.no_nan = False
+
+
+cdef inline bint is_nan(score_t x) noexcept nogil:
+    if score_t is int64_t:
+        return False
+    else:
+        return x != x
+
+
+cdef inline bint has_nan(const score_t* x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = False
+    if score_t is int64_t:
+        return False
+    else:
+        for i in range(n):
+            found |= is_nan(x[i])
+        return found
+
+
+cdef inline bint look_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const score_t* type) noexcept nogil:
+    cdef score_t scratch[BLOCK]
+    cdef Py_ssize_t n
+    while start < stop:
+        n = min(stop - start, BLOCK)
+        if has_nan(load_scores(&items.score, start, n, scratch), n):
+            return True
+        start += n
+    return False
+
+
+cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Whether any score is NaN. Done first where the scores fit the cache, it also brings them there in order; the
+    scattered relevant scores would each have to be waited for."""
+    if items.type == SCORE_FLOAT:
+        return look_typed(items, start, stop, <const float*>NULL)
+    if items.type == SCORE_DOUBLE:
+        return look_typed(items, start, stop, <const double*>NULL)
+    return False
+
+
+cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil:
+    """Relevant items; the first label that is neither 0 nor 1 is left in the tally, and -1 returned."""
+    cdef uint8_t flags[BLOCK]
+    cdef const uint8_t* x
+    cdef Py_ssize_t i, n, total = 0
+    cdef uint32_t ones
+    cdef uint8_t seen
+    while start < stop:
+        n = min(stop - start, BLOCK)
+        x = load_labels(label, start, n, flags)
+        ones = 0
+        seen = 0
+        for i in range(n):
+            ones += x[i]
+            seen |= x[i]
+        if seen > 1:
+            for i in range(n):
+                if x[i] > 1:
+                    tally.bad_label = start + i
+                    return -1
+        total += ones
+        start += n
+    return total
+
+
+cdef enum:
+    DENSE = 12  # one label in so many is a hit: from there on every score is looked at, which needs no branch
+
+
+cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t n, score_t* relevant, Py_ssize_t found,
+                             Py_ssize_t capacity) noexcept nogil:
+    """Writes one place beyond what it keeps."""
+    cdef Py_ssize_t i = 0, j
+    while i + 8 <= n and found + 8 <= capacity:
+        for j in range(8):
+            relevant[found] = x[i + j]
+            found += label[i + j] & 1
+        i += 8
+    while i < n:
+        relevant[found] = x[i]
+        found += label[i] & (found < capacity)
+        i += 1
+    return found
+
+
+cdef inline Py_ssize_t find_labels(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil:
+    """The places of the labels that are not 0; how many there are. Up to 4 places beyond them are written."""
+    cdef Py_ssize_t i = 0, found = 0
+    cdef uint64_t eight
+    if simd:
+        return simd_find(label, n, places)
+    while i < n:
+        if i + 8 <= n:
+            memcpy(&eight, label + i, 8)
+            if eight == 0:
+                i += 8
+                continue
+        if label[i] != 0:
+            places[found] = <uint16_t>i
+            found += 1
+        i += 1
+    return found
+
+
+cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, score_t* relevant,
+                             Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
+    cdef uint8_t flags[BLOCK]
+    cdef score_t scratch[BLOCK]
+    cdef score_t x
+    cdef uint16_t places[BLOCK + 4]
+    cdef const uint8_t* label
+    cdef Py_ssize_t i, j, n, kept
+    cdef uint32_t ones
+    cdef uint8_t seen
+    while start < stop:
+        n = min(stop - start, BLOCK)
+        label = load_labels(&items.label, start, n, flags)
+        ones = 0
+        seen = 0
+        for i in range(n):
+            ones += label[i]
+            seen |= label[i]
+        if ones == 0:
+            start += n
+            continue
+        if seen <= 1 and ones * DENSE > <uint32_t>n:
+            kept = gather_dense(label, load_scores(&items.score, start, n, scratch), n, relevant, found, capacity)
+            if tally.no_nan or not has_nan(<const score_t*>relevant + found, kept - found):
+                found = kept
+                start += n
+                continue
+        kept = find_labels(label, n, places)
+        for j in range(kept):
+            i = places[j]
+            if label[i] > 1:
+                tally.bad_label = start + i
+                return found
+            x = load_scores(&items.score, start + i, 1, scratch)[0]
+            if is_nan(x):
+                if items.nan_policy == NAN_RAISE:
+                    tally.bad_score = start + i
+                    return found
+                tally.nan_hits += 1
+            elif found < capacity:
+                relevant[found] = x
+                found += 1
+        start += n
+    return found
+
+
+cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
+                                Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
+    """Scores of the relevant items, NaN left out, written from place `found` on; the next free place.
+
+    Stops at a label that is neither 0 nor 1, or a NaN that is not allowed, and leaves its place in the tally. Never
+    writes beyond `capacity`, whatever another thread does to the labels.
+    """
+    if items.type == SCORE_FLOAT:
+        return gather_typed(items, start, stop, <float*>relevant, found, capacity, tally)
+    if items.type == SCORE_DOUBLE:
+        return gather_typed(items, start, stop, <double*>relevant, found, capacity, tally)
+    return gather_typed(items, start, stop, <int64_t*>relevant, found, capacity, tally)
+
+
+# ------------------------------------------------------------------------------------------------------------ counting
+
+cdef inline void count_compare(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
+                               uint32_t* counts) noexcept nogil:
+    """Each threshold with all items at once: two vector comparisons an item and threshold."""
+    cdef Py_ssize_t i, j, m = index.m
+    cdef score_t u
+    cdef uint32_t below = <uint32_t>n, at_least, above
+    cdef int32_t narrow_at_least, narrow_above
+    cdef int64_t wide_at_least, wide_above
+    if simd:
+        if score_t is float:
+            simd_compare_float(thresholds, m, x, n, index.whole, index.hits, counts)
+            return
+        elif score_t is double:
+            simd_compare_double(thresholds, m, x, n, index.whole, index.hits, counts)
+            return
+    for j in range(m):
+        u = thresholds[j]
+        # Counters as wide as the scores, or the comparison's mask has to be narrowed at every step.
+        if score_t is float:
+            narrow_at_least = 0
+            narrow_above = 0
+            for i in range(n):
+                narrow_at_least += x[i] >= u
+                narrow_above += x[i] > u
+            at_least = <uint32_t>narrow_at_least
+            above = <uint32_t>narrow_above
+        else:
+            wide_at_least = 0
+            wide_above = 0
+            for i in range(n):
+                wide_at_least += x[i] >= u
+                wide_above += x[i] > u
+            at_least = <uint32_t>wide_at_least
+            above = <uint32_t>wide_above
+        counts[2 * j] += below - at_least
+        counts[2 * j + 1] += at_least - above
+        below = above
+    counts[2 * m] += below
+
+
+cdef enum:
+    TOGETHER = 16  # searches that run side by side: each waits for its own loads only
+
+
+cdef inline score_t least_score(const score_t* type) noexcept nogil:
+    if score_t is int64_t:
+        return INT64_MIN
+    else:
+        return -<score_t>INFINITY
+
+
+cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_t x) noexcept nogil:
+    """How many of the m thresholds, at least one, lie below x: binary search without a branch that depends on x."""
+    cdef Py_ssize_t place = 0, half
+    while m > 1:
+        half = m >> 1
+        place += half & -<Py_ssize_t>(thresholds[place + half - 1] < x)
+        m -= half
+    return place + (thresholds[place] < x)
+
+
+cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
+                              uint32_t* counts) noexcept nogil:
+    """Each item by binary search, several side by side. There is a threshold behind the last, equal to no item there."""
+    cdef Py_ssize_t i = 0, left, half
+    cdef int j
+    cdef const score_t* at[TOGETHER]
+    if m == 0:
+        counts[0] += <uint32_t>n
+        return
+    while i + TOGETHER <= n:
+        for j in range(TOGETHER):
+            at[j] = thresholds
+        left = m
+        while left > 1:
+            half = left >> 1
+            for j in range(TOGETHER):
+                at[j] += half & -<Py_ssize_t>(at[j][half - 1] < x[i + j])
+            left -= half
+        for j in range(TOGETHER):
+            at[j] += at[j][0] < x[i + j]
+            counts[2 * (at[j] - thresholds) + (at[j][0] == x[i + j])] += 1
+        i += TOGETHER
+    while i < n:
+        left = not_below(thresholds, m, x[i])
+        counts[2 * left + (thresholds[left] == x[i])] += 1
+        i += 1
+
+
+cdef enum:
+    HELD = 1 << 31  # set in the number of items of a bucket that holds a threshold
+
+
+cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
+                               uint32_t* held, uint32_t* counts) noexcept nogil:
+    """Each item into its bucket; most buckets hold no threshold, and then that is all. The others are searched."""
+    cdef score_t aside[BLOCK]
+    cdef uint32_t where[BLOCK]
+    cdef Py_ssize_t i, num_aside = 0, longest = index.longest, latest = index.m - index.longest, place
+    cdef uint32_t bucket, seen
+    cdef Buckets buckets = index.buckets
+    for i in range(n):
+        bucket = bucket_of(&buckets, key_of(x[i]))
+        seen = held[bucket]
+        held[bucket] = seen + 1
+        aside[num_aside] = x[i]
+        where[num_aside] = bucket
+        num_aside += seen >> 31
+    for i in range(num_aside):
+        place = min(<Py_ssize_t>index.first[where[i]], latest)
+        place += not_below(thresholds + place, longest, aside[i])
+        counts[2 * place + (thresholds[place] == aside[i])] += 1
+
+
+cdef void open_buckets(const Index* index, uint32_t* held) noexcept nogil:
+    cdef uint32_t bucket
+    for bucket in range(index.buckets.number):
+        held[bucket] = HELD if index.first[bucket + 1] > index.first[bucket] else 0
+    memset(held + index.buckets.number, 0, OUTSIDE * sizeof(uint32_t))
+
+
+cdef void close_buckets(const Index* index, const uint32_t* held, uint32_t* counts) noexcept nogil:
+    cdef uint32_t bucket
+    for bucket in range(index.buckets.number):
+        if not held[bucket] & HELD:
+            counts[2 * <size_t>index.first[bucket]] += held[bucket]
+    for bucket in range(2):
+        counts[0] += held[index.buckets.number + BELOW + bucket]
+        counts[2 * index.m] += held[index.buckets.number + ABOVE + bucket]
+
+
+# Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
+# caches. A part's items lie in a chain of blocks. Where it pays, a part is cut into slots, so many that few hold more
+# than one threshold.
+
+cdef enum:
+    # The first block of a part begins so far behind that of the part before; else all parts would be written to at
+    # addresses that share a place in the cache.
+    STAGGER = 24
+    LINK = 256  # items of a block
+
+
+cdef struct Parts:
+    void* items       # num_blocks * LINK
+    uint32_t* before  # of each block: the block before it in its part, or itself
+    uint32_t* place   # of each part: where its next item goes
+    uint32_t num_blocks
+    uint32_t used
+
+
+cdef void open_parts(const Index* index, Parts* parts) noexcept nogil:
+    cdef uint32_t part, number = index.buckets.number + OUTSIDE
+    for part in range(number):
+        parts.before[part] = part
+        parts.place[part] = part * LINK + part * STAGGER % LINK
+    parts.used = number
+
+
+cdef inline void throw_typed(const Index* index, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
+    cdef score_t* items = <score_t*>parts.items
+    cdef uint32_t* places = parts.place
+    cdef uint32_t part, place
+    cdef Py_ssize_t i
+    cdef Buckets buckets = index.buckets
+    for i in range(n):
+        part = bucket_of(&buckets, key_of(x[i]))
+        place = places[part]
+        items[place] = x[i]
+        place += 1
+        if place % LINK == 0:
+            parts.before[parts.used] = place // LINK - 1
+            place = parts.used * LINK
+            parts.used += 1
+        places[part] = place
+
+
+cdef enum:
+    MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
+
+
+cdef inline void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m,
+                            const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil:
+    """Each item by its slot, which knows how many thresholds of the part lie before it."""
+    cdef uint16_t aside[LINK]
+    cdef Py_ssize_t i, num_aside = 0, place
+    cdef uint64_t least = part.least, shift = part.shift, slot
+    cdef uint32_t many
+    if part.slots == 0:
+        count_search(thresholds, m, x, n, counts)
+        return
+    for i in range(n):
+        slot = (key_of(x[i]) - least) >> shift
+        place = rank[slot]
+        many = <uint32_t>(place >> 15)
+        place &= MANY_HERE - 1
+        aside[num_aside] = <uint16_t>i
+        num_aside += many
+        place += thresholds[place] < x[i]
+        # From here it is not below x; that makes "at most" the cheaper way to say "equal".
+        counts[2 * place + (thresholds[place] <= x[i])] += 1 - many
+    for i in range(num_aside):
+        slot = (key_of(x[aside[i]]) - least) >> shift
+        place = rank[slot] & (MANY_HERE - 1)
+        place += not_below(thresholds + place, (rank[slot + 1] & (MANY_HERE - 1)) - place, x[aside[i]])
+        counts[2 * place + (thresholds[place] == x[aside[i]])] += 1
+
+
+cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
+    """Counts what was thrown, and leaves the parts empty."""
+    cdef const score_t* items = <const score_t*>parts.items
+    cdef Py_ssize_t first, m
+    cdef uint32_t part, block, begin, end, number = index.buckets.number
+    for part in range(number + OUTSIDE):
+        if part < number:
+            first = index.first[part]
+            m = index.first[part + 1] - first
+        else:
+            first = 0 if part < number + ABOVE else index.m
+            m = 0
+        end = parts.place[part]
+        block = end // LINK
+        while True:
+            begin = block * LINK
+            if block == part:
+                begin += part * STAGGER % LINK
+            if m == 0:
+                counts[2 * first] += end - begin
+            else:
+                count_part(&index.parts[part], index.ranks + index.parts[part].first, thresholds + first, m,
+                           items + begin, end - begin, counts + 2 * first)
+            if block == part:
+                break
+            block = parts.before[block]
+            end = (block + 1) * LINK
+    open_parts(index, parts)
+
+
+# --- The cost model: milliseconds for ten million items at each number of thresholds as benchmarks/strategies.py prints
+# them; run it again on another machine, only where the lines cross matters. Comparing costs so much a threshold;
+# searching so much a halving; buckets the same for any number until they leave the second-level cache; parts the same
+# for any number, but for sorting that number.
+
+cdef enum:
+    # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
+    COMPARE_FLOAT = 64
+    COMPARE_DOUBLE = 64
+    COMPARE_FLOAT_PORTABLE = 16
+    COMPARE_DOUBLE_PORTABLE = 6
+    COMPARE_INT64 = 3
+    BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
+    BUCKETS_MANY = 8         # above, as long as they fit a cache
+    BUCKETS_LEAST = 4
+    MANY = 4096
+    PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
+    PART = 512               # thresholds of a part
+    MOST_PARTS = 2048
+    SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
+    SLOTS = 2                # slots of a part for each threshold, at least,
+    SLOTS_FROM = 16          # from so many items for each threshold
+
+
+cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t compare
+    if type == SCORE_FLOAT:
+        compare = COMPARE_FLOAT if simd else COMPARE_FLOAT_PORTABLE
+    elif type == SCORE_DOUBLE:
+        compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
+    else:
+        compare = COMPARE_INT64
+    if m <= compare or (simd and type != SCORE_INT64 and m <= 2 * compare and n < 4 * CELLS):
+        return STRATEGY_COMPARE
+    if m >> 32 > 0:
+        return STRATEGY_SEARCH  # the others number the thresholds in 32 bits
+    if m >= PARTS_FROM or (m >= MANY and m > n // 5 * 2):
+        return STRATEGY_PARTS
+    if n < m * SEARCH_ITEMS or n < 4 * CELLS:
+        return STRATEGY_SEARCH
+    return STRATEGY_BUCKETS
+
+
+cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m) noexcept nogil:
+    if strategy == STRATEGY_BUCKETS:
+        if m <= MANY:
+            return <uint32_t>(BUCKETS_FEW * m)
+        return <uint32_t>max(BUCKETS_LEAST * m, min(BUCKETS_MANY * m, <Py_ssize_t>1 << 19))
+    return <uint32_t>max(1, min(MOST_PARTS, m // PART))
+
+
+cdef size_t score_size(ScoreType type) noexcept nogil:
+    return 4 if type == SCORE_FLOAT else 8
+
+
+cdef inline bint wants_slots(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return strategy == STRATEGY_PARTS and n // SLOTS_FROM >= m
+
+
+cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    """Bytes that build_index needs."""
+    cdef size_t most, size
+    if strategy < STRATEGY_BUCKETS or m == 0:
+        return 0
+    most = 2 * <size_t>wanted_buckets(strategy, m) + CELLS
+    size = (CELLS + 2) * sizeof(Cell) + (most + 1) * sizeof(uint32_t)
+    if strategy == STRATEGY_PARTS:
+        size += most * sizeof(Part)
+    if wants_slots(strategy, m, n):
+        size += (2 * SLOTS * <size_t>m + most) * sizeof(uint16_t)
+    return size
+
+
+cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
+    cdef Cell* cells = <Cell*>memory
+    cdef Part* parts = <Part*>(cells + CELLS + 2)
+    cdef uint32_t* first = <uint32_t*>parts
+    cdef Py_ssize_t i
+    cdef uint32_t bucket = 0, place
+    thresholds[index.m] = least_score(<const score_t*>thresholds)
+    if index.strategy < STRATEGY_BUCKETS:
+        return
+    spread_typed(<const score_t*>thresholds, index.m, wanted_buckets(index.strategy, index.m), CELLS, cells,
+                 &index.buckets)
+    if index.strategy == STRATEGY_PARTS:
+        index.parts = parts
+        first = <uint32_t*>(parts + index.buckets.number)
+    index.first = first
+    index.longest = 1
+    first[0] = 0
+    for i in range(index.m):
+        place = bucket_of(&index.buckets, key_of(thresholds[i]))
+        if place > bucket:
+            index.longest = max(index.longest, i - first[bucket])
+        while bucket < place:
+            bucket += 1
+            first[bucket] = <uint32_t>i
+    index.longest = max(index.longest, index.m - first[bucket])
+    while bucket < index.buckets.number:
+        bucket += 1
+        first[bucket] = <uint32_t>index.m
+    if index.strategy == STRATEGY_PARTS:
+        index.ranks = <uint16_t*>(first + index.buckets.number + 1)
+        cut_parts(index, <const score_t*>thresholds, wants_slots(index.strategy, index.m, n), parts, <uint16_t*>index.ranks)
+
+
+cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
+                           uint16_t* ranks) noexcept nogil:
+    """Cuts each part into slots: SLOTS to twice as many for each threshold."""
+    cdef const Buckets* buckets = &index.buckets
+    cdef Part* part = parts
+    cdef Py_ssize_t i, start, stop
+    cdef uint64_t key = buckets.least, slot
+    cdef uint32_t cell, _inside, bits, number = 0
+    cdef size_t used = 0
+    for cell in range(buckets.outside):
+        for _inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
+            start = index.first[number]
+            stop = index.first[number + 1]
+            part.least = key
+            part.slots = 0
+            part.first = used
+            key += <uint64_t>1 << buckets.cells[cell].shift
+            if wanted and 0 < stop - start < MANY_HERE:
+                bits = 0
+                while bits < buckets.cells[cell].shift and (<Py_ssize_t>1 << bits) < SLOTS * (stop - start):
+                    bits += 1
+                part.shift = buckets.cells[cell].shift - bits
+                part.slots = <uint32_t>1 << bits
+                i = start
+                for slot in range(part.slots):
+                    ranks[used + slot] = <uint16_t>(i - start)
+                    if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                        i += 1
+                        if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                            ranks[used + slot] |= MANY_HERE
+                            while i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
+                                i += 1
+                ranks[used + part.slots] = <uint16_t>(stop - start)
+                used += part.slots + 1
+            part += 1
+            number += 1
+
+
+cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,
+                      Index* index) noexcept nogil:
+    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more, to count n items or more.
+
+    The memory is index_size(...) bytes.
+    """
+    index.strategy = strategy if m > 0 else STRATEGY_SEARCH
+    index.type = type
+    index.m = m
+    index.thresholds = thresholds
+    index.hits = NULL
+    index.whole = False
+    if type == SCORE_FLOAT:
+        build_typed(index, <float*>thresholds, n, memory)
+    elif type == SCORE_DOUBLE:
+        build_typed(index, <double*>thresholds, n, memory)
+    else:
+        build_typed(index, <int64_t*>thresholds, n, memory)
+
+
+cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
+    """Items thrown into parts together: enough that a pass over all thresholds is worth it, few enough to need little
+    memory."""
+    return min(n, max(min(2 * index.m, max(n // 3, <Py_ssize_t>1 << 20)), <Py_ssize_t>1 << 18)) + BLOCK
+
+
+cdef inline size_t num_blocks(const Index* index, Py_ssize_t n) noexcept nogil:
+    return <size_t>(chunk_size(index, n) // LINK + 2 * (index.buckets.number + OUTSIDE) + 1)
+
+
+cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
+    """Bytes of scratch that count_items needs for n items."""
+    cdef size_t scores = (BLOCK + 1) * 8
+    if index.strategy == STRATEGY_BUCKETS:
+        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+    elif index.strategy == STRATEGY_PARTS:
+        scores += num_blocks(index, n) * (LINK * score_size(index.type) + sizeof(uint32_t))
+        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+    return scores
+
+
+cdef Py_ssize_t good_piece(const Index* index) noexcept nogil:
+    """Items that should be counted in one call: below that, passes over the thresholds are what costs."""
+    return 2 * index.m if index.strategy == STRATEGY_PARTS else 0
+
+
+cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index,
+                      const score_t* thresholds, char* scratch, uint32_t* counts, Tally* tally) noexcept nogil:
+    cdef uint8_t flags[BLOCK]
+    cdef const uint8_t* label = NULL
+    cdef const score_t* x
+    cdef score_t* to = <score_t*>scratch
+    cdef uint32_t* held = <uint32_t*>(scratch + (BLOCK + 1) * 8)
+    cdef Parts parts
+    cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
+    cdef Strategy strategy = index.strategy
+    cdef bint whole
+    memset(&parts, 0, sizeof(Parts))
+    if strategy == STRATEGY_BUCKETS:
+        open_buckets(index, held)
+    elif strategy == STRATEGY_PARTS:
+        full = chunk_size(index, stop - start) - BLOCK
+        parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
+        parts.items = scratch + (BLOCK + 1) * 8
+        parts.before = <uint32_t*>(<score_t*>parts.items + <size_t>parts.num_blocks * LINK)
+        parts.place = parts.before + parts.num_blocks
+        open_parts(index, &parts)
+    while start < stop:
+        n = min(stop - start, BLOCK)
+        x = load_scores(&items.score, start, n, to)
+        if strategy == STRATEGY_PARTS and x is not to:
+            memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
+            x = to
+        whole = tally.no_nan or not has_nan(x, n)
+        if not whole and items.nan_policy == NAN_RAISE:
+            for i in range(n):
+                if is_nan(x[i]):
+                    tally.bad_score = start + i
+                    break
+            return False
+        kept = 0
+        if index.others_only:
+            label = load_labels(&items.label, start, n, flags)
+            for i in range(n):
+                if whole or not is_nan(x[i]):
+                    to[kept] = x[i]
+                    kept += label[i] == 0
+                elif label[i] == 0:
+                    tally.nan_items += 1
+            x = to
+        elif whole:
+            kept = n
+        else:
+            for i in range(n):
+                to[kept] = x[i]
+                kept += not is_nan(x[i])
+            tally.nan_items += n - kept
+            x = to
+        start += n
+        if strategy == STRATEGY_COMPARE:
+            count_compare(index, thresholds, x, kept, counts)
+        elif strategy == STRATEGY_SEARCH:
+            count_search(thresholds, m, x, kept, counts)
+        elif strategy == STRATEGY_BUCKETS:
+            count_buckets(index, thresholds, x, kept, held, counts)
+        else:
+            throw_typed(index, x, kept, &parts)
+            thrown += kept
+            if thrown >= full or start == stop:
+                count_parts(index, thresholds, &parts, counts)
+                thrown = 0
+    if strategy == STRATEGY_BUCKETS:
+        close_buckets(index, held, counts)
+    return True
+
+
+cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index, void* scratch,
+                      uint32_t* counts, Tally* tally) noexcept nogil:
+    """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
+
+    The scratch holds ``scratch_size(index, stop - start)`` bytes, the counts are 2 * m + 2 and must not pass 2**31.
+    """
+    if items.type == SCORE_FLOAT:
+        return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)
+    if items.type == SCORE_DOUBLE:
+        return count_typed(items, start, stop, index, <const double*>index.thresholds, <char*>scratch, counts, tally)
+    return count_typed(items, start, stop, index, <const int64_t*>index.thresholds, <char*>scratch, counts, tally)
+
+
+# ---------------------------------------------------------------------------------------------------------------- rows
+
+cdef inline int64_t count_at(const Counts* counts, Py_ssize_t i) noexcept nogil:
+    return counts.wide[i] if counts.wide is not NULL else <int64_t>counts.narrow[i]
+
+
+cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,
+                          int64_t* hits) noexcept nogil:
+    """The next rows of the table, best first, at most `limit`; how many there were."""
+    cdef Py_ssize_t i, rows = min(limit, counts.num_thresholds - walk.done), t
+    cdef int64_t seen = walk.seen, relevant, items
+    for i in range(rows):
+        if counts.lower_is_better:
+            t = walk.done + i
+            seen += count_at(counts, 2 * t)
+        else:
+            t = counts.num_thresholds - 1 - walk.done - i
+            seen += count_at(counts, 2 * t + 2)
+        relevant = counts.hits[t] if counts.hits is not NULL else 1
+        items = count_at(counts, 2 * t + 1)
+        if counts.others_only:
+            items += relevant
+        above[i] = seen
+        tied[i] = items
+        hits[i] = relevant
+        seen += items
+    walk.seen = seen
+    walk.done += rows
+    return rows
+
+
+cdef inline void scores_typed(const Counts* counts, const score_t* thresholds, bint nan_row, score_t* score) noexcept nogil:
+    cdef Py_ssize_t i, m = counts.num_thresholds
+    for i in range(m):
+        score[i] = thresholds[i if counts.lower_is_better else m - 1 - i] + 0  # -0.0 becomes 0.0
+    if score_t is not int64_t:
+        if nan_row:
+            score[m] = <score_t>NAN
+
+
+cdef void emit_scores(const Counts* counts, const void* thresholds, ScoreType type, bint nan_row, void* score) noexcept nogil:
+    """The score of each row, best first; NaN for the last row where NaN are ranked."""
+    if type == SCORE_FLOAT:
+        scores_typed(counts, <const float*>thresholds, nan_row, <float*>score)
+    elif type == SCORE_DOUBLE:
+        scores_typed(counts, <const double*>thresholds, nan_row, <double*>score)
+    else:
+        scores_typed(counts, <const int64_t*>thresholds, nan_row, <int64_t*>score)

@@ -1,0 +1,934 @@
+"""Kernels that read numbers off a hit-curve table.
+
+Notation, as in the docstrings of the public methods: a row is a tie group of ``n`` items, ``r`` of them relevant,
+with ``c`` items and ``H`` relevant items ranked above it; N items and R relevant items in all.
+
+Every sum is over terms of one sign, evaluated without cancellation, and compensated (Neumaier 1974), so that a result
+is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
+input, the number of workers or the instruction set.
+"""
+from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, log1p
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+
+# ---------------------------------------------------------------------------------------------------- compensated sums
+
+cdef inline void add_share(double* total, double* carry, int64_t count, double share) noexcept nogil:
+    """Adds count * share; a count that no double holds in two parts, so that a share of 1 loses nothing of it."""
+    if count >> 53:
+        add(total, carry, <double>(count >> 31 << 31) * share)
+        count &= 0x7FFFFFFF
+    add(total, carry, <double>count * share)
+
+
+# ----------------------------------------------------------------------------------------------- products of two counts
+
+# Exact products of counts have 128 bits, for which C has no portable type.
+cdef struct Wide:
+    uint64_t high
+    uint64_t low
+
+
+cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
+    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
+    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
+    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
+    cdef uint64_t low = a * b
+    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
+    total.low += low
+    total.high += total.low < low
+
+
+cdef inline double as_double(Wide number) noexcept nogil:
+    return <double>number.high * 18446744073709551616.0 + <double>number.low
+
+
+cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexcept nogil:
+    """a * b > c * d."""
+    cdef Wide left = [0, 0]
+    cdef Wide right = [0, 0]
+    if (a | b | c | d) >> 31 == 0:
+        return a * b > c * d
+    add_product(&left, a, b)
+    add_product(&right, c, d)
+    return left.high > right.high or (left.high == right.high and left.low > right.low)
+
+
+# ------------------------------------------------------------------------------------------------------- harmonic sums
+
+cdef enum:
+    # From this denominator on, four terms of the asymptotic series are exact to 2e-17 (the next one is
+    # 0.0042 / a**8); shorter sums are added term by term.
+    ASYMPTOTIC_FROM = 64
+    DIRECT_TERMS = 64
+
+
+cdef inline double log1p_defect(double x) noexcept nogil:
+    """(x - log1p(x)) / x for x >= 0, without cancellation (series of artanh y, y = x / (2 + x))."""
+    cdef double y, square, power, total
+    cdef int i
+    if x > 1.0:
+        return 1.0 - log1p(x) / x
+    y = x / (2.0 + x)
+    square = y * y
+    power = square
+    total = 0.0
+    for i in range(3, 60, 2):
+        total += power / i
+        power *= square
+        if power <= 1e-17 * total:
+            break
+    return y - 2.0 * total / (2.0 + x)
+
+
+cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexcept nogil:
+    """delta = sum 1 / (c + j) and slope = sum j / (c + j) over j = 1..m, for real c >= 0 and whole m >= 0.
+
+    Both are sums of positive terms; slope = m - c * delta would cancel for m << c.
+    """
+    cdef double total = 0.0, carry = 0.0, moment = 0.0, moment_carry = 0.0
+    cdef double a, b, x, series, tail, tail_slope, inverse, skipped
+    cdef int64_t j, direct
+
+    direct = 0
+    if m <= DIRECT_TERMS:
+        direct = <int64_t>m
+    elif c < ASYMPTOTIC_FROM:
+        direct = ASYMPTOTIC_FROM - <int64_t>c
+    for j in range(1, direct + 1):
+        inverse = 1.0 / (c + j)
+        add(&total, &carry, inverse)
+        add(&moment, &moment_carry, j / (c + j))
+    if direct < m:
+        # The rest starts at c + direct; j there counts from `direct`.
+        skipped = <double>direct
+        m -= skipped
+        c += skipped
+        a = c + 0.5
+        b = c + m + 0.5
+        x = m / a
+        # psi(b + 1/2) - psi(a + 1/2) = log(b / a) + series, psi(z + 1/2) = log z + 1/24 z^-2 - 7/960 z^-4 + ...
+        series = -m * (a + b) / (a * a * b * b) * (
+            1.0 / 24 - 7.0 / 960 * (1.0 / (a * a) + 1.0 / (b * b))
+            + 31.0 / 8064 * (1.0 / (a * a * a * a) + 1.0 / (a * a * b * b) + 1.0 / (b * b * b * b)))
+        tail = log1p(x) + series
+        tail_slope = m * log1p_defect(x) + 0.5 * log1p(x) - c * series
+        add(&total, &carry, tail)
+        add(&moment, &moment_carry, tail_slope)
+        add(&moment, &moment_carry, skipped * tail)
+    delta[0] = total + carry
+    slope[0] = moment + moment_carry
+
+
+cdef inline double precisions_of_run(double c, double above_hits, double m) noexcept nogil:
+    """sum (H + i) / (c + i), i = 1..m: the precisions at m relevant items that follow one another."""
+    cdef double delta, slope
+    if m == 1:
+        return (above_hits + 1) / (c + 1)
+    if above_hits == c:
+        return m
+    harmonic_sums(c, m, &delta, &slope)
+    return above_hits * delta + slope
+
+
+cdef inline double expected_precisions(double c, double above_hits, double n, double r, double m) noexcept nogil:
+    """Mean over all orders of a group of the sum of precisions at the relevant items among its first m places."""
+    cdef double delta, slope, rate
+    if n == 1:
+        return r * m * (above_hits + 1) / (c + 1)
+    if r == n:
+        return precisions_of_run(c, above_hits, m)
+    rate = (r - 1) / (n - 1)
+    harmonic_sums(c, m, &delta, &slope)
+    return r / n * ((above_hits + 1 - rate) * delta + rate * slope)
+
+
+# ----------------------------------------------------------------------------------------------------- hypergeometric
+
+# Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
+cdef double* GAUSS_NODE = [0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
+cdef double* GAUSS_WEIGHT = [0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
+
+cdef enum:
+    # Sums up to this long are added term by term; longer ones are smooth enough for 8 Gauss points.
+    DIRECT_PRODUCT = 4096
+    DIRECT_RANKS = 16384
+
+
+cdef double log_no_hit(double n, double r, double m) noexcept nogil:
+    """log of C(n - r, m) / C(n, m): no relevant item among m of n places, r of the n items relevant. m may be real."""
+    cdef double fewer = fmin(r, m), more = fmax(r, m)
+    cdef double total = 0.0, carry = 0.0, middle, half
+    cdef int64_t i
+    if m >= n - r + 1:
+        return -1e300
+    if fewer * more / n > 800.0:
+        return -800.0
+    if r <= DIRECT_PRODUCT:
+        for i in range(<int64_t>r):
+            add(&total, &carry, log1p(-m / (n - i)))
+        return total + carry if total > -800.0 else -800.0  # minus infinity where m / n rounds to 1
+    if m <= DIRECT_PRODUCT and m == floor(m):
+        for i in range(<int64_t>m):
+            add(&total, &carry, log1p(-r / (n - i)))
+        return total + carry if total > -800.0 else -800.0  # minus infinity where r / n rounds to 1
+    # Midpoint rule read backwards: the sum over `fewer` unit steps is an integral, its error below 1 / n**2.
+    middle = n + 0.5 - 0.5 * fewer
+    half = 0.5 * fewer
+    for i in range(4):
+        total += half * GAUSS_WEIGHT[i] * (log1p(-more / (middle + half * GAUSS_NODE[i]))
+                                           + log1p(-more / (middle - half * GAUSS_NODE[i])))
+    return total
+
+
+cdef inline double first_hit_density(double c, double n, double r, double x) noexcept nogil:
+    """P(first relevant item at place x of the group) / (c + x), continued to real x."""
+    return r / n * exp(log_no_hit(n - 1, r - 1, x - 1)) / (c + x)
+
+
+cdef double first_hit_slope(double c, double n, double r, double x) noexcept nogil:
+    """Derivative of first_hit_density in x."""
+    cdef double falls = 0.0, density = first_hit_density(c, n, r, x)
+    cdef int64_t i
+    if density == 0.0:
+        return 0.0
+    if r <= DIRECT_PRODUCT:
+        for i in range(<int64_t>r - 1):
+            falls += 1.0 / (n - x - i)
+    else:
+        falls = log((n - x + 0.5) / (n - x - r + 1.5))
+    return -density * (falls + 1.0 / (c + x))
+
+
+cdef double expected_reciprocal_rank(double c, double n, double r, double m) noexcept nogil:
+    """Mean of 1 / (c + place of the first relevant item) over all orders; 0 where it is beyond place m."""
+    cdef double last = fmin(m, n - r + 1)
+    cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, p_carry = 0.0, rate, left, right, middle, half, width
+    cdef int64_t j, direct
+    cdef int i
+    if r == 1:
+        harmonic_sums(c, last, &delta, &slope)
+        return delta / n
+    direct = <int64_t>fmin(last, DIRECT_RANKS)
+    for j in range(1, direct + 1):
+        add(&total, &carry, (p + p_carry) / (c + j))
+        rate = (r - 1) / (n - j)
+        if rate < 0.5:
+            # A product of so many factors near 1 would lose digits; the falls from each to the next add up.
+            add(&p, &p_carry, -(p + p_carry) * rate)
+        else:
+            p = (p + p_carry) * ((n - j - r + 1) / (n - j))
+            p_carry = 0.0
+        if p < 1e-25 * total:
+            return total + carry
+    if direct < last:
+        # Euler-Maclaurin for the smooth rest, in panels on which the density falls by a bounded factor.
+        left = direct + 0.5
+        add(&total, &carry, first_hit_slope(c, n, r, left) / 24)
+        while left < last + 0.5:
+            width = fmin(0.5 * left, n / r)
+            right = fmin(left + width, last + 0.5)
+            middle = 0.5 * (left + right)
+            half = 0.5 * (right - left)
+            p = 0.0
+            for i in range(4):
+                p += half * GAUSS_WEIGHT[i] * (first_hit_density(c, n, r, middle + half * GAUSS_NODE[i])
+                                               + first_hit_density(c, n, r, middle - half * GAUSS_NODE[i]))
+            add(&total, &carry, p)
+            left = right
+            if p < 1e-20 * total:
+                return total + carry
+        add(&total, &carry, -first_hit_slope(c, n, r, last + 0.5) / 24)
+    return total + carry
+
+
+cdef double expected_hit_ratio(double c, double above_hits, double n, double r, double m, double before) noexcept nogil:
+    """Mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
+
+    ``before`` is the sum of precisions above the group, m of the group's n places lie above the cutoff. Given that h
+    of its r relevant items fall there (hypergeometric), they are in random order among the m places.
+    """
+    cdef double delta, slope, low, high, mode, h, weight, start, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
+    cdef double mean, variance, linear, square, u, at_pole
+    cdef int direction
+    harmonic_sums(c, m, &delta, &slope)
+    # Given h: (before + linear * h + square * h * (h - 1)) / (H + h)
+    linear = (above_hits + 1) * delta / m
+    square = (slope - delta) / (m * (m - 1)) if m > 1 else 0.0
+    mean = m * (r / n)
+    variance = mean * ((n - r) / n) * ((n - m) / (n - 1)) if n > 1 else 0.0
+    if variance > 1e8:
+        # The spread relative to the mean is below 1e-4, so the second-order expansion is exact to 1e-16.
+        u = above_hits + mean
+        at_pole = before - linear * above_hits + square * above_hits * (above_hits + 1)
+        return (before + linear * mean + square * mean * (mean - 1)) / u + at_pole / u * (variance / (u * u))
+    low = fmax(0.0, m - (n - r))
+    high = fmin(r, m)
+    mode = fmin(fmax(floor((r + 1) * ((m + 1) / (n + 2))), low), high)
+    for direction in range(2):
+        h = mode
+        weight = 1.0
+        start = 1.0
+        if direction == 1:
+            # Downwards from the mode, which has been counted.
+            if mode <= low:
+                break
+            weight = h * (n - r - m + h) / ((r - h + 1) * (m - h + 1))
+            h -= 1
+        while True:
+            add(&mass, &mass_carry, weight)
+            if above_hits + h > 0:
+                add(&total, &carry,
+                    weight * ((before + linear * h + square * h * (h - 1)) / (above_hits + h)))
+            if weight < 1e-22 * start:
+                break
+            if direction == 0:
+                if h >= high:
+                    break
+                weight *= (r - h) * (m - h) / ((h + 1) * (n - r - m + h + 1))
+                h += 1
+            else:
+                if h <= low:
+                    break
+                weight *= h * (n - r - m + h) / ((r - h + 1) * (m - h + 1))
+                h -= 1
+    return (total + carry) / (mass + mass_carry)
+
+
+# --------------------------------------------------------------------------------------------------- average precision
+
+cdef void average_precision_begin(AveragePrecision* ap, const Reading* reading, int64_t num_relevant) noexcept nogil:
+    ap.ties = reading.ties
+    ap.normalize = reading.normalize
+    ap.k = reading.k
+    ap.num_relevant = num_relevant
+    ap.seen_hits = 0
+    ap.done = False
+    ap.sum = 0.0
+    ap.carry = 0.0
+    ap.ratio = -1.0
+
+
+cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t hits, int64_t places) noexcept nogil:
+    """What a group adds to the sum of precisions when only its first `places` items lie above the cutoff.
+
+    Leaves in ap.seen_hits the number of hits above the cutoff where that is a whole number.
+    """
+    cdef double share
+    cdef int64_t first
+    if ap.ties == TIES_EXPECTED:
+        if ap.normalize == NORMALIZE_HITS:
+            ap.ratio = expected_hit_ratio(<double>above, <double>ap.seen_hits, <double>tied, <double>hits,
+                                          <double>places, ap.sum + ap.carry)
+        return expected_precisions(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places)
+    if ap.ties == TIES_THRESHOLD:
+        share = <double>hits * <double>places / <double>tied
+        if ap.normalize == NORMALIZE_HITS:
+            ap.ratio = (ap.sum + ap.carry + share * ((ap.seen_hits + share) / <double>ap.k)) / (ap.seen_hits + share)
+        return share * ((ap.seen_hits + share) / <double>ap.k)
+    first = above
+    if ap.ties == TIES_WORST:
+        first = above + (tied - hits)
+        places -= tied - hits
+    places = min(max(places, 0), hits)
+    if places == 0:
+        return 0.0
+    share = precisions_of_run(<double>first, <double>ap.seen_hits, <double>places)
+    ap.seen_hits += places
+    return share
+
+
+cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, const int64_t* tied, const int64_t* hits,
+                                Py_ssize_t rows) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t c, n, r, places, seen = ap.seen_hits
+    cdef double term, total = ap.sum, carry = ap.carry
+    if ap.done:
+        return
+    for i in range(rows):
+        c = above[i]
+        n = tied[i]
+        r = hits[i]
+        if ap.k >= 0 and ap.k - c < n:
+            ap.done = True
+            places = ap.k - c
+            if places > 0 and seen == c and (r == n or ap.ties == TIES_BEST):
+                add_share(&total, &carry, min(r, places), 1.0)
+                seen += min(r, places)
+            elif places > 0:
+                ap.sum = total
+                ap.carry = carry
+                ap.seen_hits = seen
+                term = cut_group(ap, c, n, r, places)
+                add(&total, &carry, term)
+                seen = ap.seen_hits
+            break
+        if n == 1:
+            term = <double>(seen + 1) / <double>(c + 1)
+        elif seen == c and (r == n or ap.ties == TIES_BEST):
+            # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
+            add_share(&total, &carry, r, 1.0)
+            seen += r
+            continue
+        elif ap.ties == TIES_THRESHOLD:
+            term = <double>r * (<double>(seen + r) / <double>(c + n))
+        elif ap.ties == TIES_EXPECTED:
+            term = expected_precisions(<double>c, <double>seen, <double>n, <double>r, <double>n)
+        elif ap.ties == TIES_BEST:
+            term = precisions_of_run(<double>c, <double>seen, <double>r)
+        else:
+            term = precisions_of_run(<double>(c + n - r), <double>seen, <double>r)
+        seen += r
+        add(&total, &carry, term)
+    ap.sum = total
+    ap.carry = carry
+    ap.seen_hits = seen
+
+
+cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil:
+    cdef double total = ap.sum + ap.carry
+    if ap.num_relevant == 0:
+        return NAN
+    if ap.k < 0:
+        return total / <double>ap.num_relevant
+    if ap.normalize == NORMALIZE_HITS:
+        if ap.ratio >= 0:
+            return ap.ratio
+        return total / <double>ap.seen_hits if ap.seen_hits > 0 else 0.0
+    if ap.normalize == NORMALIZE_MIN:
+        return total / <double>min(ap.k, ap.num_relevant)
+    return total / <double>ap.num_relevant
+
+
+cdef double average_precision_of(const Table* table, const Reading* reading) noexcept nogil:
+    cdef AveragePrecision ap
+    average_precision_begin(&ap, reading, table.num_relevant)
+    average_precision_add(&ap, table.above, table.tied, table.hits, table.rows)
+    return average_precision_end(&ap)
+
+
+# -------------------------------------------------------------------------------------------------------- interpolated
+
+cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil:
+    """Twice the trapezoids under the precisions before and at m relevant items that follow one another."""
+    cdef double at, before
+    at = precisions_of_run(c, above_hits, m)
+    if m == 1:
+        before = above_hits / c
+    else:
+        # The precisions before the m items are those at the m - 1 first of them, and the one before them all.
+        before = above_hits / c + precisions_of_run(c, above_hits, m - 1)
+    return at + before
+
+
+cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
+    cdef double rate, at, before, delta, slope
+    if n == 1 or (r == n and ties != TIES_THRESHOLD):
+        return 0.5 * run_trapezoids(c, above_hits, r)
+    if ties == TIES_THRESHOLD:
+        at = (above_hits + r) / (c + n)
+        before = above_hits / c if c > 0 else at
+        return r * (0.5 * (before + at))
+    rate = (r - 1) / (n - 1)
+    harmonic_sums(c, n, &delta, &slope)
+    at = (above_hits + 1 - rate) * delta + rate * slope
+    if c == 0:
+        before = 1 + (r - 1)
+    else:
+        harmonic_sums(c, n - 1, &delta, &slope)
+        before = above_hits / c + (above_hits * delta + rate * slope)
+    return r / n * (0.5 * (before + at))
+
+
+cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil:
+    """Mean precision over the recall that a group adds, with its hits spread evenly over its n places; for weights, too."""
+    cdef double x, old = 0.0, new = 1.0
+    if above_hits == c and r == n:
+        return 1.0
+    if c > 0:
+        x = n / c
+        new = log1p_defect(x) if isfinite(x) else 1.0
+        old = 1.0 - new if x < 1.0 else log1p(x) / x if isfinite(x) else (log(n) - log(c)) * (c / n)
+        old *= above_hits / c
+    return old + new * (r / n)
+
+
+cdef double summed_area(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double total = 0.0, carry = 0.0, c, n, r, above_hits
+    cdef int64_t seen = 0
+    cdef Py_ssize_t i
+    for i in range(table.rows):
+        c = <double>table.above[i]
+        n = <double>table.tied[i]
+        r = <double>table.hits[i]
+        above_hits = <double>seen
+        if reading.ties == TIES_WORST:
+            c = <double>(table.above[i] + (table.tied[i] - table.hits[i]))
+        if reading.ties == TIES_BEST or reading.ties == TIES_WORST:
+            n = r
+        if above_hits == c and n == r:
+            add_share(&total, &carry, table.hits[i], 1.0)
+        elif reading.interpolation == INTERPOLATION_TRAPEZOID:
+            add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties))
+        else:
+            add_share(&total, &carry, table.hits[i], mean_precision(c, above_hits, n, r))
+        seen += table.hits[i]
+    return (total + carry) / <double>table.num_relevant
+
+
+cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant, bint floats) noexcept nogil:
+    """hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it in floats.
+
+    That code makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above 3 / 10.
+    """
+    cdef double step = 0.1 if levels == 10 else 0.01
+    if floats:
+        return <double>hits / <double>num_relevant >= <double>level * step
+    return not product_above(level, num_relevant, hits, levels)
+
+
+cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
+    """Mean, over recall levels, of the greatest precision at that recall or a higher one.
+
+    Walks from the last group up with the greatest precision so far. Within a group precision is greatest at its
+    end, but for the mean hit curve of a group that is poorer than what lies above it: there it falls all along.
+    """
+    cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
+    cdef int64_t seen = 0, level, levels = 0
+    cdef Py_ssize_t i
+    cdef bint falls, floats = False
+    for i in range(table.rows):
+        seen += table.hits[i]
+    if reading.interpolation == INTERPOLATION_11_POINT or reading.interpolation == INTERPOLATION_11_POINT_FLOAT:
+        levels = 10
+    elif reading.interpolation == INTERPOLATION_101_POINT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
+        levels = 100
+    if reading.interpolation == INTERPOLATION_11_POINT_FLOAT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
+        floats = True
+    level = levels
+    while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
+        level -= 1
+    for i in range(table.rows - 1, -1, -1):
+        c = <double>table.above[i]
+        n = <double>table.tied[i]
+        r = <double>table.hits[i]
+        seen -= table.hits[i]
+        above_hits = <double>seen
+        below = best
+        end = (above_hits + r) / (c + r) if reading.ties == TIES_BEST else (above_hits + r) / (c + n)
+        best = fmax(best, end)
+        falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
+        if levels == 0:
+            if falls:
+                rate = r / n
+                own = r
+                if below > end:
+                    own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
+                harmonic_sums(rate * c, own, &delta, &slope)
+                add(&total, &carry, rate * (above_hits * delta + slope))
+                add(&total, &carry, (r - own) * best)
+            else:
+                add_share(&total, &carry, table.hits[i], best)
+        else:
+            while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
+                if falls:
+                    # Hits above the group's start at this level: its numerator is a whole number.
+                    h = <double>(level * (table.num_relevant // levels) - seen) + (
+                        <double>(level * (table.num_relevant % levels)) / levels)
+                    h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
+                    add(&total, &carry, fmax(best, (above_hits + h) / (c + h * (n / r))))
+                else:
+                    add(&total, &carry, best)
+                level -= 1
+    if levels == 0:
+        return (total + carry) / <double>table.num_relevant
+    add(&total, &carry, best)  # recall 0
+    return (total + carry) / (levels + 1)
+
+
+cdef double interpolated(const Table* table, const Reading* reading) noexcept nogil:
+    if table.num_relevant == 0:
+        return NAN
+    if reading.interpolation == INTERPOLATION_TRAPEZOID or reading.interpolation == INTERPOLATION_CONTINUOUS:
+        return summed_area(table, reading)
+    return envelope(table, reading)
+
+
+# --------------------------------------------------------------------------------------------------------- at a cutoff
+
+cdef double hits_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
+    """h(k): relevant items among the first k."""
+    cdef int64_t seen = 0, places, n, r
+    cdef Py_ssize_t i
+    for i in range(table.rows):
+        places = k - table.above[i]
+        n = table.tied[i]
+        r = table.hits[i]
+        if places >= n:
+            seen += r
+            continue
+        if places > 0:
+            if ties == TIES_BEST:
+                seen += min(r, places)
+            elif ties == TIES_WORST:
+                seen += max(0, places - (n - r))
+            else:
+                return <double>seen + <double>r * <double>places / <double>n
+        break
+    return <double>seen
+
+
+cdef double success_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
+    cdef int64_t places
+    if table.num_relevant == 0:
+        return NAN
+    if table.rows == 0 or k <= table.above[0]:
+        return 0.0
+    places = k - table.above[0]
+    if ties == TIES_EXPECTED and places < table.tied[0]:
+        return -expm1(log_no_hit(<double>table.tied[0], <double>table.hits[0], <double>places))
+    return 1.0 if hits_above(table, k, ties) > 0 else 0.0
+
+
+cdef double reciprocal_rank(const Table* table, int64_t k, Ties ties) noexcept nogil:
+    cdef int64_t rank
+    if table.num_relevant == 0:
+        return NAN
+    if table.rows == 0 or (k >= 0 and k <= table.above[0]):
+        return 0.0
+    if ties == TIES_EXPECTED and table.tied[0] > 1:
+        return expected_reciprocal_rank(<double>table.above[0], <double>table.tied[0], <double>table.hits[0],
+                                        <double>(table.tied[0] if k < 0 else min(k - table.above[0], table.tied[0])))
+    rank = table.above[0] + 1
+    if ties == TIES_WORST:
+        rank += table.tied[0] - table.hits[0]
+    return 1.0 / <double>rank if k < 0 or rank <= k else 0.0
+
+
+# ----------------------------------------------------------------------------------------------------------------- ROC
+
+cdef int64_t total_hits(const Table* table) noexcept nogil:
+    cdef int64_t seen = 0
+    cdef Py_ssize_t i
+    for i in range(table.rows):
+        seen += table.hits[i]
+    return seen
+
+
+cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
+    """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
+    cdef Wide halves = [0, 0]
+    cdef Wide pairs = [0, 0]
+    cdef int64_t seen = 0, r, others, negatives = table.num_items - table.num_relevant, below
+    cdef Py_ssize_t i
+    if table.num_relevant == 0 or negatives == 0:
+        return NAN
+    for i in range(table.rows):
+        r = table.hits[i]
+        others = table.tied[i] - r
+        below = negatives - (table.above[i] - seen) - others
+        if ties == TIES_BEST:
+            below += others
+            others = 0
+        elif ties == TIES_WORST:
+            others = 0
+        add_product(&halves, r, 2 * <uint64_t>below + <uint64_t>others)
+        seen += r
+    add_product(&pairs, table.num_relevant, negatives)
+    return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
+
+
+cdef double roc_enrichment(const Table* table, int64_t false_positives, double rest, Ties ties) noexcept nogil:
+    """TPR / FPR where the curve has passed so many false positives and the rest of one."""
+    cdef int64_t seen = 0, passed = 0, r, negatives = table.num_items - table.num_relevant, start, others
+    cdef double tp = 0.0
+    cdef Py_ssize_t i
+    if table.num_relevant == 0 or negatives == 0:
+        return NAN
+    for i in range(table.rows):
+        r = table.hits[i]
+        start = table.above[i] - seen
+        others = table.tied[i] - r
+        if false_positives < start:
+            break
+        if false_positives - start >= others or ties == TIES_BEST:
+            passed += r
+        elif ties != TIES_WORST:
+            tp = <double>r * ((<double>(false_positives - start) + rest) / <double>others)
+        seen += r
+    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + rest))
+
+
+cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
+    """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
+    cdef double x
+    if after <= least:
+        return log_end
+    if others == 0:
+        return log_end
+    if before > least:
+        x = others / before
+        return log_end + log1p_defect(x)
+    x = (after - least) / least
+    return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
+
+
+cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
+    """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least, width = -log(min_fpr)
+    cdef int64_t seen = 0, others, before, after, negatives = table.num_items - table.num_relevant
+    cdef Py_ssize_t i
+    if table.num_relevant == 0 or negatives == 0:
+        return NAN
+    whole = <double>negatives
+    least = min_fpr * whole
+    for i in range(table.rows):
+        others = table.tied[i] - table.hits[i]
+        before = table.above[i] - seen
+        after = before + others
+        if ties == TIES_BEST:
+            after = before
+        elif ties == TIES_WORST:
+            before = after
+        # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
+        if <double>after <= least:
+            log_end = width
+        elif 2 * after > negatives:
+            log_end = -log1p(-(<double>(negatives - after) / whole))
+        else:
+            log_end = -log(<double>after / whole)
+        # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
+        add_share(&total, &carry, table.hits[i], log_area_term(
+            <double>before, <double>(after - before), <double>after, least, log_end) / width)
+        seen += table.hits[i]
+    return fmin(1.0, (total + carry) / <double>table.num_relevant)
+
+
+# --------------------------------------------------------------------------------------------------- early recognition
+
+cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) noexcept nogil:
+    """exp(-alpha * above / num_items); the exponent in two parts, for its rounding is an error of the result."""
+    cdef double c = <double>above, n = <double>num_items, share = c / n, exponent = alpha * share
+    cdef double rest = (fma(-share, n, c) + (<double>(above - <int64_t>c) - share * <double>(num_items - <int64_t>n))) / n
+    return exp(-exponent) * (1.0 - (fma(alpha, share, -exponent) + alpha * rest))
+
+
+cdef inline double mean_weight(double beta, double n) noexcept nogil:
+    """Mean of exp(-beta * j) over j = 0..n-1."""
+    if n == 1.0 or beta * n == 0.0:
+        return 1.0
+    return expm1(-beta * n) / (n * expm1(-beta))
+
+
+cdef double rie(const Table* table, double alpha, Ties ties) noexcept nogil:
+    """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
+    cdef double total = 0.0, carry = 0.0, n, beta = alpha / <double>table.num_items
+    cdef double whole = mean_weight(beta, <double>table.num_items)
+    cdef int64_t c, r
+    cdef Py_ssize_t i
+    if table.num_relevant == 0:
+        return NAN
+    for i in range(table.rows):
+        c = table.above[i]
+        r = table.hits[i]
+        n = <double>table.tied[i]
+        if ties == TIES_BEST:
+            n = <double>r
+        elif ties == TIES_WORST:
+            c += table.tied[i] - r
+            n = <double>r
+        add_share(&total, &carry, r, weight_below(alpha, c, table.num_items) * mean_weight(beta, n) / whole)
+    return (total + carry) / <double>table.num_relevant
+
+
+# Coefficients of log(sinh(z) / z) in z**2: eight are exact to 3e-17 below z = 0.3.
+cdef double* LOG_SINHC = [1.0 / 6, -1.0 / 180, 1.0 / 2835, -1.0 / 37800, 1.0 / 467775, -691.0 / 3831077250.0,
+                          2.0 / 127702575.0, -3617.0 / 2605132530000.0]
+
+
+cdef double log_sinhc_slope(double u, double v) noexcept nogil:
+    """(log_sinhc(sqrt(u)) - log_sinhc(sqrt(v))) / (u - v), the difference of two series with u - v out of every term."""
+    cdef double total = 0.0, part = 1.0, power = 1.0
+    cdef int i
+    for i in range(8):
+        total += LOG_SINHC[i] * part
+        power *= v
+        part = u * part + power
+    return total
+
+
+cdef inline double log_sinhc(double z) noexcept nogil:
+    """log(sinh(z) / z), z >= 0."""
+    if z < 0.3:
+        return z * z * log_sinhc_slope(z * z, 0.0)
+    return z + log1p(-exp(-2 * z)) - log(2 * z)
+
+
+cdef double log_sinhc_rise(double small, double rise) noexcept nogil:
+    """log_sinhc(small + rise) - log_sinhc(small), for small > 0 and rise >= 0, without cancellation."""
+    cdef double large = small + rise
+    if rise > small or rise > 1.0:
+        return log_sinhc(large) - log_sinhc(small)
+    if large < 0.3:
+        return rise * (large + small) * log_sinhc_slope(large * large, small * small)
+    return rise + log1p(exp(-2 * small) * -expm1(-2 * rise) / -expm1(-2 * small)) - log1p(rise / small)
+
+
+cdef inline double gain_of_run(double beta, int64_t run, int64_t negatives) noexcept nogil:
+    """What relevant items at the first places gain over the last."""
+    return <double>run * mean_weight(beta, <double>run) * -expm1(-beta * <double>negatives) if run > 0 else 0.0
+
+
+cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
+    """(S - S_min) / (S_max - S_min), S the weight exp(-alpha * rank / N) of the relevant items.
+
+    Summed as what each relevant item gains over its place in the worst order, exp(-b x) * (1 - exp(-b d)) with d the
+    items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
+    """
+    # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
+    cdef double total = 0.0, carry = 0.0, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
+    cdef int64_t seen = 0, lead = 0, c, others, below, num_items = table.num_items
+    cdef int64_t negatives = num_items - table.num_relevant
+    cdef Py_ssize_t i
+    if table.num_relevant == 0 or negatives == 0:
+        return NAN
+    for i in range(table.rows):
+        c = table.above[i]
+        r = <double>table.hits[i]
+        others = table.tied[i] - table.hits[i]
+        below = negatives - (c - seen) - others
+        if seen == c and (others == 0 or ties == TIES_BEST):
+            lead = seen + table.hits[i]  # relevant items alone so far: one run, as in a perfect ranking
+        elif ties == TIES_BEST:
+            add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, r))
+                * -expm1(-beta * <double>(below + others)))
+        else:
+            # The r items at the group's last places, and what spreading them over the group gains on that.
+            last = r * (weight_below(alpha, c + others, num_items) * mean_weight(beta, r))
+            low = -expm1(-beta * <double>below)
+            gain = 0.0
+            if ties != TIES_WORST and others > 0:
+                gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
+            if gain <= 1.0:
+                add(&total, &carry, last * (expm1(gain) + low))
+            else:
+                add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, <double>table.tied[i])
+                                         - weight_below(alpha, c + others + below, num_items) * mean_weight(beta, r)))
+        seen += table.hits[i]
+    add(&total, &carry, gain_of_run(beta, lead, negatives))
+    return fmin(1.0, (total + carry) / gain_of_run(beta, table.num_relevant, negatives))
+
+
+# -------------------------------------------------------------------------------------------------------------- chance
+
+cdef void plain_reading(Reading* reading, Ties ties) noexcept nogil:
+    reading.ties = ties
+    reading.normalize = NORMALIZE_RELEVANT
+    reading.interpolation = INTERPOLATION_NONE
+    reading.k = NO_CUTOFF
+    reading.x = 0.0
+
+
+cdef double one_group(const Table* table, Ties ties) noexcept nogil:
+    """Average precision of the table's items if all of them were tied."""
+    cdef int64_t above = 0, hits = total_hits(table)
+    cdef Table group
+    cdef Reading reading
+    group.above = &above
+    group.tied = &table.num_items
+    group.hits = &hits
+    group.rows = 1 if hits > 0 else 0
+    group.num_items = table.num_items
+    group.num_relevant = table.num_relevant
+    plain_reading(&reading, ties)
+    return average_precision_of(&group, &reading)
+
+
+cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
+    """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
+    cdef double delta, slope, c = <double>above, n = <double>tied, r = <double>hits
+    if ties == TIES_THRESHOLD or tied == 1:
+        return r * (<double>(above - seen + tied - hits) / (c + n))
+    if ties != TIES_EXPECTED:
+        if ties == TIES_WORST:
+            above += tied - hits
+        harmonic_sums(<double>above, r, &delta, &slope)
+        return <double>(above - seen) * delta
+    harmonic_sums(c, n, &delta, &slope)
+    return r / n * (<double>(above - seen) * delta + <double>(tied - hits) / (n - 1) * (slope - delta))
+
+
+cdef double normalized_average_precision(const Table* table, Ties ties) noexcept nogil:
+    cdef Reading reading
+    cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
+    cdef int64_t seen = 0, hits = total_hits(table)
+    cdef Py_ssize_t i
+    if chance <= 0.5:
+        plain_reading(&reading, ties)
+        return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+    if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
+        return NAN
+    # Near 1, from what either lacks of it.
+    lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
+    for i in range(table.rows):
+        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], ties))
+        seen += table.hits[i]
+    return (lost - (total + carry)) / (lost + <double>(table.num_relevant - hits))
+
+
+# ------------------------------------------------------------------------------------------------------- the one switch
+
+cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
+    cdef double hits, k, relevant, items, square
+    cdef int64_t rank = table.num_items if reading.k == NO_CUTOFF else reading.k
+    if measure == MEASURE_AVERAGE_PRECISION:
+        if reading.interpolation == INTERPOLATION_NONE:
+            return average_precision_of(table, reading)
+        return interpolated(table, reading)
+    if measure == MEASURE_R_PRECISION:
+        if table.num_relevant == 0:
+            return NAN
+        return hits_above(table, table.num_relevant, reading.ties) / <double>table.num_relevant
+    if measure == MEASURE_SUCCESS:
+        return success_above(table, rank, reading.ties)
+    if measure == MEASURE_RECIPROCAL_RANK:
+        return reciprocal_rank(table, reading.k, reading.ties)
+    if measure == MEASURE_ROC_AUC:
+        return roc_auc(table, reading.ties)
+    if measure == MEASURE_ROC_ENRICHMENT:
+        return roc_enrichment(table, reading.k, reading.x, reading.ties)
+    if measure == MEASURE_RIE:
+        return rie(table, reading.x, reading.ties)
+    if measure == MEASURE_BEDROC:
+        return bedroc(table, reading.x, reading.ties)
+    if measure == MEASURE_LOG_AUC:
+        return log_auc(table, reading.x, reading.ties)
+    if measure == MEASURE_ADJUSTED_LOG_AUC:
+        return log_auc(table, reading.x, reading.ties) - (1.0 - reading.x) / -log(reading.x)
+    if measure == MEASURE_CHANCE:
+        return one_group(table, TIES_EXPECTED)
+    if measure == MEASURE_MINIMUM:
+        return one_group(table, TIES_WORST)
+    if measure == MEASURE_NORMALIZED_AVERAGE_PRECISION:
+        return normalized_average_precision(table, reading.ties)
+
+    # The rest are quotients of h(k).
+    k = <double>rank
+    relevant = <double>table.num_relevant
+    items = <double>table.num_items
+    if measure == MEASURE_MAX_ENRICHMENT_FACTOR:
+        return NAN if relevant == 0 or k == 0 else fmin(relevant, k) / k * (items / relevant)
+    hits = hits_above(table, rank, reading.ties)
+    if measure == MEASURE_HITS:
+        return hits
+    if measure == MEASURE_PRECISION:
+        return NAN if k == 0 else hits / k
+    if measure == MEASURE_RECALL:
+        return NAN if relevant == 0 else hits / relevant
+    if measure == MEASURE_F_SCORE:
+        square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
+        return NAN if k + square * relevant == 0 else (hits + square * hits) / (k + square * relevant)
+    if measure == MEASURE_ENRICHMENT_FACTOR:
+        return NAN if relevant == 0 or k == 0 else hits / k * (items / relevant)
+    # MEASURE_NORMALIZED_ENRICHMENT_FACTOR
+    return NAN if relevant == 0 or k == 0 else hits / fmin(relevant, k)

@@ -1,0 +1,93 @@
+# Kernels that turn rankings into hit-curve tables. Plain pointers, no Python objects, nothing raised.
+from libc.stdint cimport int64_t, uint32_t
+
+from hitcurve._kernel.count cimport BLOCK, Counts, Index, Items, Strategy, Tally, Walk
+from hitcurve._kernel.formulas cimport Reading
+
+cdef enum Status:
+    STATUS_OK
+    STATUS_BAD_LABEL   # tally.bad_label says where
+    STATUS_BAD_SCORE   # tally.bad_score says where
+    STATUS_NO_MEMORY
+
+# Memory that grows as wanted, unless it lies on the stack.
+cdef struct Room:
+    void* memory
+    size_t bytes
+    bint on_stack
+
+# Memory for one ranking after another; belongs to one thread.
+cdef struct Workspace:
+    Room relevant  # scores of the relevant items and one more, then the thresholds
+    Room hits      # how often each occurs, if any does more than once
+    Room counts    # and the scratch of sorting
+    Room index
+    Room scratch
+
+cdef enum:
+    SMALL = 512    # a ranking of fewer items has its memory on the stack
+
+cdef struct SmallSpace:
+    double relevant[SMALL + 1]
+    double scratch[BLOCK + 1]
+    int64_t hits[SMALL]
+    uint32_t counts[2 * SMALL + 2]
+
+cdef inline void on_stack(Room* room, void* memory, size_t size) noexcept nogil:
+    room.memory = memory
+    room.bytes = size
+    room.on_stack = True
+
+cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept nogil:
+    on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
+    on_stack(&work.hits, space.hits, sizeof(space.hits))
+    on_stack(&work.counts, space.counts, sizeof(space.counts))
+    on_stack(&work.index, NULL, 0)  # for strategies that need none
+    on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
+
+# The counts of one ranking, ready to be walked down.
+cdef struct Ranking:
+    Counts counts
+    Walk walk
+    int64_t num_items
+    int64_t num_hits
+    int64_t nan_items      # a last group below all else, when nan_hits > 0
+    int64_t nan_hits
+
+# Where the tables of many rankings go, one after the other. A ranking may write from row place[q] to place[q + 1];
+# the number of rows it wrote is left in `rows`.
+cdef struct Tables:
+    int64_t* above
+    int64_t* tied
+    int64_t* hits
+    void* score
+    int64_t* place
+    int64_t* rows
+
+cdef extern from "_memory.h":
+    void prefer_huge_pages(void* memory, size_t size) noexcept nogil
+
+cdef void workspace_init(Workspace* work) noexcept nogil
+cdef void workspace_free(Workspace* work) noexcept nogil
+cdef void release(Room* room) noexcept nogil
+cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil
+cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil
+
+cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
+                         Index* index) noexcept nogil
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
+                         const Tally* tally, Ranking* ranking) noexcept nogil
+cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
+                       Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil
+cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,
+                             int64_t* hits) noexcept nogil
+cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil
+cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil
+cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil
+cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
+                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
+                     Tables* tables) noexcept nogil
+cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
+                         bint lower_is_better, Strategy strategy, const Reading* reading,
+                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
+                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil

@@ -1,0 +1,270 @@
+"""Kernels that turn rankings into hit-curve tables: the relevant scores sorted, the items counted, the rows written."""
+from libc.stdint cimport int64_t, uint32_t
+from libc.string cimport memset
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+
+from hitcurve._kernel.count cimport (
+    BLOCK,
+    NAN_OMIT,
+    STRATEGY_AUTO,
+    STRATEGY_PARTS,
+    Index,
+    Items,
+    Strategy,
+    Tally,
+    build_index,
+    choose_strategy,
+    count_items,
+    emit_rows,
+    emit_scores,
+    gather_relevant,
+    index_size,
+    keep_distinct,
+    look_for_nan,
+    score_size,
+    scratch_size,
+    sort_relevant,
+    tally_clear,
+)
+from hitcurve._kernel.formulas cimport (
+    AveragePrecision,
+    Reading,
+    average_precision_add,
+    average_precision_begin,
+    average_precision_end,
+)
+
+
+# ----------------------------------------------------------------------------------------------------------- workspace
+
+cdef void workspace_init(Workspace* work) noexcept nogil:
+    memset(work, 0, sizeof(Workspace))
+
+
+cdef void workspace_free(Workspace* work) noexcept nogil:
+    release(&work.relevant)
+    release(&work.hits)
+    release(&work.counts)
+    release(&work.index)
+    release(&work.scratch)
+
+
+cdef void release(Room* room) noexcept nogil:
+    PyMem_RawFree(room.memory)
+    room.memory = NULL
+    room.bytes = 0
+
+
+cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil:
+    """Room for so many things of a size; when it has to grow, what it held is lost."""
+    if count > (<size_t>1 << 62) // size:
+        return False
+    if room.memory is not NULL and count * size <= room.bytes:
+        return True
+    if room.on_stack:
+        return False
+    PyMem_RawFree(room.memory)
+    room.bytes = count * size
+    room.memory = PyMem_RawMalloc(room.bytes)
+    if room.memory is NULL:
+        room.bytes = 0
+        return False
+    prefer_huge_pages(room.memory, room.bytes)
+    return True
+
+
+cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil:
+    """Room for the scores of so many relevant items."""
+    return reserve(&work.relevant, <size_t>relevant + 1, score_size(items.type))
+
+
+# --------------------------------------------------------------------------------------------------------- one ranking
+
+cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
+                         Index* index) noexcept nogil:
+    """The relevant scores in the workspace become the thresholds against which n items will be counted."""
+    cdef Py_ssize_t m
+    cdef size_t size
+    if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # scratch first
+        return False
+    m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
+    if strategy == STRATEGY_AUTO:
+        strategy = choose_strategy(items.type, m, n)
+    size = index_size(strategy, m, n)
+    if size > 0 and not reserve(&work.index, size, 1):
+        return False
+    if m < found:
+        if not reserve(&work.hits, m, sizeof(int64_t)):
+            return False
+        keep_distinct(work.relevant.memory, found, items.type, <int64_t*>work.hits.memory)
+    build_index(strategy, items.type, work.relevant.memory, m, n, work.index.memory, index)
+    index.others_only = index.strategy == STRATEGY_PARTS
+    if m < found:
+        index.hits = <const int64_t*>work.hits.memory
+    return True
+
+
+cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
+                         const Tally* tally, Ranking* ranking) noexcept nogil:
+    """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
+    cdef int64_t nan_items = tally.nan_items
+    ranking.counts.hits = index.hits
+    ranking.counts.num_thresholds = index.m
+    ranking.counts.others_only = index.others_only
+    ranking.counts.lower_is_better = lower_is_better
+    if ranking.counts.others_only:
+        nan_items += tally.nan_hits
+    ranking.walk.done = 0
+    ranking.walk.seen = 0
+    ranking.num_items = n
+    ranking.num_hits = num_hits
+    ranking.nan_items = 0
+    ranking.nan_hits = 0
+    if items.nan_policy == NAN_OMIT:
+        ranking.num_items -= nan_items
+    else:
+        ranking.num_hits += tally.nan_hits
+        ranking.nan_items = nan_items
+        ranking.nan_hits = tally.nan_hits
+
+
+cdef enum:
+    CACHED = 1 << 15        # scores that stay in the second-level cache from one look at them to the next
+    MOST_COUNTED = 1 << 30  # in one call
+
+
+cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
+                       Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil:
+    """One ranking, counted from start to end by the calling thread.
+
+    The workspace has room for `capacity` relevant items, and no more are taken, should the labels change meanwhile.
+    What other memory it lacks is added here.
+    """
+    cdef Index index
+    cdef uint32_t* counts
+    cdef Py_ssize_t n = stop - start, found, end
+    tally_clear(tally)
+    if n <= CACHED:
+        tally.no_nan = not look_for_nan(items, start, stop)
+    found = gather_relevant(items, start, stop, work.relevant.memory, 0, capacity, tally)
+    if tally.bad_label >= 0:
+        return STATUS_BAD_LABEL
+    if tally.bad_score >= 0:
+        return STATUS_BAD_SCORE
+    if not index_relevant(items, n, found, strategy, work, &index):
+        return STATUS_NO_MEMORY
+    if not (reserve(&work.counts, 2 * index.m + 2, sizeof(uint32_t))
+            and reserve(&work.scratch, scratch_size(&index, n), 1)):
+        return STATUS_NO_MEMORY
+    index.whole = n <= BLOCK
+    counts = <uint32_t*>work.counts.memory
+    memset(counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
+    while start < stop:
+        end = min(stop, start + MOST_COUNTED)
+        if not count_items(items, start, end, &index, work.scratch.memory, counts, tally):
+            return STATUS_BAD_SCORE
+        start = end
+    ranking.counts.narrow = counts
+    ranking.counts.wide = NULL
+    finish_ranking(items, n, found, lower_is_better, &index, tally, ranking)
+    return STATUS_OK
+
+
+cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil:
+    return ranking.counts.num_thresholds + (1 if ranking.nan_hits > 0 else 0)
+
+
+cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,
+                             int64_t* hits) noexcept nogil:
+    """The next rows, at most `limit`; 0 when there are no more."""
+    cdef Py_ssize_t rows = emit_rows(&ranking.counts, &ranking.walk, limit, above, tied, hits)
+    if rows < limit and ranking.walk.done == ranking.counts.num_thresholds and ranking.nan_hits > 0:
+        above[rows] = ranking.num_items - ranking.nan_items
+        tied[rows] = ranking.nan_items
+        hits[rows] = ranking.nan_hits
+        ranking.walk.done += 1
+        rows += 1
+    return rows
+
+
+cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil:
+    """The score of each row."""
+    emit_scores(&ranking.counts, work.relevant.memory, items.type, ranking.nan_hits > 0, score)
+
+
+cdef enum:
+    ROWS_TOGETHER = 256
+
+
+cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil:
+    """Average precision of the rows, a few at a time: the table itself is never in memory."""
+    cdef int64_t above[ROWS_TOGETHER]
+    cdef int64_t tied[ROWS_TOGETHER]
+    cdef int64_t hits[ROWS_TOGETHER]
+    cdef AveragePrecision ap
+    cdef Py_ssize_t rows
+    average_precision_begin(&ap, reading, num_relevant)
+    while True:
+        rows = ranking_rows(ranking, ROWS_TOGETHER, above, tied, hits)
+        average_precision_add(&ap, above, tied, hits, rows)
+        if rows < ROWS_TOGETHER or ap.done:
+            return average_precision_end(&ap)
+
+
+# -------------------------------------------------------------------------------------------------------- many rankings
+
+cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
+                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
+                     Tables* tables) noexcept nogil:
+    """Writes what is wanted of query q, once it is ranked."""
+    cdef Py_ssize_t place
+    cdef int64_t relevant
+    num_items[q] = ranking.num_items
+    num_hits[q] = ranking.num_hits
+    if tables is NULL:
+        relevant = ranking.num_hits
+        if num_relevant is not NULL:
+            relevant = num_relevant[q]
+        average_precision[q] = ranking_average_precision(ranking, reading, relevant)
+        return
+    place = <Py_ssize_t>tables.place[q]
+    if num_rows(ranking) > tables.place[q + 1] - place:
+        ranking.nan_hits = 0  # labels that changed while they were counted
+    tables.rows[q] = num_rows(ranking)
+    ranking_scores(items, work, ranking, <char*>tables.score + place * score_size(items.type))
+    ranking_rows(ranking, num_rows(ranking), tables.above + place, tables.tied + place, tables.hits + place)
+
+
+cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
+                         bint lower_is_better, Strategy strategy, const Reading* reading,
+                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
+                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil:
+    """The rankings `first` to `last`, query q holding the items offsets[q] to offsets[q + 1].
+
+    With ``tables`` their rows are written there; else their average precision is, for ``reading``. ``num_relevant``
+    is one number for each query, or NULL for those found.
+    """
+    cdef Workspace work
+    cdef Ranking ranking
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t q, longest = 0, capacity
+    workspace_init(&work)
+    bad_query[0] = -1
+    for q in range(first, last):
+        longest = max(longest, <Py_ssize_t>(offsets[q + 1] - offsets[q]))
+    if not reserve_relevant(items, longest, &work):
+        status = STATUS_NO_MEMORY
+    else:
+        for q in range(first, last):
+            capacity = longest
+            if tables is not NULL:
+                capacity = <Py_ssize_t>(tables.place[q + 1] - tables.place[q])
+            status = rank_items(items, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], lower_is_better, strategy,
+                                capacity, &work, &ranking, tally)
+            if status != STATUS_OK:
+                bad_query[0] = q
+                break
+            query_done(items, &work, &ranking, q, reading, num_relevant, average_precision, num_items, num_hits, tables)
+    workspace_free(&work)
+    return status

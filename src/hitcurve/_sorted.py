@@ -1,0 +1,115 @@
+"""Tables of rankings that counting cannot make: ties resolved by a second key, or items with weights.
+
+Both need the items in order, so these are sorted: O(N log N) time, some arrays of N numbers.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def ranks_of(score: Any, lower_is_better: bool) -> Any:
+    """Place of each score among the distinct ones, best first, as int64; NaN after all others."""
+    values, places = np.unique(score, return_inverse=True)
+    if lower_is_better:
+        return places.astype(np.int64)
+    ranks = values.shape[0] - 1 - places
+    if values.dtype.kind == "f":
+        ranks[np.isnan(score)] = values.shape[0]
+    return ranks.astype(np.int64)
+
+
+def group_starts(*sorted_keys: Any) -> Any:
+    """Where any of the sorted keys begins a new value."""
+    first = np.ones(sorted_keys[0].shape[0], bool)
+    if first.shape[0] > 1:
+        first[1:] = np.any([key[1:] != key[:-1] for key in sorted_keys], axis=0)
+    return np.flatnonzero(first)
+
+
+def resolved_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool,
+                    key: Any) -> tuple[Any, ...]:
+    """Rows of rankings whose ties are resolved by a key, smaller first; None keeps the order of the items.
+
+    Returns the query of each row, its score, above, tied and hits. Items equal in score and key stay tied.
+    """
+    ranks = ranks_of(score, lower_is_better)
+    if key is None:
+        order = np.lexsort((ranks, query))
+        starts = np.arange(order.shape[0])
+    else:
+        order = np.lexsort((key, ranks, query))
+        starts = group_starts(query[order], ranks[order], key[order])
+    if starts.shape[0] == 0:
+        empty = np.empty(0, np.int64)
+        return empty, score[:0], empty, empty, empty
+    hits = np.add.reduceat(relevant[order].astype(np.int64), starts)
+    tied = np.diff(np.append(starts, order.shape[0]))
+    of_query = query[order][starts]
+    query_start = np.zeros(num_queries, np.int64)
+    query_start[1:] = np.cumsum(np.bincount(query, minlength=num_queries))[:-1]
+    above = starts - query_start[of_query]
+    rows = hits > 0
+    return of_query[rows], score[order][starts][rows], above[rows], tied[rows], hits[rows]
+
+
+def running_sums(terms: Any) -> Any:
+    """Running sums with the rounding error of each addition added back."""
+    sums = np.cumsum(terms)
+    before = np.append(0.0, sums)[:-1]
+    added = sums - before
+    return sums + np.cumsum((before - (sums - added)) + (terms - added))
+
+
+def sums_between(terms: Any, bounds: Any) -> Any:
+    """Sums of terms[bounds[i]:bounds[i + 1]], rounded once, so that they do not depend on the order of the terms."""
+    sizes = np.diff(bounds)
+    sums = np.where(sizes > 0, np.add.reduceat(np.append(terms, 0.0), bounds)[:-1], 0.0)
+    for i in np.flatnonzero(sizes > 2).tolist():
+        sums[i] = math.fsum(terms[bounds[i] : bounds[i + 1]].tolist())
+    return sums
+
+
+def other_items(above: Any, tied: Any, hits: Any, num_items: Any) -> Any:
+    """The items that are not relevant, in turn between the rows' groups and in them: one more than twice the rows."""
+    ends = np.append(0, above + tied)
+    others = np.empty(2 * hits.shape[0] + 1, ends.dtype)
+    others[1::2] = tied - hits
+    starts = np.append(above, num_items)
+    others[::2] = starts - ends
+    if others.dtype.kind == "f":
+        others[::2][others[::2] <= 1e-12 * starts] = 0.0  # sums of weights: less is rounding, not items in between
+    return others
+
+
+def checked_others(others: Any, above: Any, tied: Any, hits: Any, num_items: float) -> Any:
+    """The weights of the other items that come with a table from outside, if they are those of its counts."""
+    others = np.array(others, np.float64)
+    if others.shape != (2 * hits.shape[0] + 1,) or not (np.isfinite(others) & (others >= 0)).all():
+        raise ValueError(f"others has shape {others.shape}: must be two weights a row and one, finite and not negative")
+    passed, seen = running_sums(others), np.append(0.0, running_sums(hits))
+    counts = np.concatenate([seen + passed[::2], hits + others[1::2]])
+    if not np.allclose(counts, np.concatenate([above, [num_items], tied]), rtol=1e-9, atol=0.0):
+        raise ValueError("others are not the weights that above, tied and num_items leave to the other items")
+    return others
+
+
+def weighted_table(relevant: Any, score: Any, weight: Any, lower_is_better: bool) -> tuple[Any, ...]:
+    """Rows of one ranking of weighted items: score, above, tied, hits, the total weight, and `other_items`.
+
+    Relevant and other items are added up apart: the difference of two sums would have the rounding of the greater.
+    """
+    ranks = ranks_of(score, lower_is_better)
+    order = np.argsort(ranks, kind="stable")
+    weight, relevant = weight[order], relevant[order]
+    bounds = np.append(group_starts(ranks[order]), order.shape[0])
+    rows = np.flatnonzero(np.diff(np.append(0, np.cumsum(relevant))[bounds]))
+    first = bounds[rows]
+    bounds = np.concatenate([[0], np.stack([first, bounds[rows + 1]], axis=1).reshape(-1), order.shape[:1]])
+    hits = sums_between(np.where(relevant, weight, 0.0), bounds)[1::2]
+    others = sums_between(np.where(relevant, 0.0, weight), bounds)
+    above_hits, passed = np.append(0.0, running_sums(hits)), running_sums(others)
+    above = above_hits[:-1] + passed[:-1:2]
+    return score[order][first], above, hits + others[1::2], hits, float(above_hits[-1] + passed[-1]), others

@@ -1,0 +1,473 @@
+"""Pictures of hit curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment.
+
+A program that uses pyplot finds them in its current axes. Without pyplot figures are made apart from it: no window, no
+global state, no display needed.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hitcurve._extras import needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from hitcurve import HitCurve, HitCurves
+
+__all__ = ["KINDS", "figure", "plot_curves"]
+
+KINDS = ("hits", "precision-recall", "roc", "enrichment")
+
+# Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
+# left out, for print. With the line styles they are told apart in grey too.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+_DASHES = ((5, 1.5), (1.2, 1.2), (6, 1.5, 1.2, 1.5), (8, 1.5, 1.2, 1.5, 1.2, 1.5))
+_STYLES: tuple[Any, ...] = ("-", *((0, dashes) for dashes in _DASHES))
+_GREY = "#777777"
+_REFERENCES = ("perfect order", "random order")
+
+# An axis is cut into so many columns; of the points in a column the first, the last, the lowest and the highest stay.
+_COLUMNS = 1000
+# Ranks at which a curve is looked at besides its corners, spread evenly and evenly in the logarithm: between two of
+# them precision departs from a straight line by less than 1e-5 of its value.
+_RANKS = 2500
+_BAND = 200  # places at which a band is looked at
+
+
+class _Kind(NamedTuple):
+    title: str
+    x: str
+    y: str
+    log_x: bool
+    log_y: bool
+
+
+_AXES = {
+    "hits": _Kind("Hit curve", "items from the top", "relevant items found", False, False),
+    "precision-recall": _Kind("Precision and recall", "recall", "precision", False, False),
+    "roc": _Kind("ROC", "false positive rate", "true positive rate", True, False),
+    "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True),
+}
+
+
+def plot_curves(
+    curves: Mapping[str, HitCurve],
+    kind: str = "hits",
+    *,
+    ax: Axes | None = None,
+    k: int | None = None,
+    band: float | None = None,
+    n_resamples: int = 1000,
+    rng: Any = None,
+) -> Axes:
+    """Draw hit curves, or what reads off them, into one picture.
+
+    Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
+    shaded. However many items there are, a line has at most 4,000 points: the axis is cut into 1,000 columns, and of
+    the points in a column the first, the last, the lowest and the highest are drawn, so that at any height the line is
+    less than 1/1000 of the axis from where it should be (Jugel et al. 2014, PVLDB 7:797).
+
+    Parameters
+    ----------
+    curves : mapping of str to HitCurve
+        The curves by the names in the legend; an empty name stays out of it.
+    kind : {"hits", "precision-recall", "roc", "enrichment"}
+        ``"hits"``: relevant items over items from the top, with the curves of a random and of a perfect order (Zhu
+        2004). ``"precision-recall"``: precision over recall going down the list. ``"roc"``: with a logarithmic axis of
+        false positive rates. ``"enrichment"``: enrichment factor over the share of the list, both logarithmic.
+    ax : matplotlib Axes, optional
+        Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
+        ``plt.savefig`` writes; else a new figure, which a notebook shows.
+    k : int, optional
+        Draw only the first k items.
+    band : float, optional
+        Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits and
+        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
+        of ``HitCurve.interval`` by bootstrap, of hits at rank 100 those of ``interval("Hits@100")``.
+    n_resamples : int
+        Bootstrap resamples for the bands.
+    rng : seed or numpy.random.Generator, optional
+        For the bands.
+
+    Returns
+    -------
+    matplotlib Axes
+        Its ``figure`` has ``savefig``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, no curves, or a curve that has no such picture: no relevant item; for ROC also nothing but
+        relevant items; for ROC and enrichment also relevant items that were never retrieved.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curve = hc.HitCurve([1, 0, 1, 0, 0, 0], [6, 5, 4, 4, 2, 1])
+    >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
+    'precision'
+    """
+    return _drawn(curves, kind, ax, k, None if band is None else (band, n_resamples, rng), {})
+
+
+def _drawn(
+    curves: Mapping[str, HitCurve],
+    kind: str,
+    ax: Axes | None,
+    k: int | None,
+    band: tuple[float, int, Any] | None,
+    shades: Mapping[str, Any],
+) -> Axes:
+    """`plot_curves`, where bands may have been made beforehand."""
+    _check(curves, kind, k)
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if ax is None and pyplot is not None:
+        ax = pyplot.gca()
+    own = ax is None
+    if ax is None:
+        whole = _figure((6.0, 4.8))
+        ax = whole.add_subplot()
+        ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
+    axes = _AXES[kind]
+    limits = _limits(curves, kind, k)
+    if band is not None:
+        level, n_resamples, rng = band
+        shades = bands(curves, (kind,), level=level, k=k, n_resamples=n_resamples, rng=rng)[kind]
+    drawn = [line.get_label() for line in ax.get_lines()]
+    _references(ax, curves, kind, limits, drawn)
+    for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
+        colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
+        if name in shades:
+            x, low, high = shades[name]
+            ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5)
+        region = tie_region(curve, kind, limits)
+        if region is not None:
+            # Closed along the edge, or a narrow region would not be seen.
+            ax.fill(*region, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
+        x, y = drawn_points(curve, kind, limits)
+        # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
+        label = f"\u200b{name}" if name.startswith("_") else name or None
+        ax.plot(x, y, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
+    _dress(ax, axes, kind, limits)
+    if own:
+        _legend_below(ax.figure)  # type: ignore[arg-type]
+    else:
+        ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
+    return ax
+
+
+def figure(
+    curves: Mapping[str, HitCurve],
+    kinds: tuple[str, ...] = KINDS,
+    *,
+    title: str = "",
+    band: float | None = None,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    workers: int = 1,
+) -> Figure:
+    """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
+    columns = min(len(kinds), 2)
+    rows = -(-len(kinds) // columns)
+    whole = _figure((5.2 * columns, 4.0 * rows + 0.5))
+    if title:
+        whole.suptitle(title, fontsize=11)
+    shades: Mapping[str, Any] = {}
+    if band is not None:
+        for kind in kinds:
+            _check(curves, kind, None)
+        shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
+    for at, kind in enumerate(kinds):
+        ax = whole.add_subplot(rows, columns, at + 1)
+        _drawn(curves, kind, ax, None, None, shades.get(kind, {}))
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+    _legend_below(whole)
+    return whole
+
+
+def _legend_below(whole: Figure) -> None:
+    found: dict[str, Any] = {}
+    for ax in whole.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    columns = 4 if whole.get_figwidth() > 8 else 3
+    whole.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(len(found), columns),
+                 frameon=False, fontsize=9, handlelength=2.6)  # fmt: skip
+
+
+def _png(whole: Figure) -> bytes:
+    out = io.BytesIO()
+    whole.savefig(out, format="png")
+    return out.getvalue()
+
+
+def _figure(size: tuple[float, float]) -> Figure:
+    whole: Figure = needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
+    # A notebook asks it for its picture: only pyplot would tell how figures are shown.
+    whole._repr_png_ = partial(_png, whole)  # type: ignore[attr-defined]
+    return whole
+
+
+def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
+    from hitcurve import HitCurve
+
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(map(repr, KINDS))}")
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"curves must be a mapping of names to HitCurve, got {type(curves).__name__}")
+    if not curves:
+        raise ValueError("curves is empty: there is nothing to draw")
+    if k is not None and k < 1:
+        raise ValueError(f"k is {k}: at least one item must be drawn")
+    for name, curve in curves.items():
+        if not isinstance(curve, HitCurve):
+            raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")
+        if not curve.num_hits:
+            raise ValueError(f"curves[{name!r}] has no relevant item: there is nothing to draw")
+        if kind in ("roc", "enrichment"):
+            # An error if relevant items lack a rank.
+            curve.roc_curve(ties="threshold" if curve.weighted else "expected")
+        if kind == "roc" and not curve.num_relevant < curve.num_items:
+            raise ValueError(f"curves[{name!r}] has nothing but relevant items: there is no false positive rate")
+
+
+class Limits(NamedTuple):
+    """The part of the axes that is drawn: shares of the axis are taken of it."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+    items: float
+    """The last rank drawn."""
+
+
+def _limits(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> Limits:
+    items = max(curve.num_items for curve in curves.values())
+    last = items if k is None else min(k, items)
+    if kind == "hits":
+        most = max(float(np.interp(last, *_corners(curve, "expected"))) for curve in curves.values())
+        if k is None or last >= max(curve.num_relevant for curve in curves.values()):
+            most = max(curve.num_relevant for curve in curves.values())
+        return Limits(0.0, last, 0.0, most * 1.04, last)
+    if kind == "precision-recall":
+        return Limits(0.0, 1.0, 0.0, 1.02, last)
+    if kind == "roc":
+        # From the rate of one false positive, but never more than four decades.
+        negatives = max(curve.num_items - curve.num_relevant for curve in curves.values())
+        return Limits(min(max(1e-4, 1 / negatives), 0.1), 1.0, 0.0, 1.02, last)
+    most = max(curve.num_items / curve.num_relevant for curve in curves.values())
+    return Limits(min(max(1e-5, 1 / items), 0.1), last / items if last > 1 else 1.0, 0.5, most * 1.3, last)
+
+
+def _corners(curve: HitCurve, ties: str) -> Any:
+    return curve.hit_curve(ties="threshold" if curve.weighted else ties)  # type: ignore[arg-type]
+
+
+def _path(curve: HitCurve, kind: str, ties: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Items and hits going down the list: the corners, and between them as many ranks as a bent picture needs."""
+    corners = _corners(curve, ties)
+    items, hits = corners.items.astype(np.float64), corners.hits.astype(np.float64)
+    total, last = float(items[-1]), min(float(limits.items), float(items[-1]))
+    ranks = [items[items <= last], [last]]
+    if kind != "hits":
+        ranks += [np.geomspace(1, last, _RANKS), np.linspace(min(1.0, last), last, _RANKS)]
+    if kind == "roc":
+        # Where the rate of false positives passes even steps of its logarithm, also inside a group.
+        negatives = total - float(curve.num_relevant)
+        rates = np.geomspace(limits.left, 1, _RANKS) * negatives
+        ranks.append(np.interp(rates, items - hits, items))
+    x = np.concatenate(ranks)
+    # A false positive rate may lie between two ranks; precision and enrichment begin with the first item.
+    x = np.unique(x if kind in ("hits", "roc") else np.rint(x))
+    x = x[(x <= last) & (x >= (1 if kind in ("precision-recall", "enrichment") else 0))]
+    return x, np.interp(x, items, hits)
+
+
+def _converted(curve: HitCurve, kind: str, x: Any, h: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """From items and hits to what the axes show."""
+    relevant, items = curve.num_relevant, curve.num_items
+    if kind == "hits":
+        return x, h
+    if kind == "precision-recall":
+        return h / relevant, h / x
+    if kind == "roc":
+        return (x - h) / (items - relevant), h / relevant
+    return x / items, h / x * (items / relevant)
+
+
+def drawn_points(
+    curve: HitCurve, kind: str, limits: Limits, ties: str = "expected"
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The points of the line, thinned."""
+    x, y = _converted(curve, kind, *_path(curve, kind, ties, limits))
+    if _AXES[kind].log_x:
+        # What lies left of the axis is drawn on its edge.
+        x = np.maximum(x, limits.left)
+    if _AXES[kind].log_y:
+        x, y = x[y > 0], y[y > 0]
+    return thinned(x, y, limits, _AXES[kind].log_x)
+
+
+def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The points of a line, x never falling, that are drawn: of those in a column the first, last, lowest, highest.
+
+    A point that is left out has its height between the lowest and the highest of its column, which are drawn, and the
+    line from column to column joins neighbours: so the line passes at its height within the column.
+    """
+    if len(x) <= 4 * _COLUMNS:
+        return x, y
+    place = np.log(x / limits.left) / np.log(limits.right / limits.left) if log_x else x / limits.right
+    column = np.floor(place * _COLUMNS)
+    begins = np.append(True, column[1:] != column[:-1])
+    starts = np.flatnonzero(begins)
+    which = np.cumsum(begins) - 1
+    keep = begins | np.append(begins[1:], True)
+    for extreme in (np.minimum, np.maximum):
+        hit = np.flatnonzero(y == extreme.reduceat(y, starts)[which])
+        keep[hit[np.append(True, which[hit[1:]] != which[hit[:-1]])]] = True
+    return x[keep], y[keep]
+
+
+def bands(
+    curves: Mapping[str, HitCurve],
+    kinds: tuple[str, ...],
+    *,
+    level: float,
+    k: int | None = None,
+    n_resamples: int,
+    rng: Any,
+    workers: int = 1,
+) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
+    """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
+    from hitcurve.statistics.intervals import check_count, check_plain, curve_blocks, quantiles
+
+    count = check_count(n_resamples, "n_resamples")
+    limits = {kind: _limits(curves, kind, k) for kind in kinds}
+    found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
+    for name, curve in curves.items():
+        check_plain(curve, "band")
+        places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
+
+        def read(block: HitCurves, places: dict[str, Any] = places) -> Any:
+            drawn = [(one, one.hit_curve()) for one in block]
+            return [[_height(one, kind, at, corners) for one, corners in drawn] for kind, at in places.items()]
+
+        for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
+            ends = [quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]
+            low, high = np.array(ends).T
+            if _AXES[kind].log_y:
+                low, high = np.maximum(low, limits[kind].bottom), np.maximum(high, limits[kind].bottom)
+            found[kind][name] = places[kind], low, high
+    return found
+
+
+def _places(curve: HitCurve, kind: str, limits: Limits) -> NDArray[Any]:
+    """Where on its axis a band is looked at."""
+    if kind == "hits":
+        return np.linspace(0, min(limits.items, curve.num_items), _BAND)
+    if kind == "precision-recall":
+        return np.linspace(1 / _BAND, 1, _BAND)
+    if kind == "roc":
+        return np.geomspace(limits.left, 1, _BAND)
+    return np.unique(np.rint(np.geomspace(1, min(limits.items, curve.num_items), _BAND))) / curve.num_items
+
+
+def _height(curve: HitCurve, kind: str, place: NDArray[Any], corners: Any) -> NDArray[Any]:
+    """The curve at these places; NaN where it is undefined."""
+    items, hits, relevant = corners.items, corners.hits, curve.num_relevant
+    if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
+        return np.full(place.shape, np.nan)
+    height: NDArray[Any]
+    if kind == "hits":
+        height = np.interp(place, items, hits)
+    elif kind == "precision-recall":
+        # Where the recall is first reached; what was never retrieved is never reached.
+        reached = place * relevant <= hits[-1]
+        wanted = place * relevant
+        end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)
+        share = (wanted - hits[end - 1]) / np.maximum(hits[end] - hits[end - 1], 1)
+        at = items[end - 1] + share * (items[end] - items[end - 1])
+        height = np.where(reached, wanted / at, np.nan)
+    elif kind == "roc":
+        height = np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
+    else:
+        height = np.interp(place * curve.num_items, items, hits) / (place * relevant)
+    return height
+
+
+def tie_region(curve: HitCurve, kind: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """The outline of what lies between the worst and the best order of tied items; None if no order matters."""
+    if curve.weighted or not np.any((curve.tied > 1) & (curve.hits < curve.tied)):
+        return None
+    best_x, best_y = drawn_points(curve, kind, limits, "best")
+    worst_x, worst_y = drawn_points(curve, kind, limits, "worst")
+    return np.concatenate([best_x, worst_x[::-1]]), np.concatenate([best_y, worst_y[::-1]])
+
+
+def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Limits, drawn: list[Any]) -> None:
+    """A random and a perfect order, where all curves have the same, and none is drawn yet."""
+    sizes = {(curve.num_items, curve.num_relevant) for curve in curves.values()}
+    if len(sizes) > 1:
+        return
+    ((items, relevant),) = sizes
+    lines: dict[str, tuple[Any, Any]] = {}
+    if kind == "hits":
+        lines["perfect order"] = ([0, relevant, max(items, relevant)], [0, relevant, relevant])
+        lines["random order"] = ([0, items], [0, relevant])
+    elif kind == "precision-recall":
+        lines["random order"] = ([0, 1], [relevant / items] * 2)
+    elif kind == "roc":
+        rates = np.geomspace(limits.left, 1, 200)
+        lines["random order"] = (rates, rates)
+    else:
+        shares = np.geomspace(limits.left, limits.right, 200)
+        lines["perfect order"] = (shares, np.minimum(relevant / items, shares) / shares * (items / relevant))
+        lines["random order"] = ([limits.left, limits.right], [1, 1])
+    for name, (x, y) in lines.items():
+        if name in drawn:
+            continue
+        style = ":" if name == "random order" else "-"
+        ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
+
+
+def _dress(ax: Axes, axes: _Kind, kind: str, limits: Limits) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    ax.set_title(axes.title, fontsize=10)
+    ax.set_xlabel(axes.x)
+    ax.set_ylabel(axes.y)
+    # Said in both cases: the current axes may hold an earlier picture.
+    ax.set_xscale("log" if axes.log_x else "linear")
+    ax.set_yscale("log" if axes.log_y else "linear")
+    if axes.log_y:
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if kind == "enrichment":
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    elif kind == "hits":
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: _count(value)))
+    ax.set_xlim(limits.left, limits.right)
+    ax.set_ylim(limits.bottom, limits.top)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
+    ax.set_axisbelow(True)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.6g}" if value < 1e6 else f"{value / 1e6:g} M"

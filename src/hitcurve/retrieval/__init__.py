@@ -1,0 +1,1 @@
+"""Runs and judgments: TREC files, dicts and tables in, values per query out."""

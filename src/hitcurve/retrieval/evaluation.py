@@ -1,0 +1,1038 @@
+"""Retrieval evaluation: qrels and runs in, values per query and means out."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from hitcurve._extras import needed
+from hitcurve._ranking import checked_unmasked, checked_whole, unchanged
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure
+from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval.runs import Judged, Qrels, Run
+from hitcurve.retrieval.trec_eval import expand
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Evaluation", "Qrels", "Run", "TieBand", "evaluate", "read_qrels", "read_run"]
+
+TIES = ("docid", "expected", "worst", "best", "order", "rank")
+_QUERY = ("query_id", "qid", "q_id")
+_DOC = ("doc_id", "docno", "docid")
+_BEYOND = 2**62
+_PIECE = 1 << 20  # bytes of a file read at once
+_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, xz, bzip2, zstd
+_LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
+
+
+class TieBand(NamedTuple):
+    """What ties among the scores of a run leave open in a mean: `worst` .. `best`, and the mean over all orders."""
+
+    worst: float
+    expected: float
+    """NaN where the measure has no expected value. Bounds are NaN where they cannot be computed."""
+    best: float
+    value: float
+    """With the rule of the evaluation."""
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+
+
+def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
+    """Read relevance judgments.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC qrels file: query, iteration, document and relevance, separated by any mix of blanks and tabs; empty
+        lines and lines that begin with # are passed over. It may be compressed (gzip, bzip2, xz; zstd with pyarrow);
+        ``"-"`` is standard input. Or a Parquet file or a data frame (pandas, polars, pyarrow, or a dict of arrays) with
+        columns ``query_id, doc_id, relevance``; or ``{query: {document: relevance}}``. Ids are text or integers.
+    strict : bool, default True
+        False reads what trec_eval reads: a relevance that is no whole number counts as the whole number it begins
+        with, 0 if there is none. A warning says how often.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a relevance that is no whole number, a document twice for a
+        query; no judgments at all.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
+    Qrels('qrels': 1 queries, 2 judgments)
+    """
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Qrels.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
+        source = _parquet(source)
+    else:
+        name = "qrels"
+    starts, names, docs, values, _ = _columns(source, ("relevance", "label", "rel"), name)
+    whole = np.trunc(values)
+    if strict and not np.array_equal(whole, values):
+        row = int(np.flatnonzero(whole != values)[0])
+        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}: it must be a whole number")
+    if not (np.abs(whole) <= 1e9).all():
+        row = int(np.flatnonzero(~(np.abs(whole) <= 1e9))[0])
+        raise ValueError(
+            f"{name}: the relevance in row {row} is {values[row]:.0f}: it must lie from -1000000000 to 1000000000"
+        )
+    passed = int((whole != values).sum())
+    if passed:
+        _warn([f"{name}: {passed} relevances that are no whole numbers: cut off to whole ones"])
+    return Qrels.from_columns(starts, names, docs, whole, name)
+
+
+def read_run(source: Any, *, strict: bool = True) -> Run:
+    """Read a run: the documents that a system retrieved, with their scores.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
+        `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
+    strict : bool, default True
+        False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
+        0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
+        are errors always.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a score that is no number, NaN or beyond a double, a document
+        twice in a query. A file that changes while it is read.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
+    Run('run': 1 queries, 2 documents)
+    """
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        with _opened(source) as (name, text):
+            if text is not None:
+                found = Run.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
+        source = _parquet(source)
+    else:
+        name = "run"
+    starts, names, docs, values, ranks = _columns(source, ("score",), name)
+    return Run.from_columns(starts, names, docs, values, name, ranks)
+
+
+def _warn(notes: Sequence[str]) -> None:
+    for note in notes:
+        warnings.warn(note, stacklevel=4)
+
+
+class _File:
+    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
+
+    def __init__(self, name: str) -> None:
+        import stat
+
+        self.name = name
+        self.file = open(name, "rb", 0)  # noqa: SIM115 - closed by `_opened`
+        self.state = self._state()
+        self.regular = stat.S_ISREG(os.fstat(self.file.fileno()).st_mode) and self.state[0] > 0
+        self.room = bytearray(_PIECE if self.regular else 0)
+        self.held = self.place = 0
+
+    def _state(self) -> tuple[int, int]:
+        """What differs once the file was written to."""
+        state = os.fstat(self.file.fileno())
+        return state.st_size, state.st_mtime_ns
+
+    def _check(self, some: Any) -> None:
+        if self.regular and (not some or self._state() != self.state):
+            raise ValueError(f"{self.name}: changed while it was read")
+
+    def head(self) -> bytes:
+        """The bytes that tell its form; none of what is no regular file, and can be read but once."""
+        head = self.file.read(6) if self.regular else b""
+        if self.regular:
+            self.file.seek(0)
+        return head
+
+    def read(self) -> bytes:
+        """All of it."""
+        if self.regular:
+            self.file.seek(0)
+        text = self.file.readall()
+        self._check(text)
+        return text
+
+    def more(self, done: int) -> tuple[memoryview, bool]:
+        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
+        tail = self.held - done
+        room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
+        room[:tail] = self.room[done : self.held]
+        self.room, self.held = room, tail
+        while self.held < len(room) and self.place < self.state[0]:
+            got = self.file.readinto(memoryview(room)[self.held :])
+            self._check(got)
+            self.held += got
+            self.place += got
+        last = self.place >= self.state[0]
+        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], pieces: bool = False) -> Iterator[tuple[str, Any]]:
+    """Name and text of a file, decompressed if need be; None for Parquet. With `pieces` a plain one as a `_File`."""
+    import sys
+
+    name = os.fspath(path)
+    if name == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed")
+        yield "standard input", _plain(sys.stdin.buffer.read(), "standard input")
+        return
+    source = _File(name)
+    with source.file:
+        head = source.head()
+        if pieces and source.regular and not head.startswith((b"PAR1", *_PACKED)):
+            yield name, source
+            return
+        text = head if head[:4] == b"PAR1" else source.read()
+        yield name, None if text[:4] == b"PAR1" else _plain(text, name)
+
+
+def _plain(text: bytes, name: str) -> Any:
+    if not text.startswith(_PACKED):
+        return text
+    if text.startswith(_PACKED[0]):
+        import gzip
+
+        opened: Any = gzip
+    elif text.startswith(_PACKED[1]):
+        import lzma
+
+        opened = lzma
+    elif text.startswith(_PACKED[2]):
+        import bz2
+
+        opened = bz2
+    else:
+        pyarrow = needed("pyarrow", f"{name}: zstd")
+        return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
+    try:
+        return opened.decompress(text)
+    except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
+        raise ValueError(f"{name}: cannot be decompressed: {error}") from None
+
+
+def _parquet(path: str | os.PathLike[str]) -> Any:
+    return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
+
+
+def _columns(
+    source: Any, value_names: tuple[str, ...], name: str
+) -> tuple[NDArray[np.int64], list[str], Any, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Where each query begins, the queries' names, documents (texts or integers), values, ranks."""
+    if isinstance(source, Mapping) and not _is_columns(source):
+        return *_nested(source, name), None
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # of polars
+    query = _column(source, _QUERY, name, ids=True)
+    docs = _column(source, _DOC, name, ids=True)
+    values = _numbers(_column(source, value_names, name), value_names[0], name)
+    ranks = _column(source, ("rank",), name, missing_ok=True)
+    if not len(query) == len(docs) == len(values):
+        raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
+    if ranks is not None and len(ranks) != len(docs):
+        raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
+    starts: Any
+    if isinstance(query, list):
+        starts, names = _trec.segments(_texts(query, "query", name))
+    else:
+        starts = np.flatnonzero(query[1:] != query[:-1]) + 1
+        starts = np.concatenate([[0], starts]) if len(query) else starts
+        names = [str(one) for one in query[starts].tolist()]
+    names = [_text(one) if isinstance(one, bytes) else one for one in names]
+    if isinstance(docs, list):
+        docs = _texts(docs, "document", name)
+    return (
+        np.asarray(starts, dtype=np.int64),
+        names,
+        docs,
+        values,
+        None if ranks is None else _numbers(ranks, "rank", name),
+    )
+
+
+def _is_columns(source: Mapping[Any, Any]) -> bool:
+    return any(key in source for key in _QUERY) and not any(
+        isinstance(source[key], Mapping) for key in _QUERY if key in source
+    )
+
+
+def _nested(
+    source: Mapping[Any, Mapping[Any, Any]], name: str
+) -> tuple[NDArray[np.int64], list[str], list[str], NDArray[np.float64]]:
+    starts: list[int] = []
+    names: list[str] = []
+    docs: list[Any] = []
+    values: list[Any] = []
+    for query, found in source.items():
+        if not isinstance(found, Mapping):
+            raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
+        starts.append(len(docs))
+        names.append(_id(query, name))
+        docs.extend(found)
+        values.extend(found.values())
+    if len(set(names)) < len(names):
+        twice = next(one for i, one in enumerate(names) if one in names[:i])
+        raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
+    if not all(map(str.__instancecheck__, docs)):
+        docs = [_id(one, name) for one in docs]
+    return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name)
+
+
+def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
+    """A column of ids as texts, unless it holds numbers beside texts: the number 1 and the text 1 would become one."""
+    text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
+    if all(text):
+        return ids
+    names = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in ids]
+    if any(text):
+        row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
+        raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
+                        "whole numbers, not both")
+    return names
+
+
+def _id(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"{name}: an id is {value!r}: ids are strings or whole numbers")
+
+
+def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
+    """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
+    listed = source.keys() if isinstance(source, Mapping) else getattr(source, "column_names", None)
+    if listed is None:
+        listed = getattr(source, "columns", None)
+    if listed is None:
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
+    found = next((one for one in names if one in list(listed)), None)
+    if found is None:
+        if missing_ok:
+            return None
+        raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
+    column = source[found]
+    if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
+        raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
+    for convert in ("to_numpy",):
+        if hasattr(column, convert):
+            kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+            text = any(word in kind for word in ("str", "utf8", "object", "categor", "dictionary", "cat"))
+            if text:
+                column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+            else:
+                column = column.to_numpy()
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
+        if column.dtype.kind in "iu":
+            if column.dtype.kind == "u" and column.size and int(column.max()) > np.iinfo(np.int64).max:
+                return [str(one) for one in column.tolist()]
+            return np.ascontiguousarray(column, dtype=np.int64)
+        if column.dtype.kind == "f" and not ids:
+            return column
+        column = column.tolist()
+    try:
+        column = list(column)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
+    for row, value in enumerate(column):
+        try:
+            empty = value is None or value is np.ma.masked or bool(value != value)
+        except TypeError:  # of pandas: what its NA is equal to is not known either
+            empty = True
+        if empty:
+            raise ValueError(f"{name}: column {found!r} is empty in row {row}")
+    if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return [int(one) for one in column]
+    return column
+
+
+def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+    checked_unmasked(values, f"{name}: a {what}")
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" and len(array):
+        for row, value in enumerate(values):
+            if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
+                raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
+        try:
+            array = np.array([float(value) for value in values])
+        except OverflowError:
+            raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
+    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
+        for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
+            if isinstance(value, (int, np.integer)) and int(number) != value:
+                raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
+    if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
+        kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
+        raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+# ----------------------------------------------------------------------------------------------------------- evaluation
+
+
+class Evaluation:
+    """A run measured. Made by `evaluate`.
+
+    Attributes
+    ----------
+    name : str
+        The tag of the run.
+    query_ids : list of str
+        The queries that count, in the order of their bytes.
+    values : dict of str to float64 array
+        By canonical measure name, a value for each query; NaN where a query has none.
+    means : dict of str to float
+        Over the queries that have a value: the arithmetic mean, the geometric one for GMAP and GMBpref, the sum for
+        counts.
+    counts : dict of str to int
+        ``queries``: those that count. ``missing``: judged, but not in the run. ``extra``: in the run, but not judged.
+        ``empty``: without a relevant document. ``retrieved``, ``judged``: documents of the run, and those judged.
+    definitions : dict of str to str
+        What each measure is, and how ties, levels, unjudged documents and missing queries were read.
+    missing, extra : list of str
+        The queries counted so.
+    notes : list of str
+        What ``strict=False`` let pass.
+    ties : str
+        The rule by which it was ranked.
+    band, tables : callable
+        Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        query_ids: list[str],
+        values: dict[str, NDArray[np.float64]],
+        means: dict[str, float],
+        counts: dict[str, int],
+        definitions: dict[str, str],
+        notes: list[str],
+        band: Callable[[], dict[str, TieBand]],
+        ties: str,
+        missing: list[str],
+        extra: list[str],
+        tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]],
+    ) -> None:
+        self.name = name
+        self.query_ids = query_ids
+        self.values = values
+        self.means = means
+        self.counts = counts
+        self.definitions = definitions
+        self.notes = notes
+        self.ties = ties
+        self.missing = missing
+        self.extra = extra
+        self._band = band
+        self._tables = tables
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from functools import partial
+
+        self.__dict__ |= {**state, "_band": partial(dict, state["_band"]), "_tables": partial(list, state["_tables"])}
+
+    def tie_report(self) -> dict[str, TieBand]:
+        """For each measure, the mean with all ties at their worst, their expected value, and their best.
+
+        Measures that ties do not touch are left out; so is everything if the run was read with ``ties="order"`` or
+        ``"rank"``, where there are none, or with ``depth=``.
+
+        Returns
+        -------
+        dict of str to TieBand
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> band = found.tie_report()["AP"]
+        >>> band.worst, band.best
+        (0.5, 1.0)
+        """
+        return self._band()
+
+    def level_strings(self, length: int = 10) -> list[str]:
+        """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
+
+        With ``depth=`` and ``judged_only=`` these are the first of those that the measures look at.
+        Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
+
+        Parameters
+        ----------
+        length : int
+            How many documents.
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.level_strings()
+        ['01']
+        """
+        found = []
+        for retrieved, table in self._tables():
+            marks = {rank: ">" if level > 9 else str(level) if level >= 0 else "." for rank, _, _, level in table}
+            found.append("".join(marks.get(rank, "-") for rank in range(1, min(length, retrieved) + 1)))
+        return found
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {self._shown()})"
+
+    def _shown(self) -> str:
+        return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+
+    def _columns(self) -> dict[str, Any]:
+        """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
+        texts = [query.encode("utf-8", "surrogateescape") for query in self.query_ids]
+        return {"query_id": [text.decode("utf-8", "backslashreplace") for text in texts], **self.values}
+
+    def to_pandas(self) -> Any:
+        """The values as a pandas.DataFrame, a row for each query.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_pandas().shape
+        (1, 2)
+        """
+        return needed("pandas", "to_pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The values as a polars.DataFrame, a row for each query.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_polars().shape
+        (1, 2)
+        """
+        return needed("polars", "to_polars").DataFrame(self._columns())
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain dicts, lists, strings and numbers; None where there is no value.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_dict()["queries"]
+        {'q': {'AP': 0.5}}
+        """
+        return {
+            "name": self.name,
+            "ties": self.ties,
+            "means": {name: _or_none(mean) for name, mean in self.means.items()},
+            "queries": {
+                query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
+                for i, query in enumerate(self.query_ids)
+            },
+            "counts": self.counts,
+            "definitions": self.definitions,
+            "notes": self.notes,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> import json
+        >>> json.loads(found.to_json())["means"]
+        {'AP': 0.5}
+        """
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def _or_none(value: float) -> float | None:
+    return None if value != value else value
+
+
+class _Rules(NamedTuple):
+    ties: str
+    scores: str
+    missing: str
+    extra: str
+    empty: str
+    judged_only: bool
+    rel: int
+    depth: int
+    strict: bool
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: list[Any] | tuple[Any, ...],
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> list[Evaluation]: ...
+@overload
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    scores: str = ...,
+    missing: str = ...,
+    extra: str = ...,
+    empty: str = ...,
+    judged_only: bool = ...,
+    rel: int = ...,
+    depth: int | None = ...,
+    strict: bool = ...,
+    workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Evaluation: ...
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG@10", "P@10"),
+    *,
+    ties: str = "docid",
+    scores: str = "float64",
+    missing: str = "zero",
+    extra: str = "skip",
+    empty: str = "zero",
+    judged_only: bool = False,
+    rel: int = 1,
+    depth: int | None = None,
+    strict: bool = True,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation | list[Evaluation]:
+    """Measure a run, or a list of runs, against relevance judgments.
+
+    Parameters
+    ----------
+    qrels, run
+        Whatever `read_qrels` and `read_run` take, or what they return. A list of runs is measured one by one (on
+        `workers` threads), with the qrels read once.
+    measures : name, Measure, or several
+        Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
+        trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
+    ties : {"docid", "expected", "worst", "best", "order", "rank"}
+        How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders,
+        as the measure counts gains (the best value of Unjudged and RBPResid is the least). ``"order"``: all documents
+        in the order of the file, ``"rank"``: by the rank column, whatever their scores.
+    scores : {"float64", "float32"}
+        ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
+    missing : {"zero", "skip", "raise"}
+        Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
+    extra : {"skip", "raise"}
+        Queries of the run that have no judgments.
+    empty : {"zero", "skip", "raise"}
+        Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
+    judged_only : bool
+        Take documents without a judgment out of the ranking first, rather than count them as not relevant.
+    rel : int
+        The lowest level that is relevant, for measures that do not name one (``rel=2``) or use the levels themselves.
+    depth : int, optional
+        Only the first so many documents of each query, ties resolved by id, file order or rank.
+    strict : bool
+        See `read_run`.
+    workers : int
+        Threads, for a list of runs; -1 for all cores, and never more than there are.
+    progress : callable, optional
+        Called with the number of bytes read of a run's file, now and then.
+
+    Returns
+    -------
+    Evaluation, or a list of them for a list of runs
+
+    Raises
+    ------
+    ValueError
+        Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
+        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
+        have no query in common.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}
+    >>> found = hc.evaluate(qrels, run, ["AP", "nDCG@10"])
+    >>> round(found.means["AP"], 4), round(found.means["nDCG@10"], 4)
+    (0.5833, 0.6199)
+    >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
+    {'AP': 0.75}
+    """
+    # Beyond 2**62 there is neither a level nor a rank.
+    level = max(-_BEYOND, min(checked_whole(rel, "rel"), _BEYOND))
+    limit = -1 if depth is None else min(checked_whole(depth, "depth"), _BEYOND)
+    if depth is not None and limit < 1:
+        raise ValueError(f"depth is {depth}: it must be at least 1")
+    rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), level, limit, bool(strict))
+    _check(rules)
+    asked = resolve(measures)
+    judgments = read_qrels(qrels, strict=strict)
+    if not isinstance(run, (list, tuple)):
+        return _evaluate(judgments, run, asked, rules, progress)
+    threads = min(check_workers(workers), len(run))
+    if threads <= 1:
+        return [_evaluate(judgments, one, asked, rules, progress) for one in run]
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _check(rules: _Rules) -> None:
+    allowed = {
+        "ties": TIES,
+        "scores": ("float64", "float32"),
+        "missing": ("zero", "skip", "raise"),
+        "extra": ("skip", "raise"),
+        "empty": ("zero", "skip", "raise"),
+    }
+    for option, values in allowed.items():
+        if getattr(rules, option) not in values:
+            raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
+    if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
+        raise ValueError(f"depth={rules.depth} needs ranks, and ties={rules.ties!r} resolves none")
+
+
+def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """The measures that names, sets and parameters of trec_eval stand for, each once."""
+    found: dict[str, Measure] = {}
+    for one in [measures] if isinstance(measures, (str, Measure)) else measures:
+        if not isinstance(one, (str, Measure)):
+            raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
+        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
+            if measure is None:
+                continue
+            if not measure.record.kernel:
+                raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
+            found.setdefault(measure.name, measure)
+    if not found:
+        raise ValueError("no measures")
+    return list(found.values())
+
+
+def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None] | None) -> Judged:
+    order = rules.ties if rules.ties in ("order", "rank") else "score"
+    single = rules.scores == "float32"
+    if isinstance(run, (str, os.PathLike)):
+        with _opened(run, pieces=True) as (name, text):
+            if text is not None:
+                found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
+                if found is None:  # lines of a query apart
+                    text = text.read() if isinstance(text, _File) else text
+                    found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
+                _warn(found.passed)
+                return found
+        run = _parquet(run)
+    if not isinstance(run, Run):
+        starts, names, docs, values, ranks = _columns(run, ("score",), "run")
+        plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
+        if plain and len(set(names)) == len(names):
+            ends = np.append(starts, len(docs))
+            return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
+        run = Run.from_columns(starts, names, docs, values, "run", ranks)
+    return _trec.judge(qrels, run, order, single)
+
+
+def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
+    """What the kernel is told of a measure."""
+    keywords = dict(measure.keywords)
+    kernel = measure.record.kernel
+    options: dict[str, Any] = {"kernel": kernel, "rel": rules.rel if measure.rel is None else measure.rel}
+    if "fraction" in keywords:
+        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
+    for name in ("k", "normalize", "interpolation", "levels"):
+        if name in keywords:
+            options[name] = keywords[name]
+    for name in ("beta", "p", "multiple"):
+        if name in keywords:
+            options["x"] = keywords[name]
+    if kernel == "SetF":
+        options.setdefault("x", 1.0)
+    if kernel == "SetP" and keywords.get("relative"):
+        options["kernel"] = "SetRelP"
+    if kernel == "NumRet" and measure.rel is not None:
+        options["kernel"] = "NumRelRet"
+    if kernel == "RBP":
+        options["scaled"] = measure.rel is None
+    if kernel in ("IPrec", "IPrecAvg"):
+        from fractions import Fraction
+
+        levels = keywords.get("at") or tuple(Fraction(i, 10) for i in range(11))
+        levels = (keywords["recall"],) if kernel == "IPrec" else levels
+        options["fractions"] = levels
+        options["values"] = tuple(float(level) for level in levels)
+    if kernel == "Utility":
+        options["values"] = keywords.get("weights", (1.0, -1.0, 0.0, 0.0))
+    if "gains" in keywords:
+        options["gains"] = dict(keywords["gains"])
+    options["exponential"] = keywords.get("dcg") == "exp-log2"
+    if top > 1023 and (kernel == "ERR" or options["exponential"]):
+        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
+    if kernel == "ERR":
+        options["top"] = float(keywords.get("top", 4))
+        if top > options["top"]:
+            raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
+    return options
+
+
+def _reading(measure: Measure, ties: str) -> str:
+    """How the kernel reads ties."""
+    ties = measure.ties or ties
+    if ties in ("docid", "order", "rank"):
+        return "ranks"
+    if not measure.record.ties:
+        return "ranks"
+    if ties not in measure.record.ties:
+        if ties == "expected":
+            raise ValueError(
+                f"{measure.name} has no expected value over ties in closed form; use best, worst or docid"
+            )
+        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
+    if ties == "threshold":
+        raise ValueError(f"{measure.name}: runs are not read with ties=threshold")
+    return ties
+
+
+def _values(
+    judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str
+) -> NDArray[np.float64]:
+    """A row of values for each measure, a column for each query of the qrels."""
+    top = judged.qrels.max_level
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for i, measure in enumerate(measures):
+        key = (_reading(measure, ties), measure.judged_only or rules.judged_only)
+        groups.setdefault(key, []).append(i)
+    found = np.empty((len(measures), len(judged.qrels)))
+    for (reading, judged_only), places in groups.items():
+        options = [_options(measures[i], rules, top) for i in places]
+        found[places] = _trec.measure(judged, options, reading, judged_only, rules.depth)
+    return found
+
+
+def _mean(values: NDArray[np.float64], how: str) -> float:
+    """One after the other, as trec_eval adds, so that the last bit agrees."""
+    values = values[~np.isnan(values)]
+    if how == "sum":
+        return float(values.sum())
+    if not len(values):
+        return float("nan")
+    if how == "geometric":  # numpy's own log and exp differ from C's in the last bit
+        values = np.array([math.log(max(value, _LEAST)) for value in values.tolist()])
+    mean = float(np.cumsum(values)[-1]) / len(values)
+    return math.exp(mean) if how == "geometric" else mean
+
+
+_MISSING = {
+    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
+    "skip": "judged queries that the run lacks are left out",
+    "raise": "no judged query is missing",
+}
+_TIES = {
+    "docid": "equal scores by document id, falling",
+    "expected": "the mean over all orders of equal scores",
+    "worst": "equal scores at their worst",
+    "best": "equal scores at their best",
+    "order": "in the order of the file",
+    "rank": "in the order of the rank column",
+}
+
+
+def _evaluate(
+    qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules, progress: Callable[[int], None] | None
+) -> Evaluation:
+    for measure in measures:
+        _reading(measure, rules.ties)
+    judged = _judge(qrels, run, rules, progress)
+    retrieved = judged.num_retrieved()
+    texts = judged.qrels.names.all_texts()
+    here = retrieved >= 0
+    if judged.others and not here.any():
+        raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
+    absent = [texts[i] for i in np.flatnonzero(~here)]
+    if absent and rules.missing == "raise":
+        raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
+    if judged.others and rules.extra == "raise":
+        raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
+    places: Any = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
+    places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
+    query_ids = [_text(texts[i]) for i in places]
+
+    levels = sorted({rules.rel if one.rel is None else one.rel for one in measures})
+    relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
+    num_relevant = dict(zip(levels, relevant, strict=True))
+    default = num_relevant.get(rules.rel)
+    if default is None:
+        default = _trec.measure(judged, [{"kernel": "NumRel", "rel": rules.rel}])[0]
+    empty = [texts[i] for i in places if default[i] == 0]
+    if empty and rules.empty == "raise":
+        raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
+
+    def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
+        found = _values(judged, of, rules, ties)
+        for row, query in np.argwhere(np.isnan(found)):
+            if ties == rules.ties:
+                raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
+                                 f"{_text(texts[query])!r} cannot be computed")
+            found[row] = np.nan
+        if rules.empty == "skip":
+            for row, measure in enumerate(of):
+                if measure.record.mean != "sum":
+                    none = num_relevant[rules.rel if measure.rel is None else measure.rel] == 0
+                    found[row, none] = np.nan
+        return {measure.name: np.ascontiguousarray(found[row, places]) for row, measure in enumerate(of)}
+
+    def means(found: dict[str, NDArray[np.float64]], of: Sequence[Measure]) -> dict[str, float]:
+        return {measure.name: _mean(found[measure.name], measure.record.mean) for measure in of}
+
+    found = values(rules.ties, measures)
+    own = means(found, measures)
+
+    def band() -> dict[str, TieBand]:
+        touched = [one for one in measures if one.record.ties and not one.ties]
+        if rules.ties in ("order", "rank") or rules.depth > 0 or not judged.ties or not touched:
+            return {}
+        expecting = [one for one in touched if "expected" in one.record.ties]
+        worst, best = (means(values(ties, touched), touched) for ties in ("worst", "best"))
+        expected = means(values("expected", expecting), expecting) if expecting else {}
+        return {
+            one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
+            for one in touched
+        }
+
+    def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+        """Documents retrieved and the rows of a query, as far as the measures look at them."""
+        number, rows = max(int(retrieved[i]), 0), judged.table(i)
+        if rules.depth > 0:
+            number, rows = min(number, rules.depth), [row for row in rows if row[0] <= rules.depth]
+        if rules.judged_only:
+            rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
+            number = len(rows)
+        return number, rows
+
+    shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
+    if rules.scores == "float32":
+        shared.append("scores in single precision")
+    if rules.judged_only:
+        shared.append("judged documents only")
+    if rules.empty == "skip":
+        shared.append("queries without relevant documents are left out")
+    return Evaluation(
+        name=judged.tag,
+        query_ids=query_ids,
+        values=found,
+        means=own,
+        counts={
+            "queries": len(query_ids),
+            "missing": len(absent),
+            "extra": len(judged.others),
+            "empty": len(empty),
+            "retrieved": int(retrieved[here].sum()),
+            "judged": judged.num_judged,
+        },
+        definitions={one.name: "; ".join([one.record.definition, *shared]) for one in measures},
+        notes=[*qrels.passed, *judged.passed],
+        band=band,
+        ties=rules.ties,
+        missing=[_text(one) for one in absent],
+        extra=[_text(one) for one in judged.others],
+        tables=lambda: [table(i) for i in places],
+    )
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _some(texts: Sequence[bytes]) -> str:
+    shown = ", ".join(repr(one.decode("utf-8", "backslashreplace")) for one in texts[:3])
+    return (f"query {shown}" if len(texts) == 1 else f"queries {shown}") + (
+        f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    )

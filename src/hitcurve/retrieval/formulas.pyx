@@ -1,0 +1,1080 @@
+"""Kernels that read measures off the judged documents of one query of a run.
+
+With ranks (ties resolved: by document id, file order, rank column, or at their best or worst) sums are taken term by
+term in the order of the ranks, as trec_eval does, so that the numbers agree to the last bit. Expected values over
+ties are those of `hitcurve._kernel.formulas` where the measure is binary, else of McSherry & Najork 2008.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from libc.math cimport NAN, exp2, log1p, log2, lround, pow
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from hitcurve._kernel cimport formulas as _read
+
+
+# -------------------------------------------------------------------------------------------------------------- memory
+
+cdef void free_room(Room* room) noexcept nogil:
+    PyMem_RawFree(room.rows)
+    PyMem_RawFree(room.numbers)
+    PyMem_RawFree(room.gains)
+    PyMem_RawFree(room.values)
+
+
+cdef bint room_for(void** memory, Py_ssize_t* size, Py_ssize_t wanted, size_t each) noexcept nogil:
+    cdef void* moved
+    if wanted <= size[0]:
+        return True
+    moved = PyMem_RawRealloc(memory[0], <size_t>(2 * wanted) * each)
+    if moved is NULL:
+        return False
+    memory[0] = moved
+    size[0] = 2 * wanted
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------- rows and readings
+
+cdef inline double key_of(const Asked* asked, int64_t level) noexcept nogil:
+    """What a measure orders tied documents by: gains of its own, or the level, which all others rise with."""
+    return gain_of(asked, level) if asked.num_gains > 0 else <double>level
+
+
+cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked) noexcept nogil:
+    """Orders the levels within a tie group; few are distinct, so a pass for each."""
+    cdef Py_ssize_t i, done = 0
+    cdef int64_t most
+    cdef double key, other
+    while done < n:
+        most = rows[done].level
+        key = key_of(asked, most)
+        for i in range(done + 1, n):
+            other = key_of(asked, rows[i].level)
+            if other > key if falling else other < key:
+                most = rows[i].level
+                key = other
+        for i in range(done, n):
+            if rows[i].level == most:
+                rows[i].level = rows[done].level
+                rows[done].level = most
+                done += 1
+
+
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading reading, bint judged_only,
+                  const Asked* asked, Room* room, Query* query) noexcept nogil:
+    """The rows of a query as a measure is to read them; False if there is no memory."""
+    cdef Py_ssize_t i, start, stop, m
+    cdef int64_t dropped = 0, kept
+    cdef bint first
+    cdef Row* own
+    query.rows = rows
+    query.num_rows = n
+    query.num_ret = num_ret
+    if not judged_only and (reading == READING_RANKS or reading == READING_EXPECTED):
+        return True
+    if not room_for(<void**>&room.rows, &room.rows_size, n + 1, sizeof(Row)):
+        return False
+    own = room.rows
+    if n > 0:  # or there may be no rows to point at
+        memcpy(own, rows, n * sizeof(Row))
+    query.rows = own
+    if judged_only:
+        m = 0
+        start = 0
+        while start < n:
+            stop = start
+            kept = 0
+            while stop < n and own[stop].above == own[start].above:
+                kept += own[stop].level >= 0
+                stop += 1
+            dropped = m
+            for i in range(start, stop):
+                if rows[i].level >= 0:
+                    own[m].rank = m + 1
+                    own[m].above = dropped
+                    own[m].tied = kept
+                    own[m].level = rows[i].level
+                    m += 1
+            start = stop
+        n = m
+        query.num_rows = n
+        query.num_ret = n
+    if reading == READING_BEST or reading == READING_WORST:
+        start = 0
+        while start < n:
+            stop = start + 1
+            while stop < n and own[stop].above == own[start].above:
+                stop += 1
+            if own[start].tied > 1:
+                sort_levels(own + start, stop - start, reading == READING_BEST, asked)
+                for i in range(start, stop):
+                    # Documents without a judgment have gain 0: above those of a negative one.
+                    first = reading == READING_BEST
+                    if asked.num_gains > 0 and gain_of(asked, own[i].level) < 0.0:
+                        first = not first
+                    if first:
+                        own[i].rank = own[i].above + 1 + i - start
+                    else:
+                        own[i].rank = own[i].above + own[i].tied + 1 - stop + i
+            start = stop
+    return True
+
+
+cdef inline int64_t count_from(const Query* query, int64_t level) noexcept nogil:
+    """Judgments of at least this level."""
+    cdef Py_ssize_t low = 0, high = query.num_judged, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if query.levels[middle] >= level:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline int64_t hits_to(const Query* query, int64_t rel, int64_t k) noexcept nogil:
+    """Relevant documents among the first k."""
+    cdef Py_ssize_t i
+    cdef int64_t hits = 0
+    for i in range(query.num_rows):
+        if query.rows[i].rank > k:
+            break
+        hits += query.rows[i].level >= rel
+    return hits
+
+
+cdef inline int64_t hits_in_all(const Query* query, int64_t rel) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t hits = 0
+    for i in range(query.num_rows):
+        hits += query.rows[i].level >= rel
+    return hits
+
+
+# ---------------------------------------------------------------------------------------------------- binary relevance
+
+cdef double average_precision(const Query* query, const Asked* asked, int64_t num_rel) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t seen = 0
+    cdef double total = 0.0
+    for i in range(query.num_rows):
+        if asked.k >= 0 and query.rows[i].rank > asked.k:
+            break
+        if query.rows[i].level >= asked.rel:
+            seen += 1
+            total += <double>seen / <double>query.rows[i].rank
+    if seen == 0:
+        return 0.0
+    if asked.norm == NORM_HITS:
+        return total / <double>seen
+    if asked.norm == NORM_MIN and asked.k >= 0:
+        return total / <double>min(asked.k, num_rel)
+    return total / <double>num_rel
+
+
+cdef double interpolated(const Query* query, int64_t rel, int64_t from_hit) noexcept nogil:
+    """The highest precision from this relevant document on; 0 if so many were not retrieved."""
+    cdef Py_ssize_t i
+    cdef int64_t hits = hits_in_all(query, rel)
+    cdef double precision, most = 0.0
+    if from_hit > hits:
+        return 0.0
+    for i in range(query.num_rows - 1, -1, -1):
+        if query.rows[i].level >= rel:
+            if hits < from_hit:
+                break
+            precision = <double>hits / <double>query.rows[i].rank
+            if precision > most:
+                most = precision
+            hits -= 1
+    return most
+
+
+cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noexcept nogil:
+    """The relevant document with which a recall level is reached."""
+    if asked.levels == LEVELS_TREC_EVAL_9:
+        return <int64_t>(asked.values[i] * <double>num_rel + 0.9)
+    if asked.levels == LEVELS_TREC_EVAL_10:
+        return lround(asked.values[i] * <double>num_rel)
+    return (asked.numerators[i] * num_rel + asked.denominators[i] - 1) // asked.denominators[i]
+
+
+cdef double interpolated_average(const Query* query, const Asked* asked, int64_t num_rel) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double total = 0.0
+    for i in range(asked.num_values - 1, -1, -1):  # from the highest level down, as trec_eval adds
+        total += interpolated(query, asked.rel, hit_at_level(asked, i, num_rel))
+    return total / <double>asked.num_values
+
+
+cdef double bpref(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t others = 0, all_others = count_from(query, 0) - num_rel
+    cdef double total = 0.0
+    for i in range(query.num_rows):
+        if query.rows[i].level < 0:
+            continue
+        if query.rows[i].level < rel:
+            others += 1
+        elif others > 0:
+            total += 1.0 - <double>min(others, num_rel) / <double>min(all_others, num_rel)
+        else:
+            total += 1.0
+    return total / <double>num_rel
+
+
+cdef double expected_bpref(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
+    """In a tie group with n judged others, a relevant one has 0, 1, ..., n of them before it, equally often."""
+    cdef Py_ssize_t start = 0, stop
+    cdef int64_t others = 0, all_others = count_from(query, 0) - num_rel, hits, more, j
+    cdef double total = 0.0, part
+    while start < query.num_rows:
+        stop = start
+        hits = more = 0
+        while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
+            hits += query.rows[stop].level >= max(rel, 0)
+            more += query.rows[stop].level >= 0 and query.rows[stop].level < rel
+            stop += 1
+        part = 0.0
+        if hits > 0:
+            for j in range(others, others + more + 1):
+                part += 1.0 if j == 0 else 1.0 - <double>min(j, num_rel) / <double>min(all_others, num_rel)
+            total += <double>hits * part / <double>(more + 1)
+        others += more
+        start = stop
+    return total / <double>num_rel
+
+
+cdef enum:
+    FAR_DOWN = 100000  # 1 / EPSILON
+
+cdef double EPSILON = 0.00001
+
+
+cdef inline double inferred_precision(int64_t rank, int64_t seen, int64_t others, int64_t unjudged) noexcept nogil:
+    """Of a relevant document below so many relevant, not relevant, and not judged documents of the pool."""
+    cdef double j = <double>(rank - 1)
+    if rank == 1:
+        return 1.0
+    return 1.0 / (j + 1.0) + (j / (j + 1.0)) * (<double>(seen + others + unjudged) / j) * (
+        (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON))
+
+
+cdef double inferred_ap(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    cdef int64_t seen = 0, others = 0, unjudged = 0
+    for i in range(query.num_rows):
+        if query.rows[i].level < 0:
+            unjudged += 1
+        elif query.rows[i].level < rel:
+            others += 1
+        else:
+            total += inferred_precision(query.rows[i].rank, seen, others, unjudged)
+            seen += 1
+    return total / <double>num_rel
+
+
+cdef inline double unjudged_slope(int64_t seen, int64_t others, int64_t outside) noexcept nogil:
+    """Below 0 if documents of the pool without a judgment raise the inferred precision of what they come before.
+
+    With u of them that is p + slope / (u + seen + others + outside + 1), p = (seen + e) / (seen + others + 2 e).
+    """
+    return 1.0 - (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON) * (<double>outside + 1.0)
+
+
+cdef double inferred_bound(const Query* query, int64_t rel, int64_t num_rel, Reading reading) noexcept nogil:
+    """The greatest or the least inferred AP over all orders of tied documents; NaN where these rules do not hold.
+
+    A document outside of the pool, and a judged other one, lower the inferred precision of all they come before, so
+    they go last or first. (Above FAR_DOWN the others do so: epsilon is too small to tell against the rank.) Those of
+    the pool without a judgment lower it for the first relevant documents and raise it for the rest, as the slope says,
+    which falls from one relevant document to the next. At best they therefore stand between the two; at worst some go
+    before all relevant ones and some after, and the sum falls, then rises with how many go before.
+    """
+    cdef double total = 0.0, slope, place
+    cdef Py_ssize_t start = 0, stop
+    cdef int64_t seen = 0, others = 0, unjudged = 0, hits, more_others, more, outside, i, low, high, middle, inside
+    while start < query.num_rows:
+        stop = start
+        hits = more_others = more = 0
+        while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
+            if query.rows[stop].level < 0:
+                more += 1
+            elif query.rows[stop].level < rel:
+                more_others += 1
+            else:
+                hits += 1
+            stop += 1
+        if hits > 0:
+            if unjudged == 0 and more_others > 0 and query.rows[start].above + query.rows[start].tied > FAR_DOWN:
+                return NAN
+            outside = query.rows[start].above - seen - others - unjudged
+            low = 0
+            if reading == READING_WORST:
+                outside += query.rows[start].tied - (stop - start)
+                others += more_others
+                high = more
+                while low < high:
+                    middle = (low + high) >> 1
+                    slope = 0.0
+                    for i in range(seen, seen + hits):
+                        place = <double>(1 + i + others + outside + unjudged + middle)
+                        slope += unjudged_slope(i, others, outside) / (place * (place + 1.0))
+                    if slope > 0.0:
+                        low = middle + 1
+                    else:
+                        high = middle
+            for i in range(seen, seen + hits):
+                inside = unjudged + low
+                if reading == READING_BEST and unjudged_slope(i, others, outside) < 0.0:
+                    inside = unjudged + more
+                total += inferred_precision(1 + i + others + outside + inside, i, others, inside)
+            if reading == READING_WORST:
+                others -= more_others
+        seen += hits
+        others += more_others
+        unjudged += more
+        start = stop
+    return total / <double>num_rel
+
+
+cdef double bin_g(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t seen = 0
+    cdef double total = 0.0
+    for i in range(query.num_rows):
+        if query.rows[i].level >= rel:
+            seen += 1
+            total += 1.0 / log2(<double>(2 + query.rows[i].rank - seen))
+    return total / <double>num_rel
+
+
+# ----------------------------------------------------------------------------------------------------- graded relevance
+
+cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
+    cdef Py_ssize_t i
+    if level < 0:
+        return 0.0
+    for i in range(asked.num_gains):
+        if asked.gain_levels[i] == level:
+            return asked.gains[i]
+    return exp2(<double>level) - 1.0 if asked.exponential else <double>level
+
+
+cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Room* room) noexcept nogil:
+    """All positive gains of the query, falling; how many, or -1 if there is no memory."""
+    cdef Py_ssize_t i, j, n = 0
+    cdef double gain
+    if not room_for(<void**>&room.gains, &room.gains_size, query.num_judged + 1, sizeof(double)):
+        return -1
+    for i in range(query.num_judged):
+        if query.levels[i] < 0:
+            break
+        gain = gain_of(asked, query.levels[i])
+        if gain <= 0.0:
+            continue
+        j = n
+        if n > 0 and gain > room.gains[n - 1]:  # only where gains do not rise with levels
+            while j > 0 and room.gains[j - 1] < gain:
+                room.gains[j] = room.gains[j - 1]
+                j -= 1
+        room.gains[j] = gain
+        n += 1
+    return n
+
+
+cdef double ndcg(const Query* query, const Asked* asked, Reading reading, const double* gains,
+                 Py_ssize_t n) noexcept nogil:
+    """`gains`: all n positive ones of the query, falling."""
+    cdef Py_ssize_t i, start = 0, stop
+    cdef int64_t last, rank
+    cdef double gain, first, total = 0.0, ideal = 0.0
+    cdef bint even
+    if reading == READING_EXPECTED:
+        while start < query.num_rows:
+            stop = start
+            gain = 0.0
+            first = gain_of(asked, query.rows[start].level)
+            even = True
+            while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
+                even = even and gain_of(asked, query.rows[stop].level) == first
+                gain += gain_of(asked, query.rows[stop].level)
+                stop += 1
+            # The mean gain of each item; where all are alike it is theirs to the last bit, as in the ideal order.
+            gain = first if even and stop - start == query.rows[start].tied else gain / <double>query.rows[start].tied
+            last = query.rows[start].above + query.rows[start].tied
+            if asked.k >= 0:
+                last = min(last, asked.k)
+            if gain != 0.0:
+                for rank in range(query.rows[start].above + 1, last + 1):
+                    total += gain / log2(<double>(rank + 1))
+            start = stop
+    else:
+        for i in range(query.num_rows):
+            if asked.k >= 0 and query.rows[i].rank > asked.k:
+                break
+            gain = gain_of(asked, query.rows[i].level)
+            if gain != 0.0:
+                total += gain / log2(<double>(query.rows[i].rank + 1))
+    for i in range(n if asked.k < 0 else min(n, asked.k)):
+        ideal += gains[i] / log2(<double>(i + 2))
+    return total / ideal if n > 0 else 0.0
+
+
+cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Reading reading, const double* gains,
+                             Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j = 0, found = 0
+    cdef double gain, dcg = 0.0, ideal = 0.0, total = 0.0
+    cdef bint tied = False, negative = False
+    if n == 0:
+        return 0.0
+    # An earlier rank is the better one as long as no gain below 0 can make what is divided by the rising ideal negative.
+    for i in range(query.num_rows):
+        tied |= query.rows[i].tied > 1
+        negative |= query.rows[i].above + 1 < n and gain_of(asked, query.rows[i].level) < 0.0
+    if reading != READING_RANKS and tied and negative:
+        return NAN
+    for i in range(query.num_rows):
+        gain = gain_of(asked, query.rows[i].level)
+        if gain == 0.0:
+            continue
+        dcg += gain / log2(<double>(query.rows[i].rank + 1))
+        while j < n and j < query.rows[i].rank:
+            ideal += gains[j] / log2(<double>(j + 2))
+            j += 1
+        if gain > 0.0:
+            total += dcg / ideal
+            found += 1
+    while j < n:
+        ideal += gains[j] / log2(<double>(j + 2))
+        j += 1
+    total += <double>(n - found) * dcg / ideal
+    return total / <double>n if total > 0.0 else 0.0
+
+
+cdef double ndcg_at_levels(const Query* query, const Asked* asked, const double* gains, Py_ssize_t n) noexcept nogil:
+    """nDCG wherever the gain of the ideal order falls, and at the end, averaged."""
+    cdef Py_ssize_t i = 0, j, points = 0
+    cdef double gain, dcg = 0.0, ideal = 0.0, total = 0.0
+    if n == 0:
+        return 0.0
+    for j in range(1, n + 1):
+        ideal += gains[j - 1] / log2(<double>(j + 1))
+        if j < n and gains[j] == gains[j - 1]:
+            continue
+        while i < query.num_rows and query.rows[i].rank <= j:
+            gain = gain_of(asked, query.rows[i].level)
+            if gain != 0.0:
+                dcg += gain / log2(<double>(query.rows[i].rank + 1))
+            i += 1
+        total += dcg / ideal
+        points += 1
+    if n + 1 < query.num_ret:
+        while i < query.num_rows:
+            gain = gain_of(asked, query.rows[i].level)
+            if gain != 0.0:
+                dcg += gain / log2(<double>(query.rows[i].rank + 1))
+            i += 1
+        total += dcg / ideal
+        points += 1
+    return total / <double>points
+
+
+cdef double normalized_gain(const Query* query, const Asked* asked, const double* gains, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int64_t j = 0
+    cdef double gain, gained = 0.0, cost = 0.0, total = 0.0, ideal = 0.0
+    if n == 0:
+        return 0.0
+    for i in range(query.num_rows):
+        gain = gain_of(asked, query.rows[i].level)
+        if gain == 0.0:
+            continue
+        while j < query.rows[i].rank:
+            cost += max(gains[j], 1.0) if j < n else 1.0
+            j += 1
+        gained += gain
+        total += gain / log2(2 + cost - gained)
+    for i in range(n):
+        ideal += gains[i]
+    return total / ideal
+
+
+cdef enum:
+    MOST_STATES = 1 << 22
+    MOST_GAINS = 23  # of as many distinct ones, each once, are the states more
+
+cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading reading, Room* room, Py_ssize_t n,
+                                double* found) noexcept nogil:
+    """The greatest or the least `normalized_gain` over all orders of tied documents; False if there is no memory.
+
+    What a document adds depends on the gain and the number of those before it, not on their order: so the bound of a
+    tie group follows from those of its parts, one state for each number of documents of each gain. NaN if these are
+    too many. Documents without gain come last at best, first at worst; beside gains below 0 they are states as well.
+    """
+    cdef Py_ssize_t start = 0, stop, i, v, kinds, states, s
+    cdef double[MOST_GAINS] gains
+    cdef int64_t[MOST_GAINS] counts
+    cdef int64_t[MOST_GAINS] taken
+    cdef Py_ssize_t[MOST_GAINS] stride
+    cdef int64_t first, rank, zeros
+    cdef double gain, gained = 0.0, now, reach, bound, total = 0.0, ideal = 0.0, cost = 0.0
+    cdef bint negative
+    found[0] = 0.0 if n == 0 else NAN
+    if n == 0:
+        return True
+    for i in range(n):
+        ideal += room.gains[i]
+        cost += max(room.gains[i], 1.0)
+        room.gains[i] = cost  # of the ranks to here
+    while start < query.num_rows:
+        stop = start
+        kinds = 0
+        negative = False
+        first = query.rows[start].above
+        zeros = query.rows[start].tied
+        while stop < query.num_rows and query.rows[stop].above == first:
+            gain = gain_of(asked, query.rows[stop].level)
+            stop += 1
+            if gain == 0.0:
+                continue
+            zeros -= 1
+            negative |= gain < 0.0
+            v = 0
+            while v < kinds and gains[v] != gain:
+                v += 1
+            if v == MOST_GAINS - 1:  # the last is for gain 0
+                return True
+            if v == kinds:
+                gains[v] = gain
+                counts[v] = 0
+                kinds += 1
+            counts[v] += 1
+        if kinds > 0 and negative:
+            gains[kinds] = 0.0
+            counts[kinds] = zeros
+            kinds += 1
+        elif reading == READING_WORST:
+            first += zeros
+        states = 1
+        for v in range(kinds):
+            stride[v] = states
+            taken[v] = 0
+            if counts[v] >= MOST_STATES // states:
+                return True
+            states *= counts[v] + 1
+        if not room_for(<void**>&room.values, &room.values_size, states, sizeof(double)):
+            return False
+        room.values[0] = total
+        for s in range(1, states):
+            v = 0
+            while taken[v] == counts[v]:
+                taken[v] = 0
+                v += 1
+            taken[v] += 1
+            rank = first
+            now = gained
+            for v in range(kinds):
+                rank += taken[v]
+                now += <double>taken[v] * gains[v]
+            cost = room.gains[min(rank, n) - 1] + <double>max(rank - n, 0)
+            reach = log2(2 + cost - now)
+            bound = NAN
+            for v in range(kinds):  # the last of them
+                if taken[v] > 0:
+                    now = room.values[s - stride[v]] + gains[v] / reach
+                    if not (bound >= now if reading == READING_BEST else bound <= now):
+                        bound = now
+            room.values[s] = bound
+        total = room.values[states - 1]
+        for v in range(kinds):
+            gained += <double>counts[v] * gains[v]
+        start = stop
+    found[0] = total / ideal
+    return True
+
+
+cdef double rbp(const Query* query, const Asked* asked, Reading reading) noexcept nogil:
+    cdef Py_ssize_t i, start = 0, stop
+    cdef int64_t rank = 1
+    cdef double weight = 1.0, total = 0.0, gain, most = 1.0
+    if asked.scaled and query.num_judged > 0:
+        most = max(1.0, <double>query.levels[0])
+    if reading == READING_EXPECTED:
+        while start < query.num_rows:
+            stop = start
+            gain = 0.0
+            while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
+                gain += rbp_gain(asked, query.rows[stop].level, most)
+                stop += 1
+            if asked.k < 0 or query.rows[start].above < asked.k:
+                rank = query.rows[start].tied
+                if asked.k >= 0:
+                    rank = min(rank, asked.k - query.rows[start].above)
+                total += gain / <double>query.rows[start].tied * pow(asked.x, <double>query.rows[start].above) * (
+                    1.0 - pow(asked.x, <double>rank))
+            start = stop
+        return total
+    for i in range(query.num_rows):
+        if asked.k >= 0 and query.rows[i].rank > asked.k:
+            break
+        gain = rbp_gain(asked, query.rows[i].level, most)
+        if gain == 0.0:
+            continue
+        while rank < query.rows[i].rank and weight > 0.0:
+            weight *= asked.x
+            rank += 1
+        total += gain * weight
+    return (1.0 - asked.x) * total
+
+
+cdef inline double rbp_gain(const Asked* asked, int64_t level, double most) noexcept nogil:
+    if asked.scaled:
+        return max(<double>level, 0.0) / most
+    return <double>(level >= asked.rel)
+
+
+cdef double rbp_residual(const Query* query, double p) noexcept nogil:
+    cdef Py_ssize_t i = 0
+    cdef int64_t rank
+    cdef double weight = 1.0, total = 0.0
+    cdef bint some = False
+    for rank in range(1, query.num_ret + 1):
+        if i < query.num_rows and query.rows[i].rank == rank:
+            if query.rows[i].level < 0:
+                some = True
+                total += weight
+            i += 1
+        else:
+            some = True
+            total += weight
+        weight *= p
+    return weight + (1.0 - p) * total if some else 0.0
+
+
+cdef enum:
+    WORK_AT_ONCE = 1 << 26  # between two looks for Ctrl-C
+
+cdef double NEGLIGIBLE = -42.0  # the logarithm of 6e-19
+cdef double UNLIKELY = 1e-30
+
+cdef extern from "Python.h":
+    int PyErr_CheckSignals()
+
+
+cdef inline double stop_chance(const Asked* asked, int64_t level) noexcept nogil:
+    return (exp2(<double>level) - 1.0) / exp2(asked.top) if level > 0 else 0.0
+
+
+cdef double err(const Query* query, const Asked* asked) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double reached = 1.0, total = 0.0, chance
+    for i in range(query.num_rows):
+        if asked.k >= 0 and query.rows[i].rank > asked.k:
+            break
+        chance = stop_chance(asked, query.rows[i].level)
+        total += chance * reached / <double>query.rows[i].rank
+        reached *= 1.0 - chance
+    return total
+
+
+# Documents drawn one by one without replacement: how likely it is that so many of some of them are drawn by now.
+cdef struct Draws:
+    int64_t all
+    int64_t some
+    int64_t drawn
+    double* likely       # from `low` to `high`, where it is worth a thought; at `depth`: so many or more
+    Py_ssize_t low
+    Py_ssize_t high
+    Py_ssize_t depth
+
+
+cdef void start_draws(Draws* draws, int64_t some, int64_t others, Py_ssize_t depth) noexcept nogil:
+    cdef Py_ssize_t j
+    draws.all = some + others
+    draws.some = some
+    draws.drawn = draws.low = draws.high = 0
+    draws.depth = depth
+    for j in range(depth + 1):
+        draws.likely[j] = 0.0
+    draws.likely[0] = 1.0
+
+
+cdef void draw(Draws* draws) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double share = 1.0 / <double>(draws.all - draws.drawn), whole = 0.0
+    if draws.drawn % 64 == 63:  # the whole is 1 but for what rounding adds up to
+        for j in range(draws.low, draws.high + 1):
+            whole += draws.likely[j]
+        share /= whole
+    draws.high += draws.high < draws.depth
+    for j in range(draws.high, draws.low, -1):
+        draws.likely[j] = share * (draws.likely[j] * (
+            <double>(draws.all - draws.drawn - (draws.some - j if j < draws.depth else 0)))
+            + draws.likely[j - 1] * <double>(draws.some - j + 1))
+    if draws.low < draws.depth:
+        draws.likely[draws.low] *= share * <double>(draws.all - draws.drawn - draws.some + draws.low)
+    while draws.high > draws.low and draws.likely[draws.high] < UNLIKELY:
+        draws.likely[draws.high] = 0.0
+        draws.high -= 1
+    while draws.low < draws.high and draws.likely[draws.low] < UNLIKELY:
+        draws.low += 1
+    draws.drawn += 1
+
+
+cdef inline Py_ssize_t depth_of(double all_chances, int64_t n, int64_t last) noexcept nogil:
+    """How many of n documents are drawn before the chance to get beyond them is negligible, or they or places end.
+
+    It is at most (1 - mean chance)^depth, by Maclaurin's inequality.
+    """
+    cdef double deep = NEGLIGIBLE / log1p(-all_chances / <double>n)
+    return min(n, last, <int64_t>min(deep, 1e18) + 1)
+
+
+cdef bint signalled(Draws* draws, int64_t* work) noexcept nogil:
+    """Whether a signal has raised; asked now and then."""
+    work[0] += draws.high - draws.low + 8
+    if work[0] < WORK_AT_ONCE:
+        return False
+    work[0] = 0
+    with gil:
+        return PyErr_CheckSignals() != 0
+
+
+cdef bint expected_err(const Query* query, const Asked* asked, Room* room, double* found) noexcept nogil:
+    """Tie group by tie group; False if there is no memory, or a signal has raised.
+
+    Which documents with a chance to stop come first does not depend on the ranks they take. So the j-th of them adds
+    the fall of the chance to get beyond it, over the rank that it has. The chance to get beyond j of them is the mean
+    product of (1 - chance) over j drawn without replacement, an elementary symmetric mean: a power for those of one
+    level, from which the levels are mixed one after the other. All that is added up is positive.
+    """
+    cdef Py_ssize_t start = 0, stop, i, j, depth, more_depth
+    cdef int64_t t, last, above, hits, more, level, below, work = 0
+    cdef double reached = 1.0, chance, all_chances, term, fall, get, total = 0.0, carry = 0.0
+    cdef Draws draws
+    cdef double* beyond          # of the levels mixed so far: the chance to get beyond j
+    cdef double* falls           # and how much less it is than to get beyond j - 1
+    cdef double* power           # the former, of the level that comes to them
+    cdef double* next_beyond
+    cdef double* next_falls
+    while start < query.num_rows:
+        above = query.rows[start].above
+        last = query.rows[start].tied if asked.k < 0 else min(query.rows[start].tied, asked.k - above)
+        if last <= 0:
+            break
+        stop = start
+        hits = 0
+        all_chances = 0.0
+        level = 0
+        while stop < query.num_rows and query.rows[stop].above == above:
+            chance = stop_chance(asked, query.rows[stop].level)
+            all_chances += chance
+            hits += chance > 0.0
+            level = max(level, query.rows[stop].level)
+            stop += 1
+        if hits == 0:
+            start = stop
+            continue
+        depth = depth_of(all_chances, hits, last) + 1  # the most: chances fall from level to level
+        if not room_for(<void**>&room.values, &room.values_size, 6 * depth, sizeof(double)):
+            return False
+        beyond = room.values
+        falls = beyond + depth
+        power = falls + depth
+        next_beyond = power + depth
+        next_falls = next_beyond + depth
+        draws.likely = next_falls + depth
+        hits = 0
+        depth = 0
+        all_chances = 0.0
+        beyond[0] = next_beyond[0] = power[0] = 1.0
+        while level > 0:
+            more = below = 0
+            for i in range(start, stop):
+                more += query.rows[i].level == level
+                if query.rows[i].level < level:
+                    below = max(below, query.rows[i].level)
+            chance = stop_chance(asked, level)
+            all_chances += <double>more * chance
+            more_depth = depth_of(all_chances, hits + more, last)
+            for j in range(1, min(more, more_depth) + 1):
+                power[j] = pow(1.0 - chance, <double>j)
+            start_draws(&draws, hits, more, depth)
+            for t in range(more_depth):
+                # The next document after t, of which j are of the levels before, is one of those or one of this level.
+                fall = get = 0.0
+                for j in range(draws.low, draws.high + 1):
+                    term = <double>(more - t + j) * beyond[j] * chance
+                    if j < depth:
+                        term += <double>(hits - j) * falls[j + 1]
+                    if t - j <= more:
+                        fall += draws.likely[j] * power[t - j] * term
+                next_falls[t + 1] = fall / <double>(hits + more - t)
+                draw(&draws)
+                for j in range(draws.low, draws.high + 1):
+                    if t + 1 - j <= more:
+                        get += draws.likely[j] * power[t + 1 - j] * beyond[j]
+                next_beyond[t + 1] = get
+                if signalled(&draws, &work):
+                    return False
+            beyond, next_beyond = next_beyond, beyond
+            falls, next_falls = next_falls, falls
+            hits += more
+            depth = more_depth
+            level = below
+        # Among the documents without a chance, rank by rank.
+        start_draws(&draws, hits, query.rows[start].tied - hits, depth)
+        for t in range(last):
+            fall = 0.0
+            for j in range(draws.low, min(draws.high + 1, depth)):
+                fall += draws.likely[j] * <double>(hits - j) * falls[j + 1]
+            _read.add(&total, &carry, reached * fall / (<double>(draws.all - t) * <double>(above + t + 1)))
+            draw(&draws)
+            if draws.low == depth:
+                break
+            if signalled(&draws, &work):
+                return False
+        if depth < hits:
+            break
+        reached *= beyond[hits]
+        start = stop
+    found[0] = total + carry
+    return True
+
+
+# ------------------------------------------------------------------------------------------------- expected, as a table
+
+cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, Reading order,
+                       Room* room) noexcept nogil:
+    """By the kernels of `hitcurve._kernel.formulas`, from the tie groups that hold relevant documents."""
+    cdef Py_ssize_t i, rows = 0
+    cdef int64_t* above
+    cdef int64_t* tied
+    cdef int64_t* hits
+    cdef _read.Table table
+    cdef _read.Reading reading
+    cdef _read.Measure measure
+    if not room_for(<void**>&room.numbers, &room.numbers_size, 3 * query.num_rows + 3, sizeof(int64_t)):
+        return NAN
+    above = room.numbers
+    tied = above + query.num_rows + 1
+    hits = tied + query.num_rows + 1
+    for i in range(query.num_rows):
+        if query.rows[i].level < asked.rel:
+            continue
+        if order != READING_EXPECTED:
+            above[rows] = query.rows[i].rank - 1
+            tied[rows] = 1
+        elif rows > 0 and above[rows - 1] == query.rows[i].above:
+            hits[rows - 1] += 1
+            continue
+        else:
+            above[rows] = query.rows[i].above
+            tied[rows] = query.rows[i].tied
+        hits[rows] = 1
+        rows += 1
+    table.above = above
+    table.tied = tied
+    table.hits = hits
+    table.rows = rows
+    table.num_items = query.num_ret
+    table.num_relevant = num_rel
+    reading.ties = _read.TIES_EXPECTED
+    reading.normalize = _read.NORMALIZE_RELEVANT
+    if asked.norm == NORM_MIN:
+        reading.normalize = _read.NORMALIZE_MIN
+    elif asked.norm == NORM_HITS:
+        reading.normalize = _read.NORMALIZE_HITS
+    reading.interpolation = <_read.Interpolation>asked.interpolation
+    reading.k = asked.k if asked.k >= 0 else _read.NO_CUTOFF
+    reading.x = asked.x
+    if asked.kernel == KERNEL_AP:
+        measure = _read.MEASURE_AVERAGE_PRECISION
+    elif asked.kernel == KERNEL_RR:
+        measure = _read.MEASURE_RECIPROCAL_RANK
+    elif asked.kernel == KERNEL_SUCCESS:
+        measure = _read.MEASURE_SUCCESS
+    elif asked.kernel == KERNEL_RPREC:
+        measure = _read.MEASURE_R_PRECISION
+    else:
+        measure = _read.MEASURE_HITS
+    return _read.read_measure(measure, &table, &reading)
+
+
+cdef inline double judged_to(const Query* query, int64_t k, Reading reading, int64_t least) noexcept nogil:
+    """Documents judged at least so among the first k; in tie groups their expected number."""
+    cdef Py_ssize_t i
+    cdef int64_t inside, whole = 0, shares = 0, tied = 1
+    for i in range(query.num_rows):
+        if query.rows[i].level < least:
+            continue
+        if reading == READING_EXPECTED:
+            inside = min(max(k - query.rows[i].above, 0), query.rows[i].tied)
+            if inside == query.rows[i].tied:
+                whole += 1
+            elif inside > 0:  # of one group alone
+                shares += inside
+                tied = query.rows[i].tied
+        elif query.rows[i].rank <= k:
+            whole += 1
+    return <double>whole + <double>shares / <double>tied
+
+
+# ------------------------------------------------------------------------------------------------------- the one switch
+
+cdef enum:
+    LEAST_LEVEL = -1000000000
+
+cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room,
+                        double* value) noexcept nogil:
+    """False if there is no memory, no such reading, or a signal has raised; NaN is a value that cannot be computed."""
+    cdef Kernel kernel = asked.kernel
+    cdef bint bound = reading == READING_BEST or reading == READING_WORST
+    cdef int64_t num_rel, k = asked.k, cut
+    cdef Py_ssize_t i, n
+    cdef double hits, square = 0.0
+    cdef double precision, recall
+    value[0] = 0.0
+    if kernel == KERNEL_NUM_Q:
+        value[0] = 1.0
+        return True
+    if kernel == KERNEL_NUM_RET:
+        value[0] = <double>query.num_ret
+        return True
+    if kernel == KERNEL_NDCG or kernel == KERNEL_NDCG_REL or kernel == KERNEL_R_NDCG or kernel == KERNEL_G:
+        n = ideal_gains(query, asked, room)
+        if n < 0:
+            return False
+        if kernel == KERNEL_NDCG:
+            value[0] = ndcg(query, asked, reading, room.gains, n)
+        elif kernel == KERNEL_NDCG_REL:
+            value[0] = ndcg_at_relevant(query, asked, reading, room.gains, n)
+        elif kernel == KERNEL_R_NDCG:
+            if count_from(query, asked.rel) > 0:
+                value[0] = ndcg_at_levels(query, asked, room.gains, n)
+        elif bound:
+            return normalized_gain_bound(query, asked, reading, room, n, value)
+        else:
+            value[0] = normalized_gain(query, asked, room.gains, n)
+        return kernel == KERNEL_NDCG or reading != READING_EXPECTED
+    if kernel == KERNEL_ERR:
+        if reading == READING_EXPECTED:
+            return expected_err(query, asked, room, value)
+        value[0] = err(query, asked)
+        return True
+    if kernel == KERNEL_RBP:
+        value[0] = rbp(query, asked, reading)
+        return True
+    if kernel == KERNEL_RBP_RESID:
+        value[0] = rbp_residual(query, asked.x)
+        return reading != READING_EXPECTED
+    if kernel == KERNEL_JUDGED:
+        cut = query.num_ret if k < 0 else min(k, query.num_ret)
+        if cut > 0:
+            value[0] = judged_to(query, cut, reading, LEAST_LEVEL) / <double>cut
+        return True
+    if kernel == KERNEL_UNJUDGED:
+        value[0] = (<double>min(k, query.num_ret) - judged_to(query, k, reading, 0)) / <double>k
+        return True
+
+    num_rel = count_from(query, asked.rel)
+    if kernel == KERNEL_NUM_REL:
+        value[0] = <double>num_rel
+        return True
+    if kernel == KERNEL_UTILITY:
+        hits = <double>hits_in_all(query, asked.rel)
+        value[0] = (asked.values[0] * hits + asked.values[1] * (<double>query.num_ret - hits)
+                    + asked.values[2] * (<double>num_rel - hits)
+                    + asked.values[3] * (hits - <double>query.num_ret - <double>num_rel))
+        return True
+    if kernel == KERNEL_NUM_NONREL_JUDGED_RET:
+        value[0] = <double>(hits_in_all(query, 0) - hits_in_all(query, asked.rel))
+        return True
+    if num_rel == 0:
+        return True  # all the rest is 0 where nothing is relevant
+    if kernel == KERNEL_NUM_REL_RET:
+        value[0] = <double>hits_in_all(query, asked.rel)
+        return True
+    if kernel == KERNEL_SET_P or kernel == KERNEL_SET_REL_P or kernel == KERNEL_SET_R or kernel == KERNEL_SET_F \
+            or kernel == KERNEL_SET_AP:
+        hits = <double>hits_in_all(query, asked.rel)
+        if hits == 0:
+            return True
+        precision = hits / <double>query.num_ret
+        recall = hits / <double>num_rel
+        if kernel == KERNEL_SET_P:
+            value[0] = precision
+        elif kernel == KERNEL_SET_REL_P:
+            value[0] = hits / <double>min(query.num_ret, num_rel)
+        elif kernel == KERNEL_SET_R:
+            value[0] = recall
+        elif kernel == KERNEL_SET_F:
+            value[0] = (asked.x + 1.0) * precision * recall / (asked.x * precision + recall)
+        else:
+            value[0] = hits * hits / (<double>query.num_ret * <double>num_rel)
+        return True
+    if kernel == KERNEL_BPREF:
+        if reading == READING_EXPECTED:
+            value[0] = expected_bpref(query, asked.rel, num_rel)
+        else:
+            value[0] = bpref(query, asked.rel, num_rel)
+        return True
+    if kernel == KERNEL_P or kernel == KERNEL_R or kernel == KERNEL_F or kernel == KERNEL_REL_P \
+            or kernel == KERNEL_RPREC_MULT or kernel == KERNEL_HITS:
+        if kernel == KERNEL_RPREC_MULT:
+            square = asked.x * <double>num_rel + 0.9
+            k = <int64_t>min(square, 4e18)
+            if k == 0:
+                return True
+        if reading == READING_EXPECTED:
+            hits = judged_to(query, k, reading, asked.rel)
+        else:
+            hits = <double>hits_to(query, asked.rel, k)
+        if kernel == KERNEL_R:
+            value[0] = hits / <double>num_rel
+        elif kernel == KERNEL_HITS:
+            value[0] = hits
+        elif kernel == KERNEL_F:
+            square = min(asked.x * asked.x, 1e200)  # beyond that F is recall, and the products stay finite
+            value[0] = (1 + square) * hits / (<double>k + square * <double>num_rel)
+        elif kernel == KERNEL_REL_P:
+            value[0] = hits / <double>min(k, num_rel)
+        elif kernel == KERNEL_RPREC_MULT and square > 4e18:
+            value[0] = hits / square
+        else:
+            value[0] = hits / <double>k
+        return True
+    if kernel == KERNEL_AP and asked.interpolation != <int>_read.INTERPOLATION_NONE:
+        value[0] = read_table(query, asked, num_rel, reading, room)
+        return value[0] == value[0]
+    if reading == READING_EXPECTED:
+        if kernel == KERNEL_AP or kernel == KERNEL_RR or kernel == KERNEL_SUCCESS or kernel == KERNEL_RPREC:
+            value[0] = read_table(query, asked, num_rel, reading, room)
+            return value[0] == value[0]
+        return False
+    if kernel == KERNEL_AP:
+        value[0] = average_precision(query, asked, num_rel)
+    elif kernel == KERNEL_RR:
+        for i in range(query.num_rows):
+            if query.rows[i].level >= asked.rel:
+                if k < 0 or query.rows[i].rank <= k:
+                    value[0] = 1.0 / <double>query.rows[i].rank
+                break
+    elif kernel == KERNEL_RPREC:
+        value[0] = <double>hits_to(query, asked.rel, num_rel) / <double>num_rel
+    elif kernel == KERNEL_SUCCESS:
+        value[0] = 1.0 if hits_to(query, asked.rel, k) > 0 else 0.0
+    elif kernel == KERNEL_IPREC:
+        value[0] = interpolated(query, asked.rel, hit_at_level(asked, 0, num_rel))
+    elif kernel == KERNEL_IPREC_AVG:
+        value[0] = interpolated_average(query, asked, num_rel)
+    elif kernel == KERNEL_INF_AP:
+        if bound:
+            value[0] = inferred_bound(query, asked.rel, num_rel, reading)
+        else:
+            value[0] = inferred_ap(query, asked.rel, num_rel)
+    else:
+        value[0] = bin_g(query, asked.rel, num_rel)
+    return True

@@ -1,0 +1,1 @@
+"""Columns of labels and scores from files, streams and queries; rankings larger than memory."""

@@ -1,0 +1,988 @@
+"""scan: the hit curve of data larger than memory, from one machine's files, streams and queries.
+
+A row of the table is a relevant score with how many items score above and at it. So a first pass collects the relevant
+scores, a second counts all scores against them; partial counts add up, and memory is that of the relevant items and a
+few batches. What is dear to read again (text, queries, streams that come once) is kept as plain scores meanwhile, in
+memory while these are few, else in a temporary file without a name, which the system removes with the process.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
+from hitcurve._ranking import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
+from hitcurve._workers import check_workers
+from hitcurve.counter import table_from_counts
+from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
+from hitcurve.sources.tables import Types
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hitcurve.sources.tables import Column
+
+__all__ = ["scan"]
+
+_HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
+_BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
+_ORDERED_BYTES = 112  # for each row of the table when rows come best first
+_PARTS = 64  # of items apart by their groups
+_PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
+_TOGETHER = 1 << 20  # items of complete groups that are ranked together
+
+
+@overload
+def scan(
+    source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurve: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None, score: Column | None, group: Column, *,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
+
+
+@overload
+def scan(
+    source: Any, label: Column | None = ..., score: Column | None = ..., *, group: Column,
+    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
+    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
+    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
+) -> HitCurves: ...  # fmt: skip
+
+
+def scan(
+    source: Any,
+    label: Column | None = None,
+    score: Column | None = None,
+    group: Column | None = None,
+    *,
+    actives: Any = None,
+    lower_is_better: bool = False,
+    nan_policy: str = "raise",
+    num_relevant: int | None = None,
+    sorted: str | None = None,
+    max_memory: int | None = None,
+    tolerance: float | None = None,
+    header: bool = True,
+    workers: int = 1,
+    progress: bool | None = None,
+) -> HitCurve | HitCurves:
+    """The hit curve of data larger than memory; with `group`, the curves of its groups.
+
+    Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
+    pass is enough with `actives` or `sorted`. Scores are compared exactly, also those of batches of different types.
+
+    Parameters
+    ----------
+    source : str, path, list, Arrow or lazy data, tuple of arrays, or callable
+        A Parquet, CSV or TSV file (what `hitcurve table` reads), a folder, a glob, or a list of these; an Arrow table,
+        dataset or stream; a DuckDB relation or polars LazyFrame; ``(y_true, y_score)`` or ``(y_true, y_score, qid)``,
+        arrays that may be mapped to memory; a function without arguments that gives the batches anew: Arrow record
+        batches or data frames, or tuples of arrays.
+    label, score, group : str or int
+        Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays; if a function gives
+        these with groups, ``group=3`` says so.
+    actives : array_like, optional
+        The scores of all relevant items, known beforehand: one pass. With `label` every relevant row must be among
+        them and none be missing; without, no row of the source is relevant, and the actives are items beside them.
+    lower_is_better : bool
+        The lowest score ranks first.
+    nan_policy : {"raise", "worst", "omit"}
+        As for HitCurve.
+    num_relevant : int, optional
+        Relevant items in all, if some were never retrieved. Not with `group`.
+    sorted : {"score", "group"}, optional
+        The rows come best first, or group by group: one pass in O(1) memory beside the result. It is checked.
+    max_memory : int, optional
+        Bytes, beyond what Python and the libraries take. Without it, memory grows with the relevant items.
+    tolerance : float, optional
+        If the table of all relevant items does not fit `max_memory`: accept bins. The best scores stay exact, a sample
+        of the other relevant scores are edges, and the average precision (under expected ties) is known to lie in an
+        interval, of at most this width. ``tie_report()`` gives wider bounds, which also hold true ties.
+    header : bool
+        Whether the first line of CSV and TSV holds the column names.
+    workers : int
+        Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
+        A function runs in the caller's thread.
+    progress : bool, optional
+        Rows, rows a second and time left on standard error. Default: if that is a terminal.
+
+    Returns
+    -------
+    HitCurve or HitCurves
+
+    Raises
+    ------
+    ValueError
+        For a row that has no rank, a file that is broken or of another schema, a source that was not the same in both
+        passes, rows that are not sorted as promised, scores that no one type holds, groups of several types (numbers,
+        texts, ...): the text names file, row and column. When `max_memory` or `tolerance` cannot be kept; the text
+        says what it would need.
+    TypeError, ImportError
+
+    Examples
+    --------
+    >>> import hitcurve as hc, numpy as np
+    >>> y_true, y_score = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1])
+    >>> hc.scan((y_true, y_score))
+    HitCurve(num_items=4, num_relevant=2, num_hits=2, num_tied=2)
+    >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
+    0.9166666666666666
+    """
+    checked_sorted([], "score", lower_is_better, nan_policy)  # the options
+    workers = check_workers(workers)
+    if sorted not in (None, "score", "group"):
+        raise ValueError(f"sorted={sorted!r} is unknown: must be None, 'score', 'group'")
+    arrays = isinstance(source, tuple)
+    grouped = len(source) == 3 if isinstance(source, tuple) else group is not None
+    if sorted == "group" and not grouped:
+        raise ValueError("sorted='group', but there is no group column")
+    if arrays and (label, score, group) != (None, None, None):
+        raise ValueError("label, score and group name columns, but source is a tuple of arrays")
+    if actives is not None and (grouped or sorted is not None):
+        raise ValueError("actives are the relevant items of one ranking that needs no order: not with group or sorted")
+    if grouped and num_relevant is not None:
+        raise ValueError("num_relevant is a number, but each group has its own")
+    if actives is None and label is None and not arrays and not callable(source):
+        raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
+    if max_memory is not None:
+        max_memory = checked_whole(max_memory, "max_memory")
+        if max_memory < 1:
+            raise ValueError(f"max_memory is {max_memory}: it must be a number of bytes")
+    if tolerance is not None:
+        if isinstance(tolerance, (bool, np.bool_)) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
+            raise TypeError(f"tolerance must be a number, got {tolerance!r} of type {type(tolerance).__name__}")
+        if not tolerance >= 0:
+            raise ValueError(f"tolerance is {tolerance}: it must not be negative")
+
+    opened = open_source(
+        source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
+        in_order=grouped or sorted is not None, unlabelled=actives is not None,
+    )  # fmt: skip
+    passes = 2 if not (grouped or sorted or actives is not None) else 1
+    with _Progress(opened, passes, progress) as shown:
+        if grouped:
+            return _by_group(opened, shown, sorted, lower_is_better, nan_policy, max_memory, workers)
+        if sorted == "score":
+            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory)
+        if actives is not None:
+            known = checked_actives(actives, nan_policy)
+            unlabelled = label is None and not arrays and not callable(source)
+            return _counted(
+                opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, max_memory, workers
+            )
+        return _twice(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers)
+
+
+def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
+    array = checked_array(actives, "actives", "they are scores, one for each item")
+    if nan_policy == "raise" and array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"actives[{int(np.argmax(np.isnan(array)))}] is nan")
+    return array
+
+
+# ------------------------------------------------------------------------------------------------------ types of scores
+
+
+def _compared(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which scores of this one are compared."""
+    return Types([dtype]).common()
+
+
+def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
+    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
+    scores = scores.astype(_compared(scores.dtype), copy=not own)
+    missing = 0
+    if scores.dtype.kind == "f":
+        present = scores == scores
+        missing = scores.shape[0] - int(np.count_nonzero(present))
+        if missing:
+            scores = scores[present]
+    return *distinct_scores(scores), missing
+
+
+# -------------------------------------------------------------------------------------------------- reading in threads
+
+
+def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
+    """Every piece of every task to `handle(worker, piece)`; the first error in the order of the tasks is raised.
+
+    Tasks are taken in the caller's thread, one for each worker that is free: some sources work in one thread only, and
+    Ctrl-C interrupts a source that waits.
+    """
+    close = getattr(tasks, "close", None)
+    if workers == 1:
+        try:
+            for task in tasks:
+                for piece in task():
+                    handle(0, piece)
+                    shown.add(piece.rows)
+                    shown.draw()
+        finally:
+            if close is not None:
+                close()
+        return
+    todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
+    errors: list[tuple[int, BaseException]] = []
+    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+    free: queue.SimpleQueue[None] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for _ in range(workers):
+        free.put(None)
+    begun = over = 0
+    leave = False
+
+    def one(worker: int, at: int, task: Task | None) -> bool:
+        if task is None:
+            todo.put((at, None))  # the next that comes ends too, even one whose start was interrupted
+            return False
+        try:
+            for piece in task():
+                if leave:
+                    break
+                handle(worker, piece)
+                shown.add(piece.rows)
+        except BaseException as error:
+            errors.append((at, error))
+        finally:
+            free.put(None)
+        return True
+
+    def work(worker: int) -> None:
+        try:
+            while one(worker, *todo.get()):
+                pass
+        finally:
+            ended.put(None)
+
+    def wait() -> None:
+        while True:
+            try:
+                return free.get(timeout=0.2)
+            except queue.Empty:
+                shown.draw()
+
+    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
+    try:
+        for thread in threads:
+            thread.start()
+            begun += 1
+        for at in itertools.count():
+            wait()
+            try:
+                next_task = None if errors else next(tasks, None)
+            except Exception as error:
+                errors.append((at, error))
+                next_task = None
+            if next_task is None:
+                break
+            todo.put((at, next_task))
+            next_task = None  # what it holds is the worker's
+            shown.draw()
+        for _ in range(workers - 1):
+            wait()
+    finally:
+        leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
+        todo.put((0, None))
+        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
+        until = monotonic() + _PATIENCE
+        with suppress(queue.Empty):
+            while over < begun:
+                ended.get(timeout=max(0.0, until - monotonic()))
+                over += 1
+        if over == begun:
+            for thread in threads[:begun]:
+                thread.join(max(0.0, until - monotonic()))
+        if close is not None:
+            close()
+    if errors:
+        first = min(errors, key=lambda one: one[0])[1]
+        errors.clear()
+        try:
+            raise first
+        finally:
+            del first  # no cycle, which would keep the counts of this pass
+
+
+class _Progress:
+    """A line on a terminal: passes, rows, rows a second, time left."""
+
+    def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
+        self.on = sys.stderr.isatty() if wanted is None else wanted
+        self.rows = source.rows or source.guess
+        self.about = "" if source.rows else "about "
+        self.passes, self.at = passes, 1
+        self.done = 0
+        self.began = self.drawn = monotonic()
+        self.lock = threading.Lock()
+        self.width = 0
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self.width:
+            print("\r" + " " * self.width + "\r", end="", file=sys.stderr, flush=True)
+
+    def add(self, rows: int) -> None:
+        with self.lock:
+            self.done += rows
+
+    def next_pass(self, rows: int) -> None:
+        self.rows, self.about, self.at, self.done, self.began = rows, "", self.at + 1, 0, monotonic()
+
+    def draw(self) -> None:
+        now = monotonic()
+        if not self.on or now - self.drawn < 0.2:
+            return
+        self.drawn = now
+        speed = self.done / max(now - self.began, 1e-9)
+        line = f"pass {self.at} of {self.passes}: {self.done:,}"
+        if self.rows:
+            line += f" of {self.about}{self.rows:,}"
+        line += f" rows, {speed / 1e6:.1f} million a second"
+        if self.rows and speed:
+            left = round(max(self.rows - self.done, 0) / speed)
+            line += f", {left // 60}:{left % 60:02d} left"
+        print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
+        self.width = max(self.width, len(line))
+
+
+class _Spool:
+    """Arrays kept in the order of their coming: in memory up to a limit, then in a temporary file without a name."""
+
+    def __init__(self, limit: int, disk: bool) -> None:
+        self.limit, self.disk = limit, disk
+        self.bytes = self.length = 0
+        self.parts: list[Any] = []  # arrays, or (offset, length, type) of those in the file
+        self.file: Any = None
+        self.full = False  # there was no room: what is here is not all
+        self.lock = threading.Lock()
+
+    def append(self, array: NDArray[Any]) -> None:
+        with self.lock:
+            if self.full or not array.shape[0]:
+                return
+            self.length += array.shape[0]
+            if self.bytes + array.nbytes <= self.limit:
+                # A view would keep the whole batch it came from.
+                self.parts.append(array if array.base is None or isinstance(array.base, bytes) else array.copy())
+            elif not self.disk:
+                self.full, self.parts = True, []
+            else:
+                if self.file is None:
+                    import tempfile
+
+                    self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+                    self.offset = 0
+                data = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
+                self.parts.append((self.offset, array.shape[0], array.dtype))
+                self.offset += len(data)
+                while data:
+                    data = data[self.file.write(data) :]
+            self.bytes += array.nbytes
+
+    def __iter__(self) -> Iterator[Callable[[], NDArray[Any]]]:
+        for part in self.parts:
+            yield lambda part=part: part if isinstance(part, np.ndarray) else self._read(*part)  # type: ignore[misc]
+
+    def _read(self, offset: int, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        array = np.empty(length, dtype)
+        left = memoryview(array.view(np.uint8).data)
+        with self.lock:
+            self.file.seek(offset)
+            while left:
+                left = left[self.file.readinto(left) :]
+        return array
+
+    def all(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        whole = np.empty(self.length, dtype)
+        at = 0
+        for part in self:
+            array = part()
+            whole[at : at + array.shape[0]] = array
+            at += array.shape[0]
+        return whole
+
+    def close(self) -> None:
+        with self.lock:  # a thread that comes late writes nothing more
+            self.full, self.parts = True, []
+            if self.file is not None:
+                self.file.close()
+
+
+# ------------------------------------------------------------------------------------------------------- two passes
+
+
+def _twice(
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
+    tolerance: float | None,
+    workers: int,
+) -> HitCurve:
+    types = Types(source.dtypes)
+    while True:
+        try:
+            return _both_passes(
+                source, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers, types
+            )
+        except _OtherType:
+            # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
+            shown.at = 0
+            shown.next_pass(source.rows or 0)
+
+
+class _OtherType(Exception):
+    """The scores that are not relevant have a type in which the thresholds were not made."""
+
+
+def _both_passes(
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
+    tolerance: float | None,
+    workers: int,
+    types: Types,
+) -> HitCurve:
+    held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
+    # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not fit.
+    keep = not source.cheap or (source.rows is not None and source.rows * 4 <= held)
+    scores = _Spool(held, disk=not source.cheap)
+    relevant = _Spool(sys.maxsize if max_memory is None else held // 2, disk=True)
+    rows = [0] * (workers + 1)
+
+    def collect(worker: int, piece: Piece) -> None:
+        assert piece.relevant is not None
+        rows[worker] += piece.rows
+        relevant.append(piece.relevant)
+        types.add(piece.relevant if piece.score is None else piece.score, lambda: source.place(piece.start))
+        if keep and piece.score is not None:
+            scores.append(piece.score)
+
+    try:
+        _run(source.tasks("both" if keep else "relevant"), collect, workers, shown)
+        dtype = types.common()
+        num_rows = sum(rows)
+        shown.next_pass(num_rows)
+        spooled = keep and not scores.full
+        exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
+        if exact:
+            cuts, hits, nan_hits = _distinct(relevant.all(dtype), own=True)
+            relevant.close()
+            while max_memory is not None and workers > 1 and _needed(cuts.shape[0], dtype, workers) > max_memory:
+                workers -= 1
+        elif tolerance is not None and max_memory is not None:
+            cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), lower_is_better)
+        else:
+            raise _too_little(
+                f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
+                ", or give tolerance= to accept bins",
+            )  # fmt: skip
+        counters = [BlockCounter(cuts)]
+        del cuts
+        counters += [counters[0].sibling() for _ in range(workers - 1)]
+        seen = [0] * (workers + 1)
+
+        def count(worker: int, piece: Piece) -> None:
+            assert piece.score is not None
+            seen[worker] += piece.rows
+            # Where nothing is relevant, there is nothing to compare with.
+            other = relevant.length and piece.score.dtype != dtype
+            if other and types.add(piece.score, lambda: source.place(piece.start)) != dtype:
+                raise _OtherType
+            counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
+
+        again = _spooled(scores) if spooled else source.tasks("score")
+        _run(again, count, workers, shown)
+        if sum(seen) != num_rows:
+            raise ValueError(f"the source gave {num_rows:,} rows in the first pass, and {sum(seen):,} in the second")
+        scores.close()
+        counter = _together(counters)
+        if exact:
+            return _curve_counted(
+                counter, hits, 0 if nan_policy == "omit" else nan_hits, lower_is_better, num_relevant
+            )
+        found = counter.sibling()
+        for part in relevant:
+            found.add(part().astype(dtype, copy=False), nan_policy)
+        bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
+        counters.clear()
+        del counter, found  # what they hold takes as much as the bins
+        assert tolerance is not None and max_memory is not None
+        return _binned(
+            *bins, lower_is_better, num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1)
+        )
+    finally:
+        scores.close()
+        relevant.close()
+
+
+def _bytes(number: int) -> str:
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.1f} {unit}"
+    return f"{number:,} bytes"
+
+
+def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
+    assert max_memory is not None
+    return ValueError(
+        f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}"
+    )
+
+
+def _spooled(scores: _Spool) -> Iterator[Task]:
+    for part in scores:
+
+        def read(part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
+            array = part()
+            yield Piece(array.shape[0], None, array)
+
+        yield read
+
+
+def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
+    """The limit of memory that the exact table of so many relevant items asks for.
+
+    While counting, their scores, how often each occurs, slots, and for each worker counts and items thrown into parts,
+    beside batches; when the table is made, one set of counts and its columns.
+    """
+    size = dtype.itemsize
+    thrown = min(2 * relevant, 3 << 19) + min(relevant, 1 << 20)
+    counting = relevant * (size + 16) + workers * (8 * relevant + thrown * size)
+    table = relevant * (size + 8 + 8 + 24 + size)
+    return max(counting * 4 // 3, table * 8 // 7) + 1
+
+
+def _together(counters: list[BlockCounter]) -> BlockCounter:
+    """One counter with the counts of all."""
+    while len(counters) > 1:
+        counters[0].absorb(counters.pop())
+    return counters[0]
+
+
+# ------------------------------------------------------------------------------------------------------------- binned
+
+
+def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
+    """Up to about `cap` of the relevant scores: the best half of them all, and an even sample of the others.
+
+    An error of a bin counts with its items over its rank, so the best ranks are kept whole. The sample is by a hash of
+    the score: which are taken does not depend on the order in which they come.
+    """
+    best = sample = np.empty(0, dtype)
+    top = cap // 2
+    share = np.uint64(min(2**64 - 1, int(2**64 * (cap - top) / max(relevant.length, 1))))
+    for part in relevant:
+        array = part().astype(dtype, copy=False) + dtype.type(0)
+        if dtype.kind == "f":
+            array = array[array == array]
+        bits = array.astype(np.float64) if dtype.kind == "f" else array
+        hashed = bits.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(29)
+        hashed *= np.uint64(0xBF58476D1CE4E5B9)
+        sample = np.union1d(sample, array[hashed < share])
+        best = np.union1d(best, array)
+        best = best[:top] if lower_is_better else best[-top:]
+    return np.union1d(best, sample)
+
+
+def _binned(
+    cuts: NDArray[Any],
+    items: NDArray[np.int64],
+    hits: NDArray[np.int64],
+    nan_items: int,
+    nan_hits: int,
+    lower_is_better: bool,
+    num_relevant: int | None,
+    tolerance: float,
+    max_memory: int,
+    exact_memory: int,
+) -> HitCurve:
+    """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
+    lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
+    score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
+    between = np.arange(items.shape[0]) % 2 == 0
+    if not lower_is_better:
+        items, hits, score, between = items[::-1], hits[::-1], score[::-1], between[::-1]
+    num_items = int(items.sum()) + nan_items
+    above = np.cumsum(items) - items
+    rows = hits > 0
+    above, tied, hits, score, between = above[rows], items[rows], hits[rows], score[rows], between[rows]
+    if nan_hits:
+        score = np.append(score.astype(np.float64) if score.dtype.kind != "f" else score, np.nan)
+        above, tied = np.append(above, num_items - nan_items), np.append(tied, nan_items)
+        hits, between = np.append(hits, nan_hits), np.append(between, False)
+
+    def curve(above: NDArray[np.int64], tied: NDArray[np.int64], score: Any = None) -> HitCurve:
+        return HitCurve.from_table(
+            score, above, tied, hits, num_items=num_items, num_relevant=num_relevant, lower_is_better=lower_is_better
+        )
+
+    # True ties are read as ever; only what lies in a bin is put first or last in it.
+    put = np.where(between, hits, tied)
+    best = curve(above, put).average_precision()
+    width = best - curve(above + (tied - put), put).average_precision()
+    if not width <= tolerance:
+        need = exact_memory
+        if tolerance and max_memory * width / tolerance < exact_memory:
+            need = min(need, int(max_memory * max(2.0, width / tolerance)))
+        raise ValueError(
+            f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
+            f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
+        )
+    return curve(above, tied, score)
+
+
+# ----------------------------------------------------------------------------------------------------------- one pass
+
+
+def _counted(
+    source: Source,
+    shown: _Progress,
+    actives: NDArray[Any],
+    unlabelled: bool,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
+    workers: int,
+) -> HitCurve:
+    """One pass against known relevant scores; where the source has no labels, their items are not in it."""
+    cuts, hits, nan_hits = _distinct(actives)
+    own = cuts.dtype
+    # Smaller integers are floats that any score compares with exactly, also one that was rounded.
+    small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
+    if small:
+        cuts = cuts.astype(np.float64)
+    if max_memory is not None:
+        copies = 120 * cuts.shape[0]  # that the table is made from
+        while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
+            workers -= 1
+        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+        if needed > max_memory:
+            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
+    counters = [BlockCounter(cuts)]
+    counters += [counters[0].sibling() for _ in range(workers - 1)]
+    found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
+    found_nan = [0] * len(counters)
+    labelled: set[bool] = set()
+    kinds: set[str] = set()
+
+    def count(worker: int, piece: Piece) -> None:
+        assert piece.score is not None
+        score = piece.score
+        labelled.add(piece.relevant is not None)
+        if len(labelled) > 1:
+            raise ValueError(f"{source.place(piece.start)}: some batches have labels, others have none")
+        if piece.rows:
+            kinds.add(score.dtype.kind)
+        wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
+        if piece.places is not None and piece.places.shape[0]:
+            relevant = wide[piece.places]
+            present = relevant == relevant
+            found_nan[worker] += relevant.shape[0] - int(np.count_nonzero(present))
+            place = np.searchsorted(cuts, relevant)
+            known = place < cuts.shape[0]
+            known[known] = cuts[place[known]] == relevant[known]
+            if not (known | ~present).all():
+                at = int(piece.places[int(np.argmin(known | ~present))])
+                types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
+                raise ValueError(
+                    f"{source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, which is "
+                    "not among the actives"
+                )
+            np.add.at(found[worker], place[known], 1)
+        counters[worker].add(wide, nan_policy, nan_policy == "raise")
+
+    _run(source.tasks("score" if unlabelled else "both"), count, workers, shown)
+    counter = _together(counters)
+    items, nan_items = counter.counts(), counter.nan_items
+    if True not in labelled and (unlabelled or labelled):
+        items[1::2] += hits
+        nan_items += nan_hits
+    else:
+        differ = np.flatnonzero(sum(found[1:], found[0]) != hits)
+        if differ.shape[0]:
+            at = int(differ[0])
+            number = int(sum(one[at] for one in found))
+            raise ValueError(
+                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
+                "it: these must be the scores of all relevant items"
+            )
+        if sum(found_nan) != nan_hits:
+            raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")
+    if small and "f" not in kinds:
+        cuts = cuts.astype(own)
+    if nan_policy == "omit":
+        nan_items = nan_hits = 0
+    return table_from_counts(
+        cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better, num_relevant=num_relevant
+    )
+
+
+def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Scores in the type of the thresholds, if that changes none of them."""
+    if _compared(score.dtype) == dtype:
+        return score.astype(dtype, copy=False)
+    wide = unchanged(score, dtype)
+    if wide is None:
+        raise TypeError(f"scores of dtype {score.dtype} cannot be compared exactly with actives of dtype {dtype}")
+    return wide
+
+
+def _in_order(
+    source: Source,
+    shown: _Progress,
+    lower_is_better: bool,
+    nan_policy: str,
+    num_relevant: int | None,
+    max_memory: int | None,
+) -> HitCurve:
+    """One pass over rows that come best first."""
+    tables: list[tuple[NDArray[Any], ...]] = []
+    seen = num_rows = 0
+    group = np.empty(0)  # the score of the group that may go on
+    tied = hits = above = 0
+    types = Types()
+
+    def walk(worker: int, piece: Piece) -> None:
+        nonlocal seen, num_rows, group, tied, hits, above
+        assert piece.score is not None and piece.label is not None
+        score, label, rows = piece.score, piece.label, None
+        if nan_policy == "omit" and score.dtype.kind == "f":
+            present = score == score
+            if not present.all():
+                rows = np.flatnonzero(present)
+                score, label = score[rows], label[rows]
+        if not score.shape[0]:
+            return
+        dtype = types.add(score, lambda: source.place(piece.start))
+        score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
+        line = np.concatenate([group, score]) if group.shape[0] else score
+        # NaN, at the end, equal each other here.
+        missing = line != line
+        worse = line[1:] < line[:-1] if lower_is_better else line[1:] > line[:-1]
+        worse |= missing[:-1] & ~missing[1:]
+        if worse.any():
+            at = int(np.argmax(worse))
+            row = at + 1 - group.shape[0]
+            raise ValueError(
+                f"{source.place(piece.start + (row if rows is None else int(rows[row])))}: the score {line[at + 1]} "
+                f"comes after {line[at]}: the rows are not sorted by score"
+            )
+        begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
+        if not group.shape[0]:
+            begins = np.append(True, begins)
+        starts = np.flatnonzero(begins)
+        sums = np.append(0, np.cumsum(label, dtype=np.int64))
+        ends = np.append(starts, score.shape[0])
+        # What belongs to the open group, then the groups that begin here.
+        tied += int(ends[0])
+        hits += int(sums[ends[0]])
+        if starts.shape[0]:
+            numbers, found = np.diff(ends), np.diff(sums[ends])
+            if hits:
+                tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
+            rows = np.flatnonzero(found[:-1])
+            num_rows += rows.shape[0]
+            if max_memory is not None and _ORDERED_BYTES * num_rows > max_memory:
+                raise _too_little(f"the table of {num_rows:,} rows and more", _ORDERED_BYTES * num_rows, max_memory)
+            tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
+            above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
+            group = score[starts[-1] :][:1].copy()
+        seen += score.shape[0]
+
+    _run(source.tasks("rows"), walk, 1, shown)
+    if hits:
+        tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
+    score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
+    columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
+    return HitCurve.from_table(
+        score, *columns, num_items=seen, num_relevant=num_relevant, lower_is_better=lower_is_better
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- groups
+
+
+def _by_group(
+    source: Source,
+    shown: _Progress,
+    order: str | None,
+    lower_is_better: bool,
+    nan_policy: str,
+    max_memory: int | None,
+    workers: int,
+) -> HitCurves:
+    """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
+    made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
+    num_hits = num_groups = 0  # met so far
+    types = Types()
+
+    def check_room(rows: int, hits: int, share: float = 1) -> None:
+        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+        needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
+        if max_memory is not None and needed > max_memory:
+            what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
+            raise _too_little(what, needed, max_memory)
+
+    def rank(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64]) -> None:
+        options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy, "workers": workers}
+        curves = HitCurves(label, score, qid=code, **options)
+        assert curves.qid is not None
+        made.append((curves.qid, curves))
+
+    if order == "group":
+        waiting: list[Piece] = []
+        together = _TOGETHER if max_memory is None else min(_TOGETHER, max_memory // 200)
+        held, limit = 0, together
+        ended = np.zeros(0, np.bool_)
+
+        def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
+            nonlocal ended, num_groups
+            starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+            codes = code[starts]
+            ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
+            back = ended[codes]
+            again = np.setdiff1d(np.arange(codes.shape[0]), np.unique(codes, return_index=True)[1])
+            back[again] = True
+            if back.any():
+                at = int(np.argmax(back))
+                raise ValueError(
+                    f"{source.place(start + int(starts[at]))}: a group goes on that had ended: the rows are not "
+                    "sorted by group"
+                )
+            ended[codes] = True
+            num_groups += codes.shape[0]
+            rank(label, score, code)
+
+        def stream(worker: int, piece: Piece) -> None:
+            nonlocal waiting, held, limit, num_hits
+            if not piece.rows:
+                return
+            assert piece.score is not None
+            types.add(piece.score, lambda: source.place(piece.start))
+            waiting.append(piece)
+            held += piece.rows
+            num_hits += _hits([piece])
+            if held >= limit:
+                check_room(held, _hits(waiting))
+                label, score, code, start = _joined(waiting, types.common())
+                last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
+                if last:
+                    close(label[:last], score[:last], code[:last], start)
+                waiting = [Piece(held - last, None, score[last:], label[last:], code[last:], start + last)]
+                held -= last
+                limit = max(together, 2 * held)
+
+        _run(source.tasks("rows"), stream, 1, shown)
+        check_room(held, _hits(waiting))
+        if held:
+            close(*_joined(waiting, types.common()))
+    else:
+        limit = _HELD if max_memory is None else max_memory // 4
+        parts = [[_Spool(limit // (3 * _PARTS), disk=True) for _ in range(3)] for _ in range(_PARTS)]
+
+        def put(worker: int, piece: Piece) -> None:
+            nonlocal num_hits
+            assert piece.group is not None and piece.score is not None
+            types.add(piece.score, lambda: source.place(piece.start))
+            num_hits += _hits([piece])
+            part = (piece.group * 0x9E3779B1 >> 7) % _PARTS
+            place = np.argsort(part, kind="stable")
+            ends = np.cumsum(np.bincount(part, minlength=_PARTS))
+            for at, chosen in enumerate(np.split(place, ends[:-1])):
+                for spool, column in zip(parts[at], (piece.label, piece.score, piece.group), strict=True):
+                    assert column is not None
+                    spool.append(column[chosen])
+
+        try:
+            _run(source.tasks("rows"), put, 1, shown)
+            num_groups = len(source.group_order()[1])
+            longest = max(code.length for _, _, code in parts)
+            check_room(longest, min(longest, num_hits), share=3 / 4)
+            for label, score, code in parts:
+                if code.length:
+                    rank(label.all(np.dtype(np.uint8)), score.all(types.common()), code.all(np.dtype(np.int64)))
+                for spool in (label, score, code):
+                    spool.close()
+        finally:
+            for part in parts:
+                for spool in part:
+                    spool.close()
+    places, names = source.group_order()
+    return _gathered(made, places, names, lower_is_better, types.common())
+
+
+def _hits(pieces: list[Piece]) -> int:
+    return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
+
+
+def _joined(pieces: list[Piece], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
+    label = np.concatenate([piece.label for piece in pieces if piece.label is not None])
+    score = np.concatenate([piece.score.astype(dtype, copy=False) for piece in pieces if piece.score is not None])
+    return label, score, np.concatenate([piece.group for piece in pieces if piece.group is not None]), pieces[0].start
+
+
+def _gathered(
+    made: list[tuple[NDArray[np.int64], HitCurves]],
+    places: NDArray[np.int64],
+    names: list[Any],
+    lower: bool,
+    dtype: np.dtype[Any],
+) -> HitCurves:
+    """The curves of all groups in the order of their names."""
+    if not made:
+        return HitCurves([], [], qid=[], lower_is_better=lower)
+    codes = np.concatenate([code for code, _ in made])
+    order = np.argsort(places[codes])
+    lengths = np.concatenate([np.diff(curves.row_offsets) for _, curves in made])
+    starts = np.cumsum(lengths) - lengths
+    row_offsets = np.append(0, np.cumsum(lengths[order]))
+    rows = np.repeat(starts[order] - row_offsets[:-1], lengths[order]) + np.arange(row_offsets[-1])
+
+    def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
+        return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for _, curves in made])
+
+    result: HitCurves = _curves_of(
+        names_array(names), lower, False, row_offsets,
+        column("score", dtype)[rows],
+        *(column(name)[rows] for name in ("above", "tied", "hits")),
+        *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
+    )  # fmt: skip
+    return result

@@ -1,0 +1,1 @@
+"""Uncertainty: intervals, paired tests, comparisons."""

@@ -1,0 +1,753 @@
+"""Is B better than A? Rankings of the same items, or systems on the same queries, compared in pairs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._extras import advice
+from hitcurve._ranking import checked_column, checked_flags, checked_scores
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure
+from hitcurve.report.summary import Grid, aligned, one_line
+from hitcurve.statistics.intervals import (
+    as_measure,
+    auc_components,
+    check_choice,
+    check_count,
+    check_flag,
+    check_level,
+    checked_seed,
+    curve_intervals,
+    entropy,
+    item_blocks,
+    normal_interval,
+    quantiles,
+    resampled_means,
+)
+from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
+
+__all__ = ["Comparison", "Difference", "SystemValue", "compare"]
+
+_Array = NDArray[Any]
+
+
+class SystemValue(NamedTuple):
+    """A measure of one system, with its interval.
+
+    Attributes
+    ----------
+    measure, system
+        Their names.
+    value
+        The measure; over queries or groups its mean.
+    low, high
+        Ends of its interval: what ``interval`` gives for it.
+    method
+        How that was made: ``"logit"``, ``"delong"``, ``"bootstrap"``.
+    """
+
+    measure: str
+    system: str
+    value: float
+    low: float
+    high: float
+    method: str
+
+
+class Difference(NamedTuple):
+    """What one system has over another in a measure.
+
+    Attributes
+    ----------
+    measure, baseline, system
+        Their names.
+    difference
+        The system's value less the baseline's.
+    low, high
+        Ends of the interval of the difference.
+    p_value
+        Two-sided, by `test`.
+    test
+        ``"randomization"`` (``"exact randomization"`` where all ways were gone through), ``"bootstrap"``, ``"DeLong"``.
+    p_holm
+        `p_value` corrected for all the pairs compared in this measure (Holm 1979).
+    p_t
+        Of Student's paired test, over queries or groups; None over items, and where scipy is not installed.
+    p_tukey
+        Of the randomised Tukey test of all systems, where there are three or more over queries or groups; else None.
+    """
+
+    measure: str
+    baseline: str
+    system: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    test: str
+    p_holm: float
+    p_t: float | None
+    p_tukey: float | None
+
+
+class Comparison:
+    """What `compare` returns: the systems' values and their differences, with tables of them.
+
+    Attributes
+    ----------
+    systems : tuple of SystemValue
+    rows : tuple of Difference
+        One for each measure and pair.
+    unit : str
+        What was resampled: ``"items"``, ``"queries"`` or ``"groups"``.
+    count : int
+        How many of them there are.
+    left_out : int
+        Queries or groups without a value in any system.
+    n_resamples : int
+    confidence_level : float
+    """
+
+    def __init__(
+        self,
+        systems: tuple[SystemValue, ...],
+        rows: tuple[Difference, ...],
+        unit: str,
+        count: int,
+        left_out: int,
+        n_resamples: int,
+        confidence_level: float,
+    ) -> None:
+        self.systems = systems
+        self.rows = rows
+        self.unit = unit
+        self.count = count
+        self.left_out = left_out
+        self.n_resamples = n_resamples
+        self.confidence_level = confidence_level
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.rows)} differences over {self.count} {self.unit})"
+
+    def __str__(self) -> str:
+        """The tables in plain text, and how they were made."""
+        return "\n".join([*(aligned(Grid(table, _names(table[0]))) for table in self._tables()), self._note()])
+
+    def to_markdown(self) -> str:
+        """The tables in Markdown.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
+        >>> comparison = hc.compare(systems, rng=0)
+        >>> print(comparison.to_markdown().splitlines()[0])
+        | measure | system | mean | 95 % interval | by |
+        """
+        blocks = []
+        for head, *body in self._tables():
+            lines = [head, ["---" if i < _names(head) else "--:" for i in range(len(head))], *body]
+            blocks.append("\n".join("| " + " | ".join(map(_markdown, line)) + " |" for line in lines))
+        return "\n\n".join([*blocks, self._note()])
+
+    def to_latex(self) -> str:
+        r"""The tables in LaTeX, with the rules of the package booktabs.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
+        >>> comparison = hc.compare(systems, rng=0)
+        >>> print(comparison.to_latex().splitlines()[1])
+        \toprule
+        """
+        blocks = []
+        for head, *body in self._tables():
+            kinds = "".join("l" if i < _names(head) else "r" for i in range(len(head)))
+            lines = [" & ".join(_latex(cell) for cell in line) + r" \\" for line in (head, *body)]
+            blocks.append(
+                "\n".join(
+                    [
+                        rf"\begin{{tabular}}{{{kinds}}}",
+                        r"\toprule",
+                        lines[0],
+                        r"\midrule",
+                        *lines[1:],
+                        r"\bottomrule",
+                        r"\end{tabular}",
+                    ]
+                )
+            )
+        return "\n\n".join([*blocks, "% " + self._note().replace("\n", "\n% ")])
+
+    def _tables(self) -> list[list[list[str]]]:
+        level = f"{100 * self.confidence_level:.6g} %"
+        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval", "by"]]
+        for one in self.systems:
+            values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
+        head = ["measure", "system", "baseline", "difference", f"{level} interval", "by", "p", "p (Holm)"]
+        with_t = any(row.p_t is not None for row in self.rows)
+        with_tukey = any(row.p_tukey is not None for row in self.rows)
+        head += ["p (t)"] * with_t + ["p (Tukey)"] * with_tukey
+        rows = [head]
+        for row in self.rows:
+            line = [
+                row.measure,
+                row.system,
+                row.baseline,
+                _number(row.difference, "+"),
+                _between(row.low, row.high, "+"),
+                "delong" if row.test == "DeLong" else "bootstrap",
+                _probability(row.p_value),
+                _probability(row.p_holm),
+            ]
+            line += [_probability(row.p_t)] * with_t + [_probability(row.p_tukey)] * with_tukey
+            rows.append(line)
+        return [values, rows]
+
+    def _note(self) -> str:
+        said = {row.test for row in self.rows}
+        tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
+        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {self.n_resamples} resamples"
+        text = f"{self.count} {self.unit}. p: {tests}, two-sided{resamples}."
+        if self.left_out:
+            text += f" {self.left_out} {self.unit} without a value were left out."
+        if self.unit != "items" and any(row.p_t is None for row in self.rows):
+            text += " " + advice("scipy", "Student's t") + "."
+        return text
+
+
+def _names(head: list[str]) -> int:
+    """How many columns hold names."""
+    return 3 if "baseline" in head else 2
+
+
+def _number(value: float, sign: str = "") -> str:
+    return "-" if math.isnan(value) else f"{value:{sign}.4f}"
+
+
+def _between(low: float, high: float, sign: str = "") -> str:
+    return "-" if math.isnan(low) or math.isnan(high) else f"{low:{sign}.4f} to {high:{sign}.4f}"
+
+
+def _probability(p: float | None) -> str:
+    if p is None or math.isnan(p):
+        return "-"
+    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in one_line(text))
+
+
+_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def _markdown(text: str) -> str:
+    """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
+    marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
+    return re.sub(marks, lambda found: _MARKDOWN.get(found[0], "\\" + found[0]), one_line(text))
+
+
+# --- the one function ---------------------------------------------------------------------------------------
+
+
+def compare(
+    y_true: Any,
+    y_score: Mapping[str, Any] | None = None,
+    *,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
+    baseline: str | None = None,
+    groups: Any = None,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    stratified: bool = False,
+    ties: str = "expected",
+    lower_is_better: bool | Mapping[str, bool] = False,
+    relevance_level: float | None = None,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: int = 1,
+) -> Comparison:
+    """Differences between rankings of the same items, or between systems on the same queries, with intervals and tests.
+
+    Over items (labels and a mapping of scores): items are drawn with replacement, the same for every ranking, from the
+    counts of items that no ranking tells apart. Over groups (with `groups`), or over queries (one mapping of per-query
+    results): differences of means, the queries being what another sample would change.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,), or mapping
+        Labels of the items; or, without `y_score`, per-query results by the name of the system: what `evaluate`
+        returns, a HitCurves, or an array of one value for each query. All of them hold the same queries.
+    y_score : mapping of str to array_like of shape (n,), optional
+        Scores of the same items by the name of the ranking.
+    measures : str or sequence of str, optional
+        Names of measures. None takes AP and ROCAUC over items, of evaluations all those that they hold but for sums and
+        geometric means, else AP. Arrays are taken as they are.
+    baseline : str, optional
+        The system that each of the others is compared with; None compares all pairs.
+    groups : array_like of shape (n,), optional
+        The group (target, assay, query) of each item: a ranking for each, compared over groups.
+    method : {None, "bootstrap", "delong"}
+        Over items: None takes DeLong's paired test for ROCAUC and the bootstrap for all else.
+    confidence_level : float
+        Nominal coverage of the intervals.
+    n_resamples : int, optional
+        Resamples of the bootstrap and of the randomisation: 9,999 over queries, 1,999 over items unless said. Over
+        items a resample takes time by the number of kinds of items, at most n.
+    stratified : bool
+        Over items: draw relevant and other items apart.
+    ties, relevance_level, nan_policy
+        As for HitCurve; ``nan_policy="omit"`` leaves out an item that lacks any of its scores.
+    lower_is_better : bool or mapping of str to bool
+        For all rankings, or by name (those not named: False).
+    rng : int or numpy.random.Generator, optional
+        Seed or source of the random numbers.
+    workers : int
+        Threads, -1 for all cores; the result does not depend on it.
+
+    Returns
+    -------
+    Comparison
+        ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
+        the interval that HitCurve and HitCurves give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
+        ``to_latex()`` make tables. Queries and groups in which no system has a value (NaN) are left out, and counted.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, an infinite
+        value, a query with a value in some systems only, and all that HitCurve refuses.
+
+    Notes
+    -----
+    The p-value over items inverts the percentile interval: twice the smaller share of resamples on one side of 0, as a
+    share (b + 1)/(m + 1); for ROCAUC it is that of DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44:837. Over
+    queries: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007, CIKM);
+    Student's paired t, where scipy is installed; the randomised Tukey test for three or more systems (Carterette 2012,
+    ACM Trans. Inf. Syst. 30:4).
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> result = hc.compare({"A": [0.1, 0.5, 0.3, 0.2], "B": [0.3, 0.6, 0.5, 0.2]}, rng=1)
+    >>> row = result.rows[0]
+    >>> print(f"{row.system} - {row.baseline} = {row.difference:.3f}, p = {row.p_value}")
+    B - A = 0.125, p = 0.25
+    """
+    level, threads = check_level(confidence_level), check_workers(workers)
+    check_flag(stratified, "stratified")
+    checked_seed(rng)
+    if n_resamples is not None:
+        n_resamples = check_count(n_resamples, "n_resamples")
+    if y_score is None:
+        if not isinstance(y_true, Mapping):
+            raise TypeError(
+                "compare takes labels and a mapping of scores, or one mapping of per-query results; got "
+                f"{type(y_true).__name__} alone"
+            )
+        if groups is not None or method is not None:
+            name = "groups" if groups is not None else "method"
+            raise ValueError(f"{name} goes with labels and scores, not with per-query results")
+        names = _checked_names(y_true, baseline)
+        found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
+        return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "queries")
+    if not isinstance(y_score, Mapping):
+        raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
+    names = _checked_names(y_score, baseline)
+    lower = _directions(lower_is_better, names)
+    known = [as_measure(one) for one in _listed_measures(measures, ("AP",) if groups is not None else ("AP", "ROCAUC"))]
+    make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy}
+    if groups is not None:
+        groups = checked_column(groups, "groups")
+    if nan_policy == "omit":
+        y_true, y_score, groups = _complete(y_true, y_score, groups, names)
+        make["nan_policy"] = "raise"
+    if groups is not None:
+        if method is not None:
+            raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
+        curves = [
+            _ranked(HitCurves, y_true, y_score, name, lower, workers=threads, qid=groups, **make) for name in names
+        ]
+        found = {
+            one.name: (
+                np.stack([np.asarray(one(many, ties), np.float64) for many in curves], axis=1),
+                curves[0].qid.tolist(),
+            )
+            for one in known
+        }
+        return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "groups")
+    if method is not None:
+        check_choice(method, "method", ("bootstrap", "delong"))
+    rankings = [_ranked(HitCurve, y_true, y_score, name, lower, workers=threads, **make) for name in names]
+    kinds = _Kinds(y_true, [y_score[name] for name in names], rankings, relevance_level)
+    return _over_items(
+        kinds, known, names, baseline, method, level, n_resamples or 1999, stratified, ties, rng, threads
+    )
+
+
+def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower: dict[str, bool], **how: Any) -> Any:
+    try:
+        return kind(y_true, y_score[name], lower_is_better=lower[name], **how)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name!r}: {error}") from None
+
+
+def _is_evaluation(result: Any) -> bool:
+    return hasattr(result, "values") and hasattr(result, "query_ids")
+
+
+def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
+    """What evaluations were asked for and has a mean over queries."""
+    if not all(_is_evaluation(results[name]) for name in names):
+        return ("AP",)
+    held = dict.fromkeys(measure for name in names for measure in results[name].values)
+    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
+
+
+def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
+    if measures is None:
+        measures = default
+    chosen = [measures] if isinstance(measures, str | Measure) else list(measures)
+    if not chosen:
+        raise ValueError("measures is empty")
+    return chosen
+
+
+def _checked_names(systems: Mapping[str, Any], baseline: str | None) -> list[str]:
+    names = list(systems)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a system is named by a string, got {name!r}")
+    if len(names) < 2:
+        raise ValueError(f"compare needs two systems or more, got {len(names)}")
+    if baseline is not None and baseline not in names:
+        raise ValueError(f"baseline={baseline!r} is none of the systems: {', '.join(map(repr, names))}")
+    return names
+
+
+def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
+    if isinstance(lower_is_better, Mapping):
+        for name in lower_is_better:
+            if name not in names:
+                raise ValueError(
+                    f"lower_is_better names {name!r}, which is none of the rankings: {', '.join(map(repr, names))}"
+                )
+        return {name: lower_is_better.get(name, False) for name in names}
+    return dict.fromkeys(names, lower_is_better)
+
+
+def _pairs(names: list[str], baseline: str | None) -> list[tuple[int, int]]:
+    """(baseline, system) as places."""
+    if baseline is not None:
+        first = names.index(baseline)
+        return [(first, i) for i in range(len(names)) if i != first]
+    return list(combinations(range(len(names)), 2))
+
+
+def _complete(
+    y_true: Any, y_score: Mapping[str, Any], groups: Any, names: list[str]
+) -> tuple[Any, dict[str, Any], Any]:
+    """The items that have all of their scores."""
+    columns = {name: checked_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = checked_column(y_true, "y_true")
+    kept = np.ones(label.shape, bool)
+    for name, column in columns.items():
+        if column.shape != label.shape:
+            raise ValueError(f"y_true has shape {label.shape}, scores {name!r} have shape {column.shape}")
+        if column.dtype.kind == "f":
+            kept &= ~np.isnan(column)
+    if groups is not None:
+        if groups.shape != label.shape:
+            raise ValueError(f"y_true has shape {label.shape}, groups has shape {groups.shape}")
+        groups = groups[kept]
+    return label[kept], {name: column[kept] for name, column in columns.items()}, groups
+
+
+# --- over items ---------------------------------------------------------------------------------------------
+
+
+class _Kinds:
+    """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
+
+    def __init__(self, y_true: Any, scores: list[Any], rankings: list[HitCurve], relevance_level: float | None) -> None:
+        scores = [checked_scores(score, "y_score") for score in scores]
+        relevant = checked_flags(y_true, scores[0], relevance_level)
+        places = [_places(score, curve) for score, curve in zip(scores, rankings, strict=True)]
+        sizes = [2 * len(curve) + 1 for curve in rankings]
+        self.rankings = rankings
+        self.hit_place, self.hit_weight = _counted([place[relevant] for place in places], sizes)
+        self.hit_place >>= 1  # of a relevant item it is always a row
+        self.other_place, self.other_weight = _counted([place[~relevant] for place in places], sizes)
+
+
+def _places(score: _Array, curve: HitCurve) -> _Array:
+    """Where each item stands in a table: 2 g before row g, 2 g + 1 in it."""
+    rows = np.asarray(curve.score)
+    if score.dtype.kind == "b":
+        score, rows = score.view(np.uint8), rows.astype(np.uint8)
+    score = score.astype(rows.dtype.newbyteorder("="), copy=False)
+    whole = rows.shape[0]
+    missing = np.isnan(score) if score.dtype.kind == "f" else None
+    if missing is not None and whole and np.isnan(rows[-1]):
+        rows = rows[:-1]
+    ascending = rows if curve.lower_is_better else rows[::-1]
+    at = np.searchsorted(ascending, score)
+    same = at < rows.shape[0]
+    same[same] = ascending[at[same]] == score[same]
+    row = at if curve.lower_is_better else rows.shape[0] - at - same
+    place = 2 * row + same
+    if missing is not None and missing.any():
+        place[missing] = 2 * whole if rows.shape[0] == whole else 2 * whole - 1
+    return np.asarray(place)
+
+
+def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
+    """(distinct places, how many items have each): (kinds, rankings) and (kinds,)."""
+    if math.prod(sizes) >= 1 << 62:
+        distinct, weight = np.unique(np.stack(places, axis=1), axis=0, return_counts=True)
+        return distinct, weight
+    key = np.zeros(places[0].shape[0], np.int64)
+    for place, size in zip(places, sizes, strict=True):
+        key *= size
+        key += place
+    if math.prod(sizes) <= 4 * key.shape[0]:
+        count = np.bincount(key)
+        distinct = np.flatnonzero(count)
+        weight = count[distinct]
+    else:
+        distinct, weight = np.unique(key, return_counts=True)
+    columns = np.unravel_index(distinct, sizes) if distinct.shape[0] else [np.zeros(0, np.int64)] * len(sizes)
+    return np.stack(columns, axis=1), weight
+
+
+def _over_items(
+    kinds: _Kinds,
+    measures: list[Measure],
+    names: list[str],
+    baseline: str | None,
+    method: str | None,
+    level: float,
+    n_resamples: int,
+    stratified: bool,
+    ties: str,
+    rng: Any,
+    workers: int,
+) -> Comparison:
+    from hitcurve._kernel.draw import Resampler
+
+    curves = kinds.rankings
+    options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
+    alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
+    systems = [
+        SystemValue(one.measure, name, one.estimate, one.confidence_interval[0], one.confidence_interval[1], one.method)
+        for of_measure in zip(*alone, strict=True)
+        for name, one in zip(names, of_measure, strict=True)
+    ]
+    by_delong = [one.method == "delong" for one in alone[0]]
+    drawn = np.full((0, len(measures), len(names)), math.nan)
+    sizes = [len(curve) for curve in curves]
+    if not all(by_delong) and min(sizes) > 0:
+        resampler = Resampler(
+            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, sizes, stratified
+        )
+
+        def read(block: list[HitCurves]) -> _Array:
+            return np.stack(
+                [np.stack([np.asarray(one(curve, ties), np.float64) for curve in block], axis=1) for one in measures],
+                axis=1,
+            )
+
+        lower = [curve.lower_is_better for curve in curves]
+        drawn = np.concatenate(item_blocks(resampler, sum(sizes), n_resamples, rng, workers, lower, read))
+    differences: list[Difference] = []
+    pairs = _pairs(names, baseline)
+    for m, one in enumerate(measures):
+        covariance = _auc_covariance(kinds) if by_delong[m] else None
+        rows = []
+        for a, b in pairs:
+            value = alone[b][m].estimate - alone[a][m].estimate
+            if covariance is not None:
+                weight = np.eye(len(names))[b] - np.eye(len(names))[a]
+                error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
+                (low, high), p, test = normal_interval(value, error, level), normal_p(value, error), "DeLong"
+            else:
+                apart = drawn[:, m, b] - drawn[:, m, a]
+                (low, high), p, test = quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
+            rows.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
+        differences += _corrected(rows)
+    return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
+
+
+def _auc_covariance(kinds: _Kinds) -> _Array:
+    hits, others = [], []
+    for s, curve in enumerate(kinds.rankings):
+        hit, other, _ = auc_components(curve)
+        hits.append(hit[kinds.hit_place[:, s]])
+        others.append(other[kinds.other_place[:, s]])
+    return delong_covariance(np.stack(hits, axis=1), kinds.hit_weight, np.stack(others, axis=1), kinds.other_weight)
+
+
+def _bootstrap_p(sums: _Array) -> float:
+    known = sums[~np.isnan(sums)]
+    if known.shape[0] == 0:
+        return math.nan
+    tail = min(int(np.count_nonzero(known <= 0)), int(np.count_nonzero(known >= 0)))
+    return min(1.0, 2 * (tail + 1) / (int(known.shape[0]) + 1))
+
+
+def _corrected(rows: list[Difference]) -> list[Difference]:
+    return [row._replace(p_holm=p) for row, p in zip(rows, holm([row.p_value for row in rows]), strict=True)]
+
+
+# --- over queries -------------------------------------------------------------------------------------------
+
+
+def _per_query(
+    results: Mapping[str, Any], names: list[str], measures: list[Any], ties: str
+) -> dict[str, tuple[_Array, list[Any]]]:
+    """For each measure: values (queries, systems), and the names of the queries."""
+    found = {}
+    for wanted in measures:
+        columns: list[_Array] = []
+        title, queries = str(wanted), None
+        for name in names:
+            title, values, ids = _values_of(results[name], name, wanted, ties)
+            if queries is None:
+                queries = ids
+            elif len(queries) != len(ids):
+                raise ValueError(
+                    f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(ids)}: they must be the same"
+                )
+            elif queries != ids:
+                place = {query: i for i, query in enumerate(ids)}
+                other = next((query for query in queries if query not in place), None)
+                if other is not None:
+                    raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
+                values = values[[place[query] for query in queries]]
+            columns.append(values)
+        found[title] = np.stack(columns, axis=1), list(queries or [])
+    return found
+
+
+def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
+    """(name of the measure, one value for each query, their names) of one system."""
+    if isinstance(result, HitCurves):
+        known = as_measure(measure)
+        ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
+        return known.name, np.asarray(known(result, ties), np.float64), ids
+    if _is_evaluation(result):
+        name = measure.name if isinstance(measure, Measure) else measure
+        if name not in result.values:
+            name = as_measure(measure).name
+        if name not in result.values:
+            raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
+        return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
+    values = checked_column(result, repr(system))
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"
+        )
+    return (
+        measure if isinstance(measure, str) else measure.name,
+        values.astype(np.float64),
+        list(range(values.shape[0])),
+    )
+
+
+def _over_queries(
+    found: dict[str, tuple[_Array, list[Any]]],
+    names: list[str],
+    baseline: str | None,
+    level: float,
+    n_resamples: int,
+    rng: Any,
+    unit: str,
+) -> Comparison:
+    pairs = _pairs(names, baseline)
+    systems: list[SystemValue] = []
+    differences: list[Difference] = []
+    count = left_out = 0
+    for title, (values, ids) in found.items():
+        without = np.asarray(np.isnan(values).all(axis=1))
+        wrong = np.argwhere(~np.isfinite(values) & ~without[:, None])
+        if wrong.shape[0]:
+            q, s = wrong[0].tolist()
+            raise ValueError(
+                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is {values[q, s]} for "
+                f"{names[s]!r}: a value must be finite, or nan in all systems"
+            )
+        kept = values[~without]
+        count, left_out = max(count, kept.shape[0]), max(left_out, values.shape[0] - kept.shape[0])
+        if kept.shape[0] == 0:
+            nan = math.nan
+            systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
+            differences += [
+                Difference(title, names[a], names[b], nan, nan, nan, nan, "randomization", nan, nan, None)
+                for a, b in pairs
+            ]
+            continue
+        # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
+        power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
+        kept = np.ldexp(kept, -power)
+
+        def shown(value: float, sums: _Array, power: int = power) -> tuple[float, float, float]:
+            with np.errstate(over="ignore"):
+                value, low, high = np.ldexp([value, *quantiles(sums, value, level, None)], power).tolist()
+            return value, low, high
+
+        drawn = resampled_means(kept, n_resamples, rng)
+        for s, name in enumerate(names):
+            mean, low, high = shown(math.fsum(kept[:, s]) / kept.shape[0], drawn[:, s])
+            systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
+        # Streams of their own for each measure and test, whatever else is asked for.
+        seeds = (
+            [np.random.default_rng(entropy(rng)) for _ in range(2)]
+            if isinstance(rng, np.random.Generator)
+            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(rng).spawn(3)[1:]]
+        )
+        honest = tukey(kept, n_resamples, seeds[1]) if len(names) > 2 else None
+        words = entropy(seeds[0])
+        rows = []
+        for a, b in pairs:
+            difference = kept[:, b] - kept[:, a]
+            mean, low, high = shown(math.fsum(difference) / kept.shape[0], drawn[:, b] - drawn[:, a])
+            p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
+            rows.append(
+                Difference(
+                    title,
+                    names[a],
+                    names[b],
+                    mean,
+                    low,
+                    high,
+                    p,
+                    "exact randomization" if exact else "randomization",
+                    math.nan,
+                    paired_t(difference),
+                    None if honest is None else float(honest[a, b]),
+                )
+            )
+        differences += _corrected(rows)
+    return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_resamples, level)

@@ -1,0 +1,655 @@
+"""Uncertainty: intervals for a measure of one ranking or of many, resamples, and the p-value of a random order.
+
+Everything here reads tables. A resample of the items of a ranking is itself a table (`hitcurve._kernel.draw`), so that
+every measure with a name is read off it as off any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, combinations, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitcurve._curve import HitCurve, HitCurves, _curves_of
+from hitcurve._extras import needed
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure, parse
+from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
+
+if TYPE_CHECKING:
+    from hitcurve._kernel.draw import Resampler
+
+__all__ = ["curve_interval", "curve_intervals", "curves_interval", "interval_ends", "p_value", "resample"]
+
+_Array = NDArray[Any]
+_BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
+_BLOCK_TABLES = 1 << 10
+
+
+# --- arguments ----------------------------------------------------------------------------------------------
+
+
+def as_measure(measure: str | Measure) -> Measure:
+    return measure if isinstance(measure, Measure) else parse(measure)
+
+
+def check_level(confidence_level: float) -> float:
+    if isinstance(confidence_level, bool) or not isinstance(confidence_level, int | float | np.number):
+        raise TypeError(f"confidence_level must be a number, got {confidence_level!r}")
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level is {confidence_level}: must lie between 0 and 1")
+    return float(confidence_level)
+
+
+def check_count(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} is {value}: must be 1 or more")
+    if value >= 1 << 31:
+        raise ValueError(f"{name} is {value}: 2**31 and more are not made")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r} is unknown: must be one of {', '.join(map(repr, choices))}")
+    return str(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_seed(rng: Any) -> Any:
+    """What numpy makes streams of random numbers from."""
+    if isinstance(rng, bool | np.bool_):
+        raise TypeError(f"rng must be a seed or a numpy.random.Generator, got {rng!r}")
+    try:
+        np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
+    return rng
+
+
+def entropy(rng: Any) -> list[int]:
+    """Seed words for streams of one's own; a Generator moves on by them."""
+    return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
+
+
+def stream(words: list[int], number: int) -> Any:
+    """The bit generator of one block: the same whoever draws it, and whenever."""
+    return np.random.SFC64(np.random.SeedSequence(words, spawn_key=(number,)))
+
+
+def chunks(count: int, size: int, rng: Any) -> Iterator[tuple[np.random.Generator, int]]:
+    """For each `size` of `count` draws a generator of its own, and how many they are."""
+    words = entropy(rng)
+    for number, start in enumerate(range(0, count, size)):
+        yield np.random.Generator(stream(words, number)), min(size, count - start)
+
+
+def in_order(call: Callable[[int], Any], count: int, workers: int) -> Iterator[Any]:
+    """call(0), call(1), ... in that order, made by `workers` threads."""
+    if workers == 1 or count < 2:
+        yield from map(call, range(count))
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(min(workers, count))
+    try:
+        yield from pool.map(call, range(count))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+# --- resamples of items -------------------------------------------------------------------------------------
+
+
+def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
+    if curve.weighted:
+        raise ValueError(f"{what} {NO_WEIGHTS}")
+
+
+def item_kinds(curve: HitCurve) -> _Array:
+    """Items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at the end."""
+    others = np.empty(2 * len(curve) + 1, np.int64)
+    ends = curve.above + curve.tied
+    others[0] = curve.num_items
+    others[0::2][:-1] = curve.above
+    others[-1] = curve.num_items
+    others[2::2] -= ends
+    others[1::2] = curve.tied - curve.hits
+    return others
+
+
+def item_resampler(curve: HitCurve, stratified: bool) -> Resampler:
+    from hitcurve._kernel.draw import Resampler
+
+    others = item_kinds(curve)
+    place = np.flatnonzero(others)
+    row = np.arange(len(curve))
+    hits = curve.hits
+    missing = curve.num_relevant - curve.num_hits
+    if missing:
+        row, hits = np.append(row, -1), np.append(hits, missing)
+    return Resampler(hits, row[:, None], others[place], place[:, None], [len(curve)], stratified)
+
+
+def item_blocks(
+    resampler: Resampler,
+    rows: int,
+    n_resamples: int,
+    rng: Any,
+    workers: int,
+    lower: list[bool],
+    read: Callable[[list[HitCurves]], Any],
+) -> list[Any]:
+    """read(curves of one block of resamples, for each ranking) for all blocks; the streams belong to the blocks."""
+    size = min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, rows)))
+    words = entropy(rng)
+
+    def block(number: int) -> Any:
+        tables = resampler.draw(stream(words, number), min(size, n_resamples - number * size))
+        return read(
+            [
+                _curves_of(None, low, False, offsets, None, *table)
+                for low, (offsets, *table) in zip(lower, tables, strict=True)
+            ]
+        )
+
+    return list(in_order(block, -(-n_resamples // size), workers))
+
+
+def curve_blocks(
+    curve: HitCurve, count: int, rng: Any, workers: int, read: Callable[[HitCurves], Any], stratified: bool = False
+) -> list[Any]:
+    """read(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
+    resampler = item_resampler(curve, stratified)
+    lower = [curve.lower_is_better]
+    return item_blocks(resampler, len(curve), count, rng, workers, lower, lambda block: read(block[0]))
+
+
+def resample(
+    curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None, workers: int = 1
+) -> HitCurves:
+    """The work behind `HitCurve.resample`."""
+    check_plain(curve, "resample")
+    check_flag(stratified, "stratified")
+    count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
+    blocks = curve_blocks(curve, count, rng, threads, lambda block: block, stratified)
+    rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
+    names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
+    columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
+    return _curves_of(None, curve.lower_is_better, False, rows, None, *columns)
+
+
+# --- from a distribution to an interval ---------------------------------------------------------------------
+
+
+def quantiles(distribution: _Array, estimate: float, level: float, acceleration: float | None) -> ConfidenceInterval:
+    """Percentile interval, or with an acceleration the BCa one (Efron 1987); NaN are left out."""
+    known = distribution[~np.isnan(distribution)]
+    if known.shape[0] == 0:
+        return ConfidenceInterval(math.nan, math.nan)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    if acceleration is not None:
+        from statistics import NormalDist
+
+        normal = NormalDist()
+        below = (np.mean(known < estimate) + np.mean(known <= estimate)) / 2
+        if not 0 < below < 1:
+            # Every resample lies on one side: there is no bias to correct by, only the outermost value is left.
+            edge = float(known.min() if below == 0 else known.max())
+            return ConfidenceInterval(edge, edge)
+        shift = normal.inv_cdf(float(below))
+        z = [shift + normal.inv_cdf(tail) for tail in tails]
+        tails = [normal.cdf(shift + one / (1 - acceleration * one)) for one in z]
+    low, high = np.quantile(known, tails)
+    return ConfidenceInterval(float(low), float(high))
+
+
+def standard_error(distribution: _Array) -> float:
+    known = distribution[~np.isnan(distribution)]
+    return float(np.std(known, ddof=1)) if known.shape[0] > 1 else math.nan
+
+
+def acceleration_of(parts: list[tuple[_Array, _Array]]) -> float:
+    """Acceleration from delete-one values and how many items have each, for each sample that is drawn apart."""
+    third = second = 0.0
+    for values, weight in parts:
+        count = float(weight.sum())
+        if count < 2:
+            continue
+        influence = (count - 1) * (np.average(values, weights=weight) - values)
+        third += float(np.sum(weight * influence**3)) / count**3
+        second += float(np.sum(weight * influence**2)) / count**2
+    return third / (6 * second**1.5) if second > 0 else 0.0
+
+
+_DELETED_ROWS = 20_000_000  # rows of delete-one tables that are read at most
+
+
+def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Array, _Array]]:
+    """(values without one item, number of such items), of the relevant items and of the others.
+
+    Items of one kind have one value. Where rows are too many for each to have its own, those of evenly spaced rows are
+    read, and those between them interpolated.
+    """
+    rows = len(curve)
+    others = item_kinds(curve)
+    points = np.linspace(0, rows - 1, max(2, min(rows, _DELETED_ROWS // (3 * rows)))).round().astype(np.int64)
+    points = np.unique(points)
+    above, tied, hits = (np.asarray(column) for column in (curve.above, curve.tied, curve.hits))
+
+    def values(at: _Array, kind: str) -> _Array:
+        out = []
+        for some in np.array_split(at, max(1, at.shape[0] * rows // 1_000_000)):
+            if some.shape[0] == 0:
+                continue
+            this = np.arange(rows) == some[:, None]
+            after = np.arange(rows) > some[:, None]
+            new_above = above - (after | this if kind == "gap" else after)
+            new_tied = tied - (this if kind != "gap" else 0 * this)
+            new_hits = hits - (this if kind == "hit" else 0 * this)
+            keep = new_hits > 0
+            offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
+            full = np.ones(some.shape[0], np.int64)
+            curves = _curves_of(
+                None,
+                curve.lower_is_better,
+                False,
+                offsets,
+                None,
+                new_above[keep],
+                new_tied[keep],
+                new_hits[keep],
+                full * (curve.num_items - 1),
+                full * (curve.num_hits - (kind == "hit")),
+                full * (curve.num_relevant - (kind == "hit")),
+            )
+            out.append(np.asarray(measure(curves, ties), dtype=np.float64))
+        return np.concatenate(out)
+
+    def spread(at: _Array, kind: str, there: _Array) -> _Array:
+        # `there`: where a table is left when such an item is taken out.
+        whole = at.shape[0] == there.shape[0]
+        if not there[at].all():
+            places = np.flatnonzero(there)
+            few = np.linspace(0, max(0, places.shape[0] - 1), min(places.shape[0], at.shape[0]))
+            at = places if whole else places[np.unique(few.round().astype(np.int64))]
+        out = np.zeros(there.shape[0])
+        if at.shape[0] > 0:
+            read = values(at, kind)
+            out[at] = read
+            if not whole:
+                out = np.interp(np.arange(there.shape[0]), at, read)
+        return out
+
+    missing = curve.num_relevant - curve.num_hits
+    hit_values, hit_weight = spread(points, "hit", hits > 0), hits
+    if missing:
+        full = np.ones(1, np.int64)
+        less = _curves_of(
+            None,
+            curve.lower_is_better,
+            False,
+            np.array([0, rows]),
+            None,
+            above,
+            tied,
+            hits,
+            full * curve.num_items,
+            full * curve.num_hits,
+            full * (curve.num_relevant - 1),
+        )
+        hit_values = np.append(hit_values, np.asarray(measure(less, ties), dtype=np.float64))
+        hit_weight = np.append(hit_weight, missing)
+    gaps = np.append(points, rows)
+    other_values = np.empty(2 * rows + 1)
+    other_values[0::2] = spread(gaps, "gap", np.append(above > np.cumsum(hits) - hits, True))
+    other_values[1::2] = spread(points, "tied", others[1::2] > 0)
+    known = others > 0
+    return [(hit_values, hit_weight), (other_values[known], others[known])]
+
+
+# --- intervals ----------------------------------------------------------------------------------------------
+
+
+def normal_interval(value: float, error: float, level: float) -> ConfidenceInterval:
+    from statistics import NormalDist
+
+    half = NormalDist().inv_cdf((1 + level) / 2) * error
+    return ConfidenceInterval(value - half, value + half)
+
+
+def logit_interval(value: float, error: float, level: float) -> ConfidenceInterval:
+    """Normal on the scale of log(v / (1 - v)), the standard error carried there by its slope."""
+    from statistics import NormalDist
+
+    if math.isnan(value) or not 0 < value < 1:
+        return ConfidenceInterval(value, value)
+    half = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
+    middle = math.log(value / (1 - value))
+
+    def back(x: float) -> float:
+        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+    return ConfidenceInterval(back(middle - half), back(middle + half))
+
+
+def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
+    """DeLong's components: of the relevant items of each row; of each kind of other items; and how many these are."""
+    others = item_kinds(curve)
+    passed = np.cumsum(others)
+    seen = np.concatenate([[0], np.cumsum(curve.hits)])
+    negatives, relevant = int(passed[-1]), int(seen[-1])
+    hit = (negatives - passed[1::2] + 0.5 * others[1::2]) / negatives if negatives else np.full(len(curve), math.nan)
+    other = np.empty(others.shape[0])
+    other[0::2] = seen
+    other[1::2] = seen[:-1] + 0.5 * curve.hits
+    return hit, other / relevant if relevant else other * math.nan, others
+
+
+def weighted_variance(values: _Array, weight: _Array) -> float:
+    """Variance (divisor n - 1) of values that occur `weight` times; NaN below two."""
+    count = int(weight.sum())
+    if count < 2:
+        return math.nan
+    # One type: numpy casts mixed ones through a buffer, and ends the process where there is no memory for it.
+    weight = weight.astype(np.float64)
+    centred = values - np.average(values, weights=weight)
+    return float(np.sum(weight * centred**2)) / (count - 1)
+
+
+def delong_error(curve: HitCurve) -> float:
+    """Standard error of ROC AUC (DeLong, DeLong & Clarke-Pearson 1988) from the table."""
+    hit, other, weight = auc_components(curve)
+    variance = weighted_variance(hit, curve.hits) / max(1, curve.num_relevant)
+    return math.sqrt(variance + weighted_variance(other, weight) / max(1, int(weight.sum())))
+
+
+def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
+    """Logit for AP, logit and DeLong for ROC AUC."""
+    value = float(measure(curve, ties))
+    name = measure.record.name
+    if name == "AP" and method == "logit" and not measure.keywords:
+        relevant = curve.num_relevant
+        error = math.sqrt(value * (1 - value) / relevant) if relevant else math.nan
+        between = logit_interval(value, error, level)
+    elif name == "ROCAUC" and method in ("delong", "logit"):
+        if measure.reading(ties) not in ("expected", "threshold"):
+            raise ValueError(f"method={method!r} counts a tied pair as a half, ties={measure.reading(ties)!r} does not")
+        error = math.nan if math.isnan(value) else delong_error(curve)
+        if method == "logit":
+            between = logit_interval(value, error, level)
+        else:
+            between = ConfidenceInterval(*np.clip(normal_interval(value, error, level), 0.0, 1.0).tolist())
+    else:
+        raise ValueError(
+            f"method={method!r} does not go with {measure.name}: 'logit' is for AP and ROCAUC, 'delong' for ROCAUC, "
+            "'bootstrap' for every measure"
+        )
+    return Interval(between, None, error, value, measure.name, method, level)
+
+
+def curve_interval(curve: HitCurve, measure: str | Measure = "AP", **how: Any) -> Interval:
+    """The work behind `HitCurve.interval`."""
+    return curve_intervals(curve, [measure], **how)[0]
+
+
+def curve_intervals(
+    curve: HitCurve,
+    measures: Sequence[str | Measure],
+    *,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    stratified: bool = False,
+    bootstrap_method: str = "percentile",
+    ties: str = "expected",
+    rng: Any = None,
+    workers: int = 1,
+) -> list[Interval]:
+    """`HitCurve.interval` of several measures; those by bootstrap read the same resamples."""
+    check_plain(curve, "interval")
+    check_flag(stratified, "stratified")
+    asked = [as_measure(one) for one in measures]
+    level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
+    threads = check_workers(workers)
+    check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
+    if method is not None:
+        check_choice(method, "method", ("logit", "delong", "bootstrap"))
+    found: list[Interval] = []
+    drawn: list[int] = []
+    for known in asked:
+        plain = known.record.name == "AP" and not known.keywords
+        tied = known.reading(ties) in ("expected", "threshold")
+        usual = "logit" if plain else "delong" if known.record.name == "ROCAUC" and tied else "bootstrap"
+        how = method or usual
+        if how != "bootstrap":
+            found.append(closed_form(curve, known, ties, how, level))
+            continue
+        value = float(known(curve, ties))
+        if not math.isnan(value):
+            drawn.append(len(found))
+        nothing = ConfidenceInterval(math.nan, math.nan)
+        found.append(Interval(nothing, np.empty(0), math.nan, value, known.name, how, level))
+    if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
+        raise ValueError(
+            f"bootstrap_method='BCa' leaves out one item at a time, but only {curve.num_relevant} is "
+            "relevant: take 'percentile'"
+        )
+
+    def read(block: HitCurves) -> list[_Array]:
+        return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
+
+    blocks = curve_blocks(curve, count, rng, threads, read, bool(stratified)) if drawn else []
+    for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
+        distribution, acceleration = np.concatenate(parts), None
+        if bootstrap_method == "BCa":
+            less = delete_one(curve, asked[at], ties) if len(curve) else []
+            if less and not stratified:
+                less = [(np.concatenate([part[0] for part in less]), np.concatenate([part[1] for part in less]))]
+            acceleration = acceleration_of(less)
+        found[at] = found[at]._replace(
+            confidence_interval=quantiles(distribution, found[at].estimate, level, acceleration),
+            bootstrap_distribution=distribution,
+            standard_error=standard_error(distribution),
+        )
+    return found
+
+
+def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
+    """Means of `n_resamples` resamples of the rows of `values`, each column as if it were drawn alone."""
+    count = values.shape[0]
+    if count < 2:  # one value does not say how values vary
+        return np.full((n_resamples, values.shape[1]), math.nan)
+    blocks = []
+    for draws, size in chunks(n_resamples, max(1, (1 << 20) // count), rng):
+        rows = draws.integers(0, count, (size, count))
+        blocks.append(np.stack([column[rows].mean(axis=1) for column in values.T], axis=1))
+    return np.concatenate(blocks)
+
+
+def mean_interval(
+    values: _Array, method: str, level: float, n_resamples: int, bootstrap_method: str, rng: Any
+) -> tuple[ConfidenceInterval, _Array | None, float]:
+    """Interval, distribution and standard error of the mean of independent values."""
+    count = values.shape[0]
+    nothing = ConfidenceInterval(math.nan, math.nan)
+    if count == 0:
+        return nothing, None, math.nan
+    mean = math.fsum(values) / count
+    if method == "t":
+        if count < 2:
+            return nothing, None, math.nan
+        error = float(np.std(values, ddof=1)) / math.sqrt(count)
+        half = student_quantile(count - 1, (1 + level) / 2) * error
+        return ConfidenceInterval(mean - half, mean + half), None, error
+    distribution = resampled_means(values[:, None], n_resamples, rng)[:, 0]
+    acceleration = None
+    if bootstrap_method == "BCa":
+        acceleration = acceleration_of([((count * mean - values) / max(1, count - 1), np.ones(count))])
+    return quantiles(distribution, mean, level, acceleration), distribution, standard_error(distribution)
+
+
+def scipy_special() -> Any:
+    return needed("scipy.special", "Student's t")
+
+
+def student_quantile(freedom: int, share: float) -> float:
+    return float(scipy_special().stdtrit(freedom, share))
+
+
+def curves_interval(
+    curves: HitCurves,
+    measure: str | Measure = "AP",
+    *,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    bootstrap_method: str = "percentile",
+    empty: str = "skip",
+    ties: str = "expected",
+    rng: Any = None,
+    among: _Array | slice = slice(None),
+) -> Interval:
+    """The work behind `HitCurves.interval`; `among`: the rankings that count."""
+    known = as_measure(measure)
+    level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
+    check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
+    check_choice(empty, "empty", ("skip", "zero", "one", "raise"))
+    method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
+    values = np.asarray(known(curves, ties), dtype=np.float64)[among]
+    without = np.isnan(values)
+    if without.any():
+        if empty == "raise":
+            q = int(np.argmax(without))
+            name = q if curves.qid is None else curves.qid[q : q + 1].tolist()[0]
+            raise ValueError(
+                f"query {name!r} has no {known.name}: empty='skip', 'zero' or 'one' says what it counts as"
+            )
+        values = values[~without] if empty == "skip" else np.where(without, float(empty == "one"), values)
+    between, distribution, error = mean_interval(values, method, level, count, bootstrap_method, rng)
+    mean = math.fsum(values) / values.shape[0] if values.shape[0] else math.nan
+    return Interval(between, distribution, error, mean, known.name, method, level)
+
+
+def interval_ends(
+    curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int, **how: Any
+) -> list[tuple[float, float, str]]:
+    """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
+
+    A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
+    """
+    varying = [one for one in measures if (one.ties or ties) in one.record.ties]
+    if isinstance(curves, HitCurve):
+        made = curve_intervals(curves, varying, ties=ties, workers=workers, **how)
+    else:
+        among = curves.num_relevant > 0
+        made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
+    ends = iter([(*one.confidence_interval, one.method) for one in made])
+    return [next(ends) if one in varying else (math.nan, math.nan, "") for one in measures]
+
+
+# --- against a random order ---------------------------------------------------------------------------------
+
+_EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
+
+
+def p_value(
+    curve: HitCurve,
+    measure: str | Measure = "AP",
+    *,
+    method: str | None = None,
+    n_resamples: int = 9999,
+    ties: str = "expected",
+    rng: Any = None,
+    workers: int = 1,
+) -> PValue:
+    """The work behind `HitCurve.p_value`."""
+    check_plain(curve, "p_value")
+    known = as_measure(measure)
+    count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
+    if method is not None:
+        check_choice(method, "method", ("exact", "permutation"))
+    items, hits = int(curve.num_items), int(curve.num_hits)
+    value = float(known(curve, ties))
+    if math.isnan(value) or hits == 0:
+        return PValue(math.nan if math.isnan(value) else 1.0, value, np.empty(0), method or "exact", math.nan)
+    orders = math.comb(items, hits) if min(hits, items - hits) * math.log2(max(2, items)) < 400 else 1 << 400
+    if method is None:
+        method = "exact" if orders * hits <= _EXACT_RANKS else "permutation"
+    elif method == "exact" and orders * hits > 100 * _EXACT_RANKS:
+        raise ValueError(
+            f"method='exact' would go through more than {100 * _EXACT_RANKS // hits} orders of {hits} relevant among "
+            f"{items} items: take 'permutation'"
+        )
+    size = max(1, _BLOCK_ROWS // hits)
+
+    def read(ranks: _Array) -> _Array:
+        n = ranks.shape[0]
+        flat = ranks.reshape(-1)
+        ones, full = np.ones(flat.shape[0], np.int64), np.ones(n, np.int64)
+        curves = _curves_of(
+            None,
+            False,
+            False,
+            np.arange(n + 1, dtype=np.int64) * hits,
+            None,
+            flat,
+            ones,
+            ones,
+            full * items,
+            full * hits,
+            full * int(curve.num_relevant),
+        )
+        return np.asarray(known(curves, ties), dtype=np.float64)
+
+    if method == "exact":
+        sets = combinations(range(items), hits)
+        blocks = []
+        for start in range(0, orders, size):
+            n = min(size, orders - start)
+            some = np.fromiter(chain.from_iterable(islice(sets, n)), np.int64, n * hits)
+            blocks.append(read(some.reshape(n, hits)))
+    else:
+        words = entropy(rng)
+
+        def block(number: int) -> _Array:
+            draws = np.random.Generator(stream(words, number))
+            return read(random_ranks(draws, items, hits, min(size, count - number * size)))
+
+        blocks = list(in_order(block, -(-count // size), threads))
+    null = np.concatenate(blocks)
+    # Sums in another order may differ in the last bits where the values are equal.
+    as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))
+    if method == "exact":
+        return PValue(as_good / orders, value, null, method, 1 / orders)
+    return PValue((as_good + 1) / (count + 1), value, null, method, 1 / (count + 1))
+
+
+def random_ranks(rng: np.random.Generator, items: int, hits: int, count: int) -> _Array:
+    """`count` random sets of `hits` of the numbers below `items`, each ascending: (count, hits).
+
+    Numbers are drawn until enough are distinct; no number is favoured, so the sets are equally likely.
+    """
+    out = np.empty((count, hits), np.int64)
+    few = min(hits, items - hits)
+    for i in range(count):
+        chosen = np.unique(rng.integers(0, items, few))
+        while chosen.shape[0] < few:
+            chosen = np.union1d(chosen, rng.integers(0, items, few - chosen.shape[0]))
+        if few < hits:
+            left = np.ones(items, bool)
+            left[chosen] = False
+            chosen = np.flatnonzero(left)
+        out[i] = chosen
+    return out

@@ -1,0 +1,232 @@
+"""The commands where a shell is unkind: closed and full streams, odd names, options that cannot be."""
+
+import ast
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+import hitcurve
+from hitcurve.cli import main as cli
+from hitcurve.cli.main import main
+from hitcurve.sources.tables import TableReader
+
+TABLE = ("table", "a.csv", "--label", "label", "--score", "score")
+TREC = ("trec", "q.txt", "r.txt")
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("label,score\n1,3\n0,2\n1,1\n0,1\n")
+    (tmp_path / "q.txt").write_text("1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n")
+    (tmp_path / "r.txt").write_text("1 Q0 d1 1 2.5 t\n1 Q0 d2 2 2.5 t\n2 Q0 d9 1 1 t\n")
+    monkeypatch.chdir(tmp_path)
+
+
+def command(*arguments, shell="", **environment):
+    """The command in a process of its own, whose streams are buffered as those of any user are."""
+    line = ["sh", "-c", f'exec "$@" {shell}', "sh", sys.executable, "-m", "hitcurve", *arguments]
+    surroundings = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    surroundings |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)} | environment
+    found = subprocess.run(line, capture_output=True, check=False, env=surroundings, stdin=subprocess.DEVNULL)
+    return found.returncode, found.stdout.decode("utf-8", "surrogateescape"), found.stderr.decode()
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    return status, *capsys.readouterr()
+
+
+@FULL
+@pytest.mark.parametrize("arguments", [("--help",), ("measures",), (*TABLE, "-m", "AP"), TREC])
+def test_a_full_device(arguments):
+    status, out, err = command(*arguments, shell=">/dev/full")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1] == "hitcurve: error: No space left on device"
+    assert "Exception" not in err
+
+
+@FULL
+@pytest.mark.parametrize(("arguments", "status"), [((*TABLE, "-m", "AP"), 0), (TREC, 0), (("nonsense",), 2)])
+def test_warnings_that_cannot_be_written_cost_no_numbers(arguments, status):
+    expected = command(*arguments)
+    assert expected[0] == status
+    assert command(*arguments, shell="2>/dev/full") == (*expected[:2], "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+@pytest.mark.parametrize(
+    ("arguments", "shell", "stream"),
+    [
+        ((*TABLE, "-m", "AP"), ">&-", "output"),
+        (TREC, ">&-", "output"),
+        (("table", "-", "--label", "label", "--score", "score"), "<&-", "input"),
+        (("trec", "-", "r.txt"), "<&-", "input"),
+    ],
+)
+def test_closed_streams(arguments, shell, stream):
+    assert command(*arguments, shell=shell) == (1, "", f"hitcurve: error: standard {stream} is closed\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+def test_closed_standard_error():
+    assert command(*TABLE, "-m", "AP", shell="2>&-") == (0, "AP  0.7917\n", "")
+
+
+def test_letters_that_the_encoding_lacks(tmp_path):
+    (tmp_path / "q.txt").write_text("é 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "r.txt").write_text("é Q0 d1 1 2.5 t\n", encoding="utf-8")
+    status, out, err = command(*TREC, "-q", "-m", "AP", PYTHONIOENCODING="ascii")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[1].split() == ["r.txt", "\\xe9", "1.0000"]
+    status, out, err = command(*TREC, "-q", "-m", "AP", "--format", "json", PYTHONIOENCODING="ascii")
+    assert (status, err) == (0, "")
+    assert list(json.loads(out)["runs"][0]["queries"]) == ["é"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((*TREC, "-m", "P.1e400"), "P.1e400: cannot convert float infinity to integer"),
+        ((*TREC, "-m", "relstring.1e400"), "relstring.1e400: cannot convert float infinity to integer"),
+        ((*TREC, "-m", "relstring.x"), "relstring.x: could not convert string to float: 'x'"),
+        ((*TREC, "-m", "ndcg.1=1e400"), "must be levels, each once, with their gains"),
+        ((*TREC, "-m", "ndcg.1=nan"), "must be levels, each once, with their gains"),
+        ((*TREC, "-m", "utility.1,nan,0,0"), "must be four numbers"),
+        ((*TREC, "-m", "runid"), "argument -m: runid: only --format trec prints it"),
+        ((*TREC, "--workers", "0"), "'0' is not a whole number from 1 up, nor -1 for all cores"),
+        ((*TREC, "--workers", "-5"), "'-5' is not a whole number from 1 up, nor -1 for all cores"),
+        ((*TREC, "r.txt", "--compare"), "--compare: a run is named twice"),
+        ((*TABLE, "--interval", "--resamples", "9" * 20), f"{'9' * 20} are too many: at most 1,000,000"),
+        (("table", "a.csv", *TABLE[1:], "--by-file"), "--by-file makes a group of each file, and one is named twice"),
+        (("table", "-", "-", *TABLE[2:]), "standard input can be read once"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, problem):
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert problem in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "@x", "-5", "+5", "a,b", 'a"b'])
+def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
+    """No letter is added against spreadsheets, for programs would take it for the name's; the help says so."""
+    cell = '"' + name.replace('"', '""') + '"'
+    (tmp_path / "a.csv").write_text(f"label,score,set\n1,3,{cell}\n0,2,{cell}\n")
+    _, out, _ = run(capsys, *TABLE, "--group", "set", "-m", "AP", "--format", "csv")
+    assert [row[0] for row in csv.reader(io.StringIO(out))] == ["group", name, "mean"]
+    (tmp_path / "q.txt").write_text(f"{name} 0 d1 1\n")
+    (tmp_path / name).write_text(f"{name} Q0 d1 1 2.5 t\n")
+    _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
+    assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
+    for command in ("table", "trec"):
+        assert "csv (names are kept, formulas too)" in " ".join(run(capsys, command, "--help")[1].split())
+
+
+RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files", "problem"),
+    [
+        (TABLE, {"a.csv": "label,score\n1,\n"}, "rank such rows last (--nan worst) or leave them out (--nan omit)"),
+        ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
+        (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
+        (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),
+        ((*TREC, "--ties", "rank"), RANKLESS, "the rank column holds no number, and --ties rank needs one"),
+        ((*TREC, "--missing", "raise"), {"r.txt": "1 Q0 d1 1 2.5 t\n"}, "which q.txt has (--missing raise)"),
+        ((*TREC, "--empty", "raise"), {"q.txt": "1 0 d1 1\n2 0 d1 0\n"}, "for query '2' (--empty raise)"),
+        ((*TREC, "-M", "5", "--ties", "best"), {}, "-M 5 needs ranks, and --ties best resolves none"),
+        ((*TREC, "-m", "AP(ties=threshold)"), {}, "AP(ties=threshold): runs are not read with ties=threshold"),
+    ],
+)
+def test_errors_name_the_options_of_the_command(capsys, tmp_path, arguments, files, problem):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (1, "")
+    assert problem in err.splitlines()[-1]
+
+
+def test_every_argument_that_an_error_names_has_an_option(capsys):
+    """Wherever the modules that the commands read and measure with say argument=value."""
+    package = Path(hitcurve.__file__).parent
+    arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
+    for name in ("trec.py", "tables.py", "screen.py", "page.py", "trec_eval.py"):
+        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise):
+                for named in re.findall(r"\b(\w+)=(?:'|\{|\d|False|True)", ast.unparse(node)):
+                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (name, ast.unparse(node))
+    shown = "".join(run(capsys, command, "--help")[1] for command in ("table", "trec"))
+    for argument, option in cli._OPTIONS.items():
+        assert argument in arguments
+        assert f" {option} " in shown
+
+
+def test_the_string_of_levels_by_its_names(capsys):
+    status, out, _ = run(capsys, *TREC, "-q", "--format", "trec", "-m", "relstring.3")
+    assert (status, out.split()[:3]) == (0, ["relstring_3", "1", "'01'"])
+
+
+def test_ties_whose_order_changes_nothing_are_no_warning(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("label,score\n1,3\n1,3\n0,2\n0,1\n")
+    status, _, err = run(capsys, *TABLE, "-m", "P@1")
+    assert status == 0
+    assert "share the score" not in err
+    (tmp_path / "a.csv").write_text("label,score\n1,3\n0,3\n0,2\n0,1\n")
+    assert "depending on their order 0 to 1 relevant items" in run(capsys, *TABLE, "-m", "P@1")[2]
+
+
+@FULL
+def test_a_page_that_cannot_be_written_is_named(capsys):
+    pytest.importorskip("matplotlib")
+    status, _, err = run(capsys, *TABLE, "--report", "/dev/full")
+    assert (status, err.splitlines()[-1]) == (1, "hitcurve: error: /dev/full: No space left on device")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_a_file_whose_name_is_no_text(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    name = os.fsdecode(b"bad\xff.csv")
+    (tmp_path / "a.csv").rename(tmp_path / name)
+    status = main(["table", name, *TABLE[2:], "--report", "page.html", "-m", "AP"])
+    assert (status, capsys.readouterr().out) == (0, "AP  0.7917\n")
+    assert "<h1>bad\\udcff.csv</h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["$x_1^$", "$x$", "a$b", "_score", "<b>&"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_names_are_drawn_letter_by_letter(capsys, tmp_path, name, grouped):
+    pytest.importorskip("matplotlib")
+    from html import escape
+
+    text = f"label,{name},set\n" + "".join(f"{at % 2},{at},{name}\n" for at in range(6))
+    (tmp_path / "a.csv").write_text(text)
+    more = ("--group", "set") if grouped else ()
+    status, _, err = run(capsys, "table", "a.csv", "--label", "label", "--score", name, "--report", "page.html", *more)
+    assert status == 0, err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    picture = page[page.index("<svg") : page.index("</svg>")].replace("\u200b", "")
+    assert f">{escape(name, quote=False)}</text>" in picture
+
+
+def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "a.csv").write_text("label,分子,energy\n1,3,1\n0,2,3\n1,1,2\n", encoding="utf-8")
+    columns = ("--label", "label", "--score", "分子", "--score", "energy")
+    status, _, err = run(capsys, "table", "a.csv", *columns, "--plot", "p.png", "--report", "page.html")
+    assert status == 0
+    lines = err.splitlines()
+    assert all(line.startswith("hitcurve: warning: ") for line in lines)
+    assert "hitcurve: warning: p.png: matplotlib's font lacks letters of the names, which are drawn as boxes" in lines
+    assert ">分子</text>" in (tmp_path / "page.html").read_text(encoding="utf-8")

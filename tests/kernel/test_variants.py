@@ -1,0 +1,98 @@
+"""Every strategy on every instruction set gives the same bits, whatever the input looks like."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve._kernel.count import instruction_set
+
+STRATEGIES = ("compare", "search", "buckets", "parts", None)
+KINDS = {
+    "random": lambda rng, n: rng.standard_normal(n),
+    "ascending": lambda rng, n: np.sort(rng.standard_normal(n)),
+    "descending": lambda rng, n: -np.sort(rng.standard_normal(n)),
+    "all equal": lambda rng, n: np.full(n, 0.25),
+    "few distinct": lambda rng, n: rng.integers(0, 7, n).astype(float),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(n),
+    "huge heavy tails": lambda rng, n: rng.standard_cauchy(n) * 1e150,
+    "subnormal": lambda rng, n: rng.standard_normal(n) * 1e-310,
+    "two scales": lambda rng, n: rng.standard_normal(n) * np.where(rng.random(n) < 0.5, 1e-12, 1e12),
+    "last bit": lambda rng, n: np.nextafter(1.0, 2.0 * rng.integers(0, 2, n)),
+    "infinite": lambda rng, n: rng.choice([-np.inf, 0.0, 1.0, np.inf], n),
+    "two densities": lambda rng, n: np.where(rng.random(n) < 0.5, 1 + rng.random(n) * 1e-12, rng.random(n)),
+    "saturated": lambda rng, n: 1 / (1 + np.exp(-12 * rng.standard_normal(n))),
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, -5e-324, 5e-324, 1e-40], n),
+    "clustered": lambda rng, n: rng.standard_normal(n),
+}
+
+
+def inputs():
+    rng = np.random.default_rng(7)
+    for kind, make in KINDS.items():
+        for n, relevant in ((40, 3), (700, 12), (3000, 130), (9000, 4500)):
+            for dtype in (np.float32, np.float64, np.int64):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    scores = make(rng, n)
+                    if dtype == np.int64:
+                        scores = np.clip(np.nan_to_num(scores) * 1e3, -(2.0**62), 2.0**62)
+                    scores = scores.astype(dtype)
+                labels = np.zeros(n, np.uint8)
+                if kind == "clustered":
+                    labels[np.argsort(scores, kind="stable")[n // 3 : n // 3 + relevant]] = 1
+                else:
+                    labels[rng.permutation(n)[:relevant]] = 1
+                yield kind, labels, scores
+
+
+def digests():
+    """A line for each input: the bits of the table by every strategy, which must agree."""
+    for kind, labels, scores in inputs():
+        tables = {
+            repr((curve.score.tobytes(), curve.above.tobytes(), curve.tied.tobytes(), curve.hits.tobytes()))
+            for curve in (hc.HitCurve(labels, scores, _strategy=strategy) for strategy in STRATEGIES)
+        }
+        assert len(tables) == 1, (kind, scores.dtype, scores.size)
+        yield f"{kind} {scores.dtype} {scores.size} {hash(tables.pop())}"
+
+
+def test_strategies_agree():
+    assert sum(1 for _ in digests()) == len(KINDS) * 12
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_against_a_plain_sort(strategy):
+    for kind, labels, scores in inputs():
+        values, group = np.unique(scores, return_inverse=True)
+        tied = np.bincount(group, minlength=len(values))[::-1]
+        hits = np.bincount(group, labels, minlength=len(values)).astype(int)[::-1]
+        curve = hc.HitCurve(labels, scores, _strategy=strategy)
+        assert np.array_equal(curve.tied, tied[hits > 0]), (kind, scores.dtype, scores.size)
+        assert np.array_equal(curve.above, (np.cumsum(tied) - tied)[hits > 0]), (kind, scores.dtype, scores.size)
+
+
+def run(code, isa):
+    environment = os.environ | {"HITCURVE_ISA": isa, "PYTHONHASHSEED": "0"}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+
+
+def test_instruction_sets_agree():
+    # On a machine without AVX2 there is one, and the comparison is with itself.
+    here = os.path.dirname(__file__)
+    folders = [here, os.path.dirname(here)]
+    code = f"import sys; sys.path[:0] = {folders!r}; import test_variants as t; print(*t.digests(), sep='\\n')"
+    portable, best = run(code, "portable"), run(code, "")
+    assert portable.returncode == 0, portable.stderr
+    assert best.returncode == 0, best.stderr
+    assert portable.stdout.count("\n") == len(KINDS) * 12
+    assert portable.stdout == best.stdout
+
+
+def test_forcing_an_instruction_set():
+    assert instruction_set() in ("portable", "avx2")
+    code = "from hitcurve._kernel.count import instruction_set as i; print(i())"
+    assert run(code, "portable").stdout.strip() == "portable"
+    assert "HITCURVE_ISA='mmx' is unknown" in run("import hitcurve", "mmx").stderr

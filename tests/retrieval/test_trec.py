@@ -1,0 +1,1303 @@
+"""Qrels and runs: what is read, what is refused and how, and the measures against slow, obvious ones."""
+
+from __future__ import annotations
+
+import bz2
+import copy
+import gzip
+import io
+import itertools
+import json
+import lzma
+import math
+import multiprocessing
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hitcurve as hc
+from hitcurve.cli.main import main
+from hitcurve.measures import MEASURES, parse
+from hitcurve.retrieval import evaluation as trec
+from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval.evaluation import TieBand
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
+RUN = "q1 Q0 a 1 3.5 tag\nq1 Q0 d 2 2.5 tag\nq2 Q0 y 1 1e-3 tag\nq2 Q0 x 2 -7 tag\n"
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write(tmp_path, "qrels.txt", QRELS), write(tmp_path, "run.txt", RUN)
+
+
+# ------------------------------------------------------------------------------------------------------ a slow reader
+
+
+def slow_lines(text, wanted):
+    for line in text.split(b"\n"):
+        fields = re.split(rb"[ \t\r\v\f]+", line.strip(b" \t\r\v\f"))
+        if fields == [b""] or fields[0].startswith(b"#"):
+            continue
+        if len(fields) != wanted:
+            raise ValueError("columns")
+        yield fields
+
+
+def slow_run(text):
+    found = {}
+    for query, _, doc, _, score, _ in slow_lines(text, 6):
+        number = re.fullmatch(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|([-+]?inf(inity)?)", score, re.I)
+        if not number or (math.isinf(float(score)) and not number[3]):
+            raise ValueError("score")
+        docs = found.setdefault(query, {})
+        if doc in docs:
+            raise ValueError("twice")
+        docs[doc] = float(score)
+    return found
+
+
+def slow_qrels(text):
+    found = {}
+    for query, _, doc, level in slow_lines(text, 4):
+        if not re.fullmatch(rb"[-+]?\d+", level) or abs(int(level)) > 10**9:
+            raise ValueError("relevance")
+        docs = found.setdefault(query, {})
+        if doc in docs:
+            raise ValueError("twice")
+        docs[doc] = int(level)
+    if not found:
+        raise ValueError("empty")
+    return found
+
+
+def slow_ranking(docs):
+    """trec_eval's order."""
+    return [doc for doc, _ in sorted(sorted(docs.items(), reverse=True), key=lambda item: -item[1])]
+
+
+def slow_tables(qrels, run):
+    """Rows (rank, above, tied, level) of every query of the qrels."""
+    found = {}
+    for query, levels in qrels.items():
+        docs = run.get(query, {})
+        ranking = slow_ranking(docs)
+        found[query] = [
+            (
+                rank,
+                sum(score > docs[doc] for score in docs.values()),
+                sum(score == docs[doc] for score in docs.values()),
+                levels[doc],
+            )
+            for rank, doc in enumerate(ranking, 1)
+            if doc in levels
+        ]
+    return found
+
+
+word = st.sampled_from([b"a", b"b", b"doc-1", b"doc-10", b"doc-2", b"q1", b"q2", b"clueweb09-en0000-00", "é".encode()])
+score = st.sampled_from(
+    [b"1", b"1.0", b"2.5", b"-3", b"1e-5", b"12.345678901234567", b"0.1234567890123456789", b"1e300", b"-0.0", b"0",
+     b".5", b"5.", b"+1", b"123456789012345678901234567890", b"1e-400", b"4.9e-324", b"inf", b"-Infinity"]
+) | st.floats(allow_nan=False).map(lambda value: repr(value).encode())
+odd = st.sampled_from(
+    [b"", b"x", b"nan", b"1e", b"1_0", b"0x10", b"#", b"--1", b"1.5.2", b"\x00", b"1,5", b"1e400", b"-1.8e308"]
+)
+gap = st.sampled_from([b" ", b"\t", b"  \t ", b" \r ", b"\v"])
+
+
+@st.composite
+def lines(draw, kind, broken):
+    found = []
+    for _ in range(draw(st.integers(0, 8))):
+        value = draw(score if kind == "run" else st.integers(-2, 3).map(lambda level: b"%d" % level))
+        if broken and draw(st.integers(0, 9)) == 0:
+            value = draw(odd)
+        fields = [draw(word), b"0", draw(word), value] if kind == "qrels" else [
+            draw(word), b"Q0", draw(word), b"1", value, b"tag"]
+        if broken and draw(st.integers(0, 19)) == 0:
+            fields = fields[: draw(st.integers(0, len(fields)))] + draw(st.lists(odd, max_size=2))
+        line = draw(gap).join(fields)
+        found.append(draw(st.sampled_from([b"", b" ", b"\t"])) + line + draw(st.sampled_from([b"", b" ", b"\r"])))
+        if draw(st.integers(0, 9)) == 0:
+            found.append(draw(st.sampled_from([b"", b"# note", b"  "])))
+    return b"\n".join(found) + draw(st.sampled_from([b"", b"\n", b"\n\n"]))
+
+
+def agree(read, slow, text):
+    try:
+        wanted = slow(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"^f(, line \d+)?: "):
+            read(text, "f")
+        return None
+    return read(text, "f"), wanted
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines("qrels", False), lines("run", False))
+def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
+    qrels = agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
+    run = agree(_trec.Run.from_buffer, slow_run, run_text)
+    if qrels is None or run is None:
+        return
+    (fast_qrels, slow_q), (fast_run, slow_r) = qrels, run
+    assert fast_qrels.names.all_texts() == list(slow_q)
+    assert fast_run.names.all_texts() == list(slow_r)
+    tables = slow_tables(slow_q, slow_r)
+    judged = [_trec.judge(fast_qrels, fast_run), _trec.judge_buffer(fast_qrels, run_text, "f")]
+    for one in judged:
+        if one is None:  # lines of a query apart
+            continue
+        assert [one.table(i) for i in range(len(slow_q))] == list(tables.values())
+        assert one.num_retrieved().tolist() == [len(slow_r[query]) if query in slow_r else -1 for query in slow_q]
+        assert sorted(one.others) == sorted(set(slow_r) - set(slow_q))
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines("qrels", True), lines("run", True))
+def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
+    agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
+    agree(_trec.Run.from_buffer, slow_run, run_text)
+    qrels = _trec.Qrels.from_buffer(QRELS.encode(), "qrels")
+    try:
+        slow_run(run_text)
+    except ValueError:
+        try:
+            assert _trec.judge_buffer(qrels, run_text, "f") is None
+        except ValueError as error:
+            assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+def judged_or_refused(judge):
+    try:
+        found = judge()
+    except ValueError as error:
+        return str(error)
+    if found is None:
+        return None
+    tables = [found.table(i) for i in range(len(found.qrels))]
+    return tables, found.num_retrieved().tolist(), found.others, found.passed, found.tag, found.ties
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90), st.booleans()
+)
+def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
+    """Errors and their lines, notes and the tag included."""
+    qrels = _trec.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "_PIECE", size)
+        path = str(write(Path(folder), "run", mark + text))
+        with trec._opened(path, pieces=True) as (name, pieces):
+            assert isinstance(pieces, trec._File) == bool(mark + text)
+            assert name == path
+            places = []
+            options = {"strict": strict, "progress": places.append}
+            found = judged_or_refused(lambda: _trec.judge_buffer(qrels, pieces, "f", **options))
+            assert pieces == b"" or pieces.read() == mark + text
+    assert found == judged_or_refused(lambda: _trec.judge_buffer(qrels, mark + text, "f", strict=strict))
+    assert places == sorted(places)
+    assert not places or isinstance(found, str) or found is None or places[-1] == len(mark + text)
+
+
+@pytest.mark.parametrize("change", ["truncate", "append", "overwrite"])
+def test_a_file_that_changes_while_it_is_read(tmp_path, change):
+    """An error that says so. In a process of its own: a mapped file that is cut short ends the process."""
+    code = f"""
+        import os, sys, time
+        from pathlib import Path
+        import hitcurve as hc
+        path = Path(sys.argv[1])
+        text = "".join(f"{{q}} Q0 d{{i}} 1 {{-i}} tag\\n" for q in range(200) for i in range(1000))
+        path.write_text(text)
+
+        def progress(place):
+            if 0 < place < 0.8 * len(text):
+                time.sleep(0.02)  # what a file system tells from the time before
+                with open(path, "r+b") as file:
+                    if {change!r} == "truncate":
+                        file.truncate(place)
+                    else:
+                        file.seek(0, os.SEEK_END if {change!r} == "append" else os.SEEK_SET)
+                        file.write(b"1 Q0 other 1 1 tag\\n")
+
+        print(hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR").means)
+        hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR", progress=progress)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "{'RR': 0.25}\n"
+    assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
+
+
+@pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])
+def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, read):
+    path = write(tmp_path, "file", (RUN if read is hc.read_run else QRELS) * 2000)
+
+    class Cut(io.FileIO):
+        def readall(self):
+            os.truncate(path, 1000)
+            return super().readall()
+
+    monkeypatch.setattr(trec, "open", lambda name, *_: Cut(name), raising=False)
+    with pytest.raises(ValueError, match="file: changed while it was read"):
+        read(path)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=200), st.booleans())
+def test_any_bytes_are_read_or_refused(text, strict):
+    for read in (_trec.Qrels.from_buffer, _trec.Run.from_buffer):
+        try:
+            read(text, "f", strict)
+        except ValueError as error:
+            assert re.match(r"f(, line \d+)?: ", str(error))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(allow_nan=False) | st.decimals(allow_nan=False, allow_infinity=False, places=12).map(float))
+def test_scores_are_read_to_the_last_bit(value):
+    for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"[:300]):
+        docs = [f"q Q0 a 1 {text} t", f"q Q0 b 2 {float(text)!r} t"]
+        run = _trec.Run.from_buffer("\n".join(docs).encode(), "f")
+        judged = _trec.judge(_trec.Qrels.from_buffer(b"q 0 a 1", "f"), run)
+        assert judged.table(0)[0][2] == 2, text  # tied with itself
+
+
+def test_large_queries_in_any_order():
+    rng = np.random.default_rng(5)
+    for n, distinct in ((1, 1), (17, 3), (300, 300), (1000, 40), (3000, 10**6), (2000, 1)):
+        docs = {f"doc{i}".encode(): float(rng.integers(distinct)) for i in rng.permutation(n)}
+        levels = {doc: int(rng.integers(-1, 4)) for doc in list(docs)[:: max(1, n // 50)]} | {b"none": 1}
+        for order in ("any", "falling"):
+            items = list(docs.items())
+            if order == "falling":
+                items.sort(key=lambda item: -item[1])
+            run = {b"q": dict(items)}
+            fast = _trec.judge(hc.read_qrels({"q": {d.decode(): v for d, v in levels.items()}}),
+                               hc.read_run({"q": {d.decode(): v for d, v in items}}))
+            assert fast.table(0) == slow_tables({b"q": levels}, run)[b"q"]
+
+
+def test_integer_ids_are_ranked_as_their_text_is():
+    rng = np.random.default_rng(6)
+    query = np.repeat([3, 1, 2], 200)
+    doc = np.concatenate([rng.permutation(5000)[:200] for _ in range(3)])
+    scores = rng.integers(0, 20, 600).astype(float)
+    level = rng.integers(0, 3, 600)
+    qrels = {"query_id": query[::3], "doc_id": doc[::3], "relevance": level[::3]}
+    run = {"query_id": query, "doc_id": doc, "score": scores}
+    text_qrels, text_run = {}, {}
+    for q, d, r in zip(query[::3], doc[::3], level[::3], strict=True):
+        text_qrels.setdefault(str(q), {})[str(d)] = int(r)
+    for q, d, s in zip(query, doc, scores, strict=True):
+        text_run.setdefault(str(q), {})[str(d)] = s
+    wanted = hc.evaluate(text_qrels, text_run, "all_trec")
+    order = rng.permutation(600)
+    apart = {name: column[order] for name, column in run.items()}
+    for one_qrels, one_run in itertools.product((qrels, text_qrels), (run, apart, text_run, hc.read_run(run))):
+        found = hc.evaluate(one_qrels, one_run, "all_trec")
+        assert found.query_ids == wanted.query_ids
+        for name in wanted.values:
+            np.testing.assert_array_equal(found.values[name], wanted.values[name], name)
+
+
+COLLIDING = pow(0x9E3779B97F4A7C15, -1, 2**64)  # times this, small numbers share a place in the table of a query
+INTEGERS = {
+    "small": lambda rng, n: rng.permutation(2 * n)[:n] - n // 2,
+    "large": lambda rng, n: rng.permutation(n) * 2**44 - 2**62,
+    "ends": lambda rng, n: np.append(np.arange(n - 1) + np.iinfo(np.int64).min, np.iinfo(np.int64).max),
+    "colliding": lambda rng, n: (np.arange(n, dtype=np.uint64) * np.uint64(COLLIDING)).view(np.int64),
+}
+SCORES = {
+    "apart": lambda rng, n: rng.permutation(n) - n / 2,
+    "ties": lambda rng, n: rng.integers(-2, 3, n) * 0.5 * rng.choice([-1.0, 1.0], n),
+    "some ties": lambda rng, n: rng.integers(0, 20 * n, n).astype(float),
+    "apart in double precision only": lambda rng, n: 1 + rng.permutation(n) * 2.0**-40,
+    "beyond single precision": lambda rng, n: np.append(rng.permutation(n - 1) * 1e290, rng.choice([np.inf, -np.inf])),
+    "falling": lambda rng, n: -np.arange(float(n)),
+    "falling in ties": lambda rng, n: np.sort(rng.integers(0, 3 * n, n).astype(float))[::-1],
+}
+
+
+def judged_integers(qrels, columns, order="score", single=False):
+    """Of a run in arrays, by the way that `evaluate` takes, and by way of `Run`: tables or the error."""
+    starts, names, ids, scores = columns
+    found = []
+    for way in (
+        lambda: _trec.judge_integers(qrels, np.append(starts, len(ids)), names, ids, scores, "run", order, single),
+        lambda: _trec.judge(qrels, _trec.Run.from_columns(starts, names, ids, scores, "run"), order, single),
+    ):
+        try:
+            judged = way()
+        except ValueError as error:
+            found.append(str(error))
+        else:
+            tables = [judged.table(q) for q in range(len(qrels))]
+            found.append((tables, judged.num_retrieved().tolist(), judged.num_judged, judged.others, judged.ties))
+    return found
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("ids", INTEGERS)
+def test_runs_in_arrays_of_integers(ids, scores):
+    rng = np.random.default_rng([len(ids), len(scores)])
+    for share, sizes in ((0.03, (1, 700, 2, 1500)), (0.5, (40, 1, 300)), (2, (3, 1, 400))):
+        names = [str(-q) for q in range(len(sizes))]
+        docs = [INTEGERS[ids](rng, n) for n in sizes]
+        values = [SCORES[scores](rng, n) for n in sizes]
+        chosen = [rng.permutation(d)[: max(1, int(share * len(d)))] for d in docs]
+        if share == 2:  # far more judgments than documents; query 2 is not judged, and query 9 not in the run
+            chosen[1] = np.unique(np.append(chosen[1], np.arange(5, 5000)))
+            del chosen[2]
+        judged_names = ["0", "-1", "9"] if share == 2 else names
+        chosen += [np.array([1, 2])] if share == 2 else []
+        levels = [rng.integers(-1, 4, len(d)).astype(float) for d in chosen]
+        qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, chosen[:-1])]), judged_names, np.concatenate(chosen),
+                                         np.concatenate(levels), "qrels")
+        columns = np.cumsum([0, *sizes[:-1]]), names, np.concatenate(docs), np.concatenate(values)
+        for order, single in itertools.product(("score", "order"), (False, True)):
+            fast, slow = judged_integers(qrels, columns, order, single)
+            assert fast == slow
+            if order == "score" and not single and max(sizes) < 1000:
+                run = {q: {b"%d" % d: s for d, s in zip(*of, strict=True)}
+                       for q, *of in zip(names, docs, values, strict=True)}
+                wanted = slow_tables({q: {b"%d" % d: r for d, r in zip(*of, strict=True)}
+                                      for q, *of in zip(judged_names, chosen, levels, strict=True)}, run)
+                assert fast[0] == list(wanted.values())
+        # A judged document twice, another one twice, in the last query and in one that has no judgments, and NaN.
+        for place, query in itertools.product((chosen[0][0], docs[-1][0]), (0, len(sizes) - 1)):
+            starts, _, all_docs, all_values = columns
+            end = starts[query] + sizes[query]
+            bad = np.insert(all_docs, end, [place, place]), np.insert(all_values, end, [0.25, 7.5])
+            fast, slow = judged_integers(qrels, (starts + 2 * (np.arange(len(starts)) > query), names, *bad))
+            assert fast == slow
+            assert f"document '{place}' is there twice for query '{names[query]}'" in fast
+        for row in (0, len(all_docs) - 1):
+            with_nan = all_values.copy()
+            with_nan[row] = np.nan
+            fast, slow = judged_integers(qrels, (starts, names, all_docs, with_nan))
+            assert fast == slow == f"run: the score in row {row} is NaN"
+
+
+def test_ranks_in_arrays_of_integers():
+    qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
+    run = {"query_id": np.array([1, 1]), "doc_id": np.array([5, 4]), "score": np.array([1.0, 2.0])}
+    with pytest.raises(ValueError, match="ties='rank' needs a rank column"):
+        hc.evaluate(qrels, run, "RR", ties="rank")
+    assert hc.evaluate(qrels, {**run, "rank": np.array([1, 2])}, "RR", ties="rank").means == {"RR": 0.5}
+
+
+@given(st.data())
+def test_runs_in_arrays_of_few_integers(data):
+    number = st.integers(-12, 12)
+    rows = st.lists(st.tuples(number, st.sampled_from([0.0, -0.0, 1.0, 1 + 2**-40, 1e300, 2e300, -1e300])), min_size=1,
+                    max_size=12)
+    run = data.draw(st.dictionaries(st.sampled_from("abc"), rows, min_size=1))
+    judged = data.draw(st.dictionaries(st.sampled_from("abd"), st.dictionaries(number, st.integers(-1, 2), min_size=1),
+                                       min_size=1))
+    ids, levels = zip(*(row for of in judged.values() for row in of.items()), strict=True)
+    qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, judged.values())])[:-1], list(judged),
+                                     np.array(ids), np.array(levels, dtype=float), "qrels")
+    docs, scores = zip(*(row for of in run.values() for row in of), strict=True)
+    starts = np.cumsum([0, *map(len, run.values())])[:-1]
+    fast, slow = judged_integers(qrels, (starts, list(run), np.array(docs), np.array(scores)))
+    assert fast == slow
+    if not isinstance(fast, str):
+        text = {query: {b"%d" % doc: score for doc, score in of} for query, of in run.items()}
+        wanted = {query: {b"%d" % doc: level for doc, level in of.items()} for query, of in judged.items()}
+        assert fast[0] == list(slow_tables(wanted, text).values())
+
+
+# ------------------------------------------------------------------------------------------------------------- sources
+
+
+def test_every_source_gives_the_same(tmp_path, files, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    qrels, run = files
+    wanted = hc.evaluate(qrels, run, "all_trec").to_dict()
+    rows = [line.split() for line in RUN.splitlines()]
+    judged = [line.split() for line in QRELS.splitlines()]
+    run_columns = {"query_id": [r[0] for r in rows], "doc_id": [r[2] for r in rows],
+                   "score": [float(r[4]) for r in rows]}
+    qrels_columns = {"query_id": [r[0] for r in judged], "doc_id": [r[2] for r in judged],
+                     "relevance": [int(r[3]) for r in judged]}
+    sources = [(hc.read_qrels(qrels), hc.read_run(run))]
+    for pack, name in ((gzip.compress, "gz"), (lzma.compress, "xz"), (bz2.compress, "bz2"),
+                       (lambda text: pa.compress(text, "zstd", asbytes=True), "zst")):
+        packed = [write(tmp_path, f"{kind}.{name}", pack(text.encode())) for kind, text in (("q", QRELS), ("r", RUN))]
+        sources.append(tuple(packed))
+    pyarrow.parquet.write_table(pa.table(qrels_columns), tmp_path / "q.parquet")
+    pyarrow.parquet.write_table(pa.table(run_columns), tmp_path / "r.parquet")
+    sources.append((tmp_path / "q.parquet", tmp_path / "r.parquet"))
+    sources.append((pa.table(qrels_columns), pa.table(run_columns)))
+    sources.append((qrels_columns, run_columns))
+    for library in ("pandas", "polars"):
+        frames = pytest.importorskip(library)
+        sources.append((frames.DataFrame(qrels_columns), frames.DataFrame(run_columns)))
+    nested_run, nested_qrels = {}, {}
+    for q, d, s in zip(*run_columns.values(), strict=True):
+        nested_run.setdefault(q, {})[d] = np.float32(s) if s != 1e-3 else s
+    for q, d, r in zip(*qrels_columns.values(), strict=True):
+        nested_qrels.setdefault(q, {})[d] = np.int64(r)
+    sources.append((nested_qrels, nested_run))
+    for one_qrels, one_run in sources:
+        found = hc.evaluate(one_qrels, one_run, "all_trec").to_dict()
+        assert found["queries"] == wanted["queries"]
+        assert found["means"] == wanted["means"]
+    for text, read in ((QRELS, hc.read_qrels), (RUN, hc.read_run)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert len(read("-")) == 2
+
+
+def test_dict_ids_may_be_integers():
+    found = hc.evaluate({1: {10: 1}}, {1: {10: 1, 9: 2}}, "RR")
+    assert found.means == {"RR": 0.5}
+    assert found.query_ids == ["1"]
+
+
+def test_ids_beyond_64_bits():
+    run = {"query_id": [2**70, 2**70], "doc_id": [2**64, 3], "score": [1, 2]}
+    assert hc.evaluate({2**70: {2**64: 1}}, run, "RR").means == {"RR": 0.5}
+
+
+def test_nothing_of_the_caller_is_changed():
+    qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
+    run = {"query_id": np.array([1, 1, 1]), "doc_id": np.array([4, 5, 6]), "score": np.array([1.0, 3.0, 2.0])}
+    before = {name: column.copy() for name, column in {**qrels, **run}.items()}
+    hc.evaluate(qrels, run)
+    for name, column in {**qrels, **run}.items():
+        np.testing.assert_array_equal(column, before[name])
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("q Q0 d 1 1.0 t\nq Q0 e 2 0.5\n", r"line 2: has 5 columns, a line of a run has six.*: 'q Q0 e 2 0.5'$"),
+        ("q Q0 d 1 1.0 t more\n", r"line 1: has 7 columns.*strict=False"),
+        ("q Q0 d 1 tag\n", r"line 1: has 5 columns, a line of a run has six.*: 'q Q0 d 1 tag'$"),
+        ("q Q0 a document 1 1.0 t\n", r"line 1: has 7 columns"),
+        ("q Q0 d 1 1e999 t\n", r"line 1: the score '1e999' is beyond the range of a double: 'q Q0 d 1 1e999 t'$"),
+        ("q Q0 d 1 -1.8e308 t\n", r"line 1: the score '-1.8e308' is beyond the range of a double"),
+        ("q Q0 d 1 1" + 400 * "0" + " t\n", r"line 1: the score '10+\.\.\.' is beyond the range of a double"),
+        ("q Q0 d 1 0x10 t\n", r"line 1: the score '0x10' is no number"),
+        ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is no number.*: 'q Q0 d 1 foo t'$"),
+        ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is no number"),
+        ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
+        ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
+        ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
+    ],
+)
+def test_bad_runs(tmp_path, files, text, problem):
+    path = write(tmp_path, "bad.txt", text)
+    for read in (hc.read_run, lambda run: hc.evaluate(files[0], run), lambda run: hc.evaluate({"q": {"d": 1}}, run)):
+        with pytest.raises(ValueError, match=problem) as caught:
+            read(path)
+        assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("q 0 d\n", r"line 1: has 3 columns, a line of qrels has four"),
+        ("q 0 d 1 5\n", r"line 1: has 5 columns"),
+        ("q 0 a document 1\n", r"line 1: has 5 columns, a line of qrels has four"),
+        ("q 0 d x\n", r"line 1: the relevance 'x' is no number"),
+        ("q 0 d 0.5\n", r"line 1: the relevance '0.5' is not a whole number .*strict=False"),
+        ("q 0 d nan\n", r"line 1: the relevance is NaN"),
+        ("q 0 d 99999999999\n", r"line 1: the relevance '99999999999' is no number from"),
+        ("q 0 d 1\nq 0 d 1\n", r"line 2: document 'd' is there twice"),
+        ("", "no judgments"),
+    ],
+)
+def test_bad_qrels(tmp_path, text, problem):
+    path = write(tmp_path, "bad.txt", text)
+    with pytest.raises(ValueError, match=problem) as caught:
+        hc.read_qrels(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        ({"q": {"d": float("nan")}}, "NaN"),
+        ({"q": {"d": "high"}}, r"the value in row 0 is 'high'"),
+        ({"q": {"d": None}}, "is None"),
+        ({"q": 3}, "holds int"),
+        ({"q": {1.5: 1.0}}, "an id is 1.5"),
+        ({"q": {"d": 2**53 + 1}}, r"2\*\*53"),
+        ({"query_id": ["q"], "doc_id": ["d"]}, "no column 'score'"),
+        ({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "'d' is there twice for query 'q'"),
+        ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' is there twice for query '1'"),
+        ({"query_id": ["q", None], "doc_id": ["d", "e"], "score": [1, 2]}, "empty in row 1"),
+        ({"query_id": ["q"], "doc_id": ["d"], "score": [10**400]}, "an integer that no float holds"),
+        ({"query_id": [1.5, "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "an id is 1.5"),
+        (42, "a int"),
+    ],
+)
+def test_bad_runs_in_memory(run, problem):
+    with pytest.raises((ValueError, TypeError), match=problem):
+        hc.evaluate({"q": {"d": 1}}, run)
+
+
+def test_lenient_reading_is_trec_evals(tmp_path):
+    qrels = write(tmp_path, "qrels", "q 0 a 1.9\nq 0 b x\nq 0 c 2\n")
+    run = write(tmp_path, "run", "q Q0 a 1 foo t\nq Q0 b 2 3.5abc t\nq Q0 c 3 -1 t and more\n")
+    with pytest.warns(UserWarning) as caught:
+        found = hc.evaluate(qrels, run, ["RR", "NumRel"], strict=False)
+    said = "\n".join(str(one.message) for one in caught)
+    assert "2 relevances that are no whole number:" in said
+    assert "2 scores that are no number" in said
+    assert "1 line with more than six columns" in said
+    assert "first in line 3" in said
+    assert found.values["RR"].tolist() == [0.5]  # b 3.5, a 0, c -1
+    assert found.values["NumRel"].tolist() == [2]
+    assert len(found.notes) == 3
+    with pytest.raises(ValueError, match="NaN"):
+        hc.evaluate({"q": {"a": 1}}, write(tmp_path, "nan", "q Q0 a 1 nan t\n"), strict=False)
+
+
+HEXADECIMAL = {
+    "0x10": 16, "0X1.8p1": 3, "-0x.8": -0.5, "+0x1p-3z": 0.125, "0xfFg": 255, "0x1.8.1": 1.5, "0x1p": 1, "0x1p+": 1,
+    "0x": 0, "0x.": 0, "0xg": 0, "x10": 0, "00x10": 0, "0x1p-1080": 0, "0x1.fffffffffffffp1023": sys.float_info.max,
+}
+
+
+@pytest.mark.parametrize("text", HEXADECIMAL)
+def test_lenient_reading_of_hexadecimal_scores(text):
+    """As C reads them, and so trec_eval: tied with just this double."""
+    value = float(HEXADECIMAL[text])
+    scores = [text, repr(value), repr(math.nextafter(value, math.inf)), repr(math.nextafter(value, -math.inf))]
+    run = "".join(f"q Q0 d{i} 1 {score} t\n" for i, score in enumerate(scores)).encode()
+    judged = _trec.judge(hc.read_qrels({"q": {"d0": 1}}), _trec.Run.from_buffer(run, "f", False))
+    assert [row[1:3] for row in judged.table(0)] == [(1, 2)]
+    with pytest.raises(ValueError, match=r"line 1: the score .* is no number"):
+        _trec.Run.from_buffer(run, "f")
+
+
+def test_lenient_reading_of_scores_that_no_double_holds(tmp_path):
+    for text in ("1e999", "-1e309x", "0x1p1024", "0x1.fffffffffffff8p1023"):
+        with pytest.raises(ValueError, match=re.escape(f"the score '{text}' is beyond the range of a double")):
+            hc.read_run(write(tmp_path, "run", f"q Q0 a 1 {text} t\n"), strict=False)
+
+
+def test_queries_on_one_side_only():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 0}}
+    run = {"a": {"d": 1.0}, "c": {"d": 1.0}, "x": {"d": 1.0}}
+    found = hc.evaluate(qrels, run, ["AP", "NumQ"])
+    assert found.values["AP"].tolist() == [1, 0, 0]
+    assert found.counts == {"queries": 3, "missing": 1, "extra": 1, "empty": 1, "retrieved": 2, "judged": 2}
+    assert (found.missing, found.extra) == (["b"], ["x"])
+    assert hc.evaluate(qrels, run, "AP", missing="skip").means == {"AP": 0.5}
+    assert hc.evaluate(qrels, run, "AP", missing="skip", empty="skip").means == {"AP": 1.0}
+    assert np.isnan(hc.evaluate(qrels, run, "AP", empty="skip").values["AP"][2])
+    for option in ("missing", "extra", "empty"):
+        with pytest.raises(ValueError, match=rf"{option}='raise'"):
+            hc.evaluate(qrels, run, "AP", **{option: "raise"})
+    with pytest.raises(ValueError, match="no query in common"):
+        hc.evaluate({"z": {"d": 1}}, run)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"ties": "threshold"}, "ties is 'threshold'"),
+        ({"missing": "one"}, "missing is 'one'"),
+        ({"scores": "float16"}, "scores is 'float16'"),
+        ({"depth": 0}, "depth is 0"),
+        ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
+        ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
+        ({"measures": "BEDROC"}, "not on a run"),
+        ({"measures": "map@5"}, "write AP@5"),
+        ({"measures": "Hits@1%"}, "give a rank"),
+        ({"measures": "P@1%"}, "give a rank"),
+        ({"measures": "xyz"}, "no measure 'xyz'"),
+        ({"measures": []}, "no measures"),
+        ({"ties": "rank"}, "rank column"),
+        ({"workers": 0, "run": [{}, {}]}, "workers is 0"),
+        ({"measures": "ERR(max=1)@5"}, "level 2"),
+    ],
+)
+def test_bad_options(options, problem):
+    arguments = {"run": {"q": {"d": 1.0}}, "measures": "AP", **options}
+    run = arguments.pop("run")
+    with pytest.raises(ValueError, match=problem):
+        hc.evaluate({"q": {"d": 2}}, run, **arguments)
+
+
+@pytest.mark.parametrize("level", [2**40, -(10**9) - 1])
+def test_levels_out_of_bounds(level):
+    with pytest.raises(ValueError, match=f"row 1 is {level}: it must lie from -1000000000 to 1000000000"):
+        hc.read_qrels({"q": {"a": 1, "b": level}})
+
+
+@pytest.mark.parametrize("scores", [[2**63 + 1, 2**63, 1], [2**64 + 1, 1, 2], [2**53 + 1, 0.5, 1]])
+def test_scores_that_a_list_would_round(scores):
+    nested = {"q": dict(zip("abc", scores, strict=True))}
+    for run in (nested, {"qid": ["q"] * 3, "docid": list("abc"), "score": scores}):
+        with pytest.raises(ValueError, match=f"row 0 is {scores[0]}, which a double cannot hold"):
+            hc.read_run(run)
+
+
+def test_integer_ids_beyond_int64_stay_apart():
+    ids = [2**63, 2**63 + 1, 1, 2**64]
+    run = hc.read_run({"qid": ids, "docid": ids, "score": [1.0] * 4})
+    found = hc.evaluate({str(one): {str(one): 1} for one in ids}, run, "AP")
+    assert found.means == {"AP": 1.0}
+    assert len(found.query_ids) == 4
+
+
+@pytest.mark.parametrize("ids", [["1", 1, "2"], [1, "1", "2"], ["a", b"a", 2]])
+@pytest.mark.parametrize("column", ["qid", "docid"])
+def test_texts_and_numbers_are_no_ids_together(ids, column):
+    row = next(i for i, one in enumerate(ids) if isinstance(one, int) != isinstance(ids[0], int))
+    columns = {"qid": ["q"] * 3, "docid": ["a", "b", "c"], "score": [3, 2, 1], column: ids}
+    with pytest.raises(TypeError, match=f"id in row {row} is {ids[row]!r}, after {ids[0]!r}"):
+        hc.read_run(columns)
+    with pytest.raises(ValueError, match="'1' is there twice"):
+        hc.read_run({"1": {"a": 1}, 1: {"b": 1}})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score"])
+def test_columns_of_masked_arrays_and_fractions(column):
+    columns = {"qid": np.array([1, 1, 1]), "docid": np.array([1, 2, 3]), "score": np.array([1, 2, 3])}
+    assert len(hc.read_run(columns)) == 1
+    with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
+        hc.read_run({**columns, column: np.ma.array([1, 2, 3], mask=[0, 1, 0])})
+    with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
+        hc.read_run({**columns, column: [1, np.ma.masked, 3]})
+    with pytest.raises(ValueError, match="run: a value is a masked array with 1 masked entries: leave them out"):
+        hc.read_run({"q": {"a": np.ma.masked, "b": 1.0}})
+    if column != "score":
+        with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):
+            hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score", "rank"])
+@pytest.mark.parametrize("bad", [np.ones((3, 2), int), np.array(3), np.array([1]), [1], [1, 2, 3, 4]], ids=repr)
+def test_columns_of_other_shapes(column, bad):
+    columns = {"qid": [1, 1, 1], "docid": [1, 2, 3], "score": [3, 2, 1], "rank": [1, 2, 3]}
+    wrong = rf"column '{column}' must be one-dimensional|columns of .* rows|column 'rank' of \d rows, the others of 3"
+    with pytest.raises(ValueError, match=wrong):
+        hc.read_run({**columns, column: bad})
+
+
+@pytest.mark.parametrize("column", ["qid", "docid", "score"])
+@pytest.mark.parametrize("dtype", ["string", "Int64", "category", "arrow", "polars"])
+def test_cells_that_are_missing(column, dtype):
+    columns = {"qid": [1, 1, 1], "docid": [1, 2, 3], "score": [3, 2, 1], column: [1, 2, None]}
+    if dtype == "arrow":
+        run = pytest.importorskip("pyarrow").table(columns)
+    elif dtype == "polars":
+        run = pytest.importorskip("polars").DataFrame(columns)
+    else:
+        pandas = pytest.importorskip("pandas")
+        run = pandas.DataFrame(columns | {column: pandas.array(columns[column], "Int64").astype(dtype)})
+    with pytest.raises(ValueError, match=rf"run: (column '{column}' is empty|the score) in row 2"):
+        hc.read_run(run)
+
+
+@pytest.mark.parametrize("source", [
+    {}, {"a": {}, "b": {}}, {"a": {}, "x": {}}, *({"qid": one, "docid": one, "score": one} for one in (
+        [], np.array([]), np.array([], int), np.array([], str))), "", "# only a note\n\n"], ids=repr)
+@pytest.mark.parametrize("qrels", [{"a": {"d": 1}, "b": {"d": 0}},
+                                   {"qid": np.array([1, 2]), "docid": np.array([1, 1]), "relevance": np.array([1, 0])}])
+def test_an_empty_run_lacks_every_query(tmp_path, source, qrels):
+    """`missing` says what that is: 0, no value, or an error."""
+    run = write(tmp_path, "run", source) if isinstance(source, str) else source
+    for one in (run, hc.read_run(run)):
+        found = hc.evaluate(qrels, one, ["AP", "NumRel", "nDCG", "infAP"])
+        assert found.means == {"AP": 0.0, "NumRel": 1.0, "nDCG": 0.0, "infAP": 0.0}
+        assert (found.counts["missing"], found.counts["extra"], found.tie_report()) == (2, 0, {})
+        assert found.level_strings() == ["", ""]
+        found = hc.evaluate(qrels, one, ["AP", "NumRel"], missing="skip")
+        assert np.isnan(found.means["AP"])
+        assert found.means["NumRel"] == 0
+        assert found.query_ids == []
+        with pytest.raises(ValueError, match=r"lacks queries '.', '.', which qrels has \(missing='raise'\)"):
+            hc.evaluate(qrels, one, "AP", missing="raise")
+    assert len(hc.read_run(run)) == 0
+
+
+def test_a_query_without_documents_is_missing():
+    qrels = {"a": {"d": 1}, "b": {"d": 1}}
+    found = hc.evaluate(qrels, {"a": {"d": 1}, "b": {}, "x": {}}, "AP", missing="skip", extra="raise")
+    assert (found.means, found.missing) == ({"AP": 1.0}, ["b"])
+
+
+def test_ranks_beside_judgments_of_texts():
+    run = hc.read_run({"qid": [1, 1, 2], "docid": [5, 4, 4], "score": [1.0, 2.0, 0.5], "rank": [1, 2, 1]})
+    for qrels in ({"1": {"4": 1, "x": 0}, "2": {"4": 1}}, {1: {4: 1, 5: 0}, 2: {4: 1}}):
+        assert hc.evaluate(qrels, run, "RR", ties="rank").values["RR"].tolist() == [0.5, 1.0]
+
+
+def test_levels_and_depths_beyond_all():
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    for number in (2**62, 2**63, 2**70):
+        assert hc.evaluate(qrels, run, "AP", depth=number).means == hc.evaluate(qrels, run, "AP").means
+        assert hc.evaluate(qrels, run, "AP", rel=number).means == {"AP": 0.0}
+        assert hc.evaluate(qrels, run, "P@2", rel=-number).means == {"P@2": 1.0}
+    for depth in (0, -1, -(2**70)):
+        with pytest.raises(ValueError, match=f"depth is {depth}: it must be at least 1"):
+            hc.evaluate(qrels, run, "AP", depth=depth)
+
+
+def test_the_largest_integer_is_no_score():
+    with pytest.raises(ValueError, match="an integer beyond 2\\*\\*53, which a double cannot hold"):
+        hc.read_run({"qid": ["q"], "docid": ["a"], "score": np.array([2**63 - 1])})
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [("nested", "query"), ("nested", "document"), ("columns", "query"), ("columns", "document"), ("integers", "query")],
+)
+def test_ids_with_lone_surrogates(tmp_path, place, source):
+    """Those that stand for a byte of a file that is no UTF-8 are that byte; others are in no file."""
+
+    def one(value, odd):
+        query, doc = ("q" + odd, "d") if place == "query" else ("q", "d" + odd)
+        if source == "nested":
+            return {query: {doc: value}}
+        value_name = "relevance" if value == 1 else "score"
+        doc = 7 if source == "integers" else doc
+        return {"query_id": [query], "doc_id": np.array([doc]) if source == "integers" else [doc], value_name: [value]}
+
+    odd = "\udcff\udc80"
+    found = hc.evaluate(one(1, odd), one(2, odd), "AP")
+    assert found.means == {"AP": 1.0}
+    line = "q{} Q0 d{} 1 2 t\n".format(*((odd, "") if place == "query" else ("", odd)))
+    file = write(tmp_path, "run", line.encode("utf-8", "surrogateescape"))
+    for run in (file, hc.read_run(file)) if source != "integers" else ():
+        assert hc.evaluate(one(1, odd), run, "AP").values["AP"].tolist() == [1.0]
+    for text in ("\ud800", "a\udc7f", "\udd00"):
+        for read, value in ((hc.read_run, 2), (hc.read_qrels, 1), (lambda run: hc.evaluate(one(1, "b"), run), 2)):
+            with pytest.raises(ValueError, match=r"(run|qrels): an id is .*: UTF-8 has no lone") as caught:
+                read(one(value, text))
+            assert type(caught.value) is ValueError
+    pytest.importorskip("polars")
+    assert found.to_polars()["query_id"].to_list() == ["q" + r"\xff\x80" * (place == "query")]
+
+
+def test_measures_are_names():
+    with pytest.raises(TypeError, match="measures must be names of measures, got None"):
+        hc.evaluate({"q": {"d": 2}}, {"q": {"d": 1.0}}, ["AP", None])
+
+
+def test_graded_measures_are_refused_on_curves():
+    curve = hc.HitCurve([1, 0], [2.0, 1.0])
+    for name in ("nDCG@10", "P(rel=2)@1", "AP(judged_only=True)"):
+        with pytest.raises(ValueError, match="needs judgments"):
+            parse(name)(curve)
+
+
+# --------------------------------------------------------------------------------------- measures, by their definitions
+
+
+def slow_measure(name, ranking, levels, k=None, rel=1):
+    """Exact, from the list of levels in rank order (None: unjudged) and all judgments."""
+    deep = 99 if k is None else k
+    k = len(ranking) if k is None else k
+    hits = [level is not None and level >= rel for level in ranking]
+    num_rel = sum(level >= rel for level in levels)
+    if name == "AP":
+        precisions = [Fraction(sum(hits[: i + 1]), i + 1) for i in range(min(k, len(hits))) if hits[i]]
+        return sum(precisions) / Fraction(num_rel or 1)
+    if name == "P":
+        return Fraction(sum(hits[:k]), k)
+    if name == "Hits":
+        return sum(hits[:k])
+    if name == "R":
+        return Fraction(sum(hits[:k]), num_rel or 1)
+    if name == "F1":
+        return Fraction(2 * sum(hits[:k]), k + num_rel) if num_rel else 0
+    if name == "RR":
+        return next((Fraction(1, i + 1) for i in range(min(k, len(hits))) if hits[i]), 0)
+    if name == "Success":
+        return int(any(hits[:k]))
+    if name == "Rprec":
+        return Fraction(sum(hits[:num_rel]), num_rel or 1)
+    if name in ("RelP", "NEF"):
+        return Fraction(sum(hits[:k]), min(k, num_rel) or 1)
+    if name == "Judged":
+        return Fraction(sum(level is not None for level in ranking[:k]), min(k, len(ranking)))
+    if name == "Bpref":
+        others = sum(0 <= level < rel for level in levels)
+        total = Fraction(0)
+        for i, hit in enumerate(hits):
+            before = sum(level is not None and 0 <= level < rel for level in ranking[:i])
+            if hit:
+                total += 1 - (Fraction(min(before, num_rel), min(others, num_rel)) if before else 0)
+        return total / (num_rel or 1)
+    if name == "nDCG":
+        gains = sorted((max(level, 0) for level in levels), reverse=True)[:deep]
+        ideal = sum(gain / math.log2(i + 2) for i, gain in enumerate(gains))
+        return sum(max(level or 0, 0) / math.log2(i + 2) for i, level in enumerate(ranking[:k])) / (ideal or 1)
+    if name == "ERR":
+        left, total = Fraction(1), Fraction(0)
+        for i, level in enumerate(ranking[:k]):
+            stop = Fraction(2 ** max(level or 0, 0) - 1, 16)
+            total += left * stop / (i + 1)
+            left *= 1 - stop
+        return total
+    assert name == "RBP"
+    return sum((1 - Fraction(4, 5)) * Fraction(4, 5) ** i for i in range(min(k, len(hits))) if hits[i])
+
+
+SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", "RelP@k", "Judged@k", "Bpref", "nDCG",
+        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k", "Hits@k", "NEF@k")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=5),
+    st.lists(st.integers(-1, 3), max_size=2),
+    st.integers(1, 4),
+    st.integers(1, 2),
+)
+def test_all_readings_of_ties_against_all_orders(docs, unretrieved, k, rel):
+    names = [f"d{i}" for i in range(len(docs))]
+    qrels = {name: level for name, (level, _) in zip(names, docs, strict=True) if level is not None}
+    qrels |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
+    run = {name: float(score) for name, (_, score) in zip(names, docs, strict=True)}
+    levels = list(qrels.values())
+    groups = [list(group) for _, group in itertools.groupby(
+        sorted(names, key=lambda name: -run[name]), key=lambda name: run[name])]
+    orders = [
+        [qrels.get(name) for group in order for name in group]
+        for order in itertools.product(*(list(itertools.permutations(group)) for group in groups))
+    ]
+    by_id = [qrels.get(name) for name in slow_ranking(run)]
+    measures = [name.replace("REL", str(rel)).replace("@k", f"@{k}") for name in SLOW]
+    found = {
+        ties: hc.evaluate({"q": qrels}, {"q": run}, measures, ties=ties, rel=rel)
+        for ties in ("docid", "expected", "worst", "best")
+    }
+    for pattern, name in zip(SLOW, measures, strict=True):
+        root = pattern.partition("(")[0].partition("@")[0]
+        cut = k if "@" in pattern else None
+        values = [slow_measure(root, order, levels, cut, rel) for order in orders]
+        wanted = {
+            "docid": slow_measure(root, by_id, levels, cut, rel),
+            "expected": sum(values) / len(values),
+            "worst": min(values),
+            "best": max(values),
+        }
+        for ties, value in wanted.items():
+            [mean] = [v for key, v in found[ties].means.items() if parse(key) == parse(name)]
+            assert mean == pytest.approx(float(value), rel=1e-13, abs=1e-15), (name, ties)
+
+
+def each_order(run):
+    """The rankings that equal scores leave open, each as a run without ties; documents of one score in all orders."""
+    ranked = sorted(run, key=lambda doc: -run[doc])
+    groups = [list(group) for _, group in itertools.groupby(ranked, key=run.__getitem__)]
+    for order in itertools.product(*(list(itertools.permutations(group)) for group in groups)):
+        ranking = [doc for group in order for doc in group]
+        yield {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
+
+
+READ = [record for record in MEASURES if record.kernel and record.ties]
+WITH_GAINS = [record.name for record in READ if any(option.name == "gains" for option in record.options)]
+
+
+def readable(k, rel, gains):
+    """Every measure of a run that has readings of ties, and its options, with the measure's record."""
+    written = [f"{root}(gains={{{','.join(f'{level}:{gain}' for level, gain in gains.items())}}})"
+               for root in WITH_GAINS] if gains else []
+    written += [f"{written[0]}@{k}"] if gains else []
+    for record in READ:
+        head = {"F": "F2"}.get(record.name, record.name)
+        written += [head] if "" in record.cutoffs else []
+        written += [f"{head}@{k}"] if "k" in record.cutoffs else []
+    written += [f"IPrec@{one}" for one in ("0", "0.4", "1.0")] + [f"IPrec(levels=trec_eval{v})@0.3" for v in (9, 10)]
+    written += ["IPrecAvg(at=0.2/0.7)", f"AP(norm=min)@{k}", "nDCG(dcg=exp-log2)", f"RBP(p=0.5,rel={rel})",
+                f"RBP(rel={rel})@{k}", "ERR(max=3)", f"ERR(max=6)@{k}", f"infAP(rel={rel})", "infAP(judged_only=True)",
+                "RprecMult(1.7)"]
+    written += [f"AP(interp={one})" for one in ("11-point", "101-point", "all-point", "trapezoid", "continuous")]
+    found = {measure.name: measure for measure in map(parse, written)}
+    assert {measure.record for measure in found.values()} == set(READ)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    docs=st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=6),
+    unretrieved=st.lists(st.integers(-2, 3), max_size=2),
+    k=st.integers(1, 6),
+    rel=st.integers(-1, 2),
+    gains=st.dictionaries(st.integers(0, 3), st.sampled_from(["-2", "-1", "-0.5", "0", "0.25", "1", "3", "9", "10"])),
+)
+def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gains):
+    """The bounds are the least and the greatest value over all orders, and every value lies between them.
+
+    Which way round, the record says. What cannot be bounded is an error that names measure and query.
+    """
+    run = {f"d{i}": float(score) for i, (_, score) in enumerate(docs)}
+    judged = {f"d{i}": level for i, (level, _) in enumerate(docs) if level is not None}
+    judged |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
+    orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
+    measures = readable(k, rel, gains)
+    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), rel=rel).values
+    found = {}
+    for ties in ("worst", "expected", "best"):
+        for name, measure in measures.items():
+            if ties not in measure.record.ties:
+                continue
+            try:
+                found[ties, name] = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, rel=rel).values[name][0]
+            except ValueError as error:
+                assert str(error).startswith(f"{name}: the {ties} value over ties")
+                assert "gains" in name and measure.record.name == "nDCGrel" and min(map(float, gains.values())) < 0
+    for name, measure in measures.items():
+        low, high = min(every[name]), max(every[name])
+        bounds = (high, low) if measure.record.lower_is_better else (low, high)
+        for ties, bound in zip(("worst", "best"), bounds, strict=True):
+            assert found.get((ties, name), bound) == pytest.approx(bound, rel=1e-13, abs=1e-15), (name, ties)
+        if ("expected", name) in found:
+            assert low - 1e-14 <= found["expected", name] <= high + 1e-14, name
+            if "interp=" not in name or "trapezoid" in name:
+                mean = math.fsum(every[name]) / len(orders)
+                assert found["expected", name] == pytest.approx(mean, rel=1e-13, abs=1e-15), name
+
+
+@pytest.mark.parametrize(
+    ("measure", "qrels", "run"),
+    [
+        ("nDCG(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("nDCGrel(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("G(gains={1:3,2:1})", {"a": 1, "b": 2}, {"a": 1, "b": 1}),
+        ("nDCG(gains={0:-1,1:3})", {"a": 1, "b": 0}, {"b": 1, "u": 1, "a": 0.5}),
+        ("G", {"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 1}),  # the greater gain first is not the best order
+        ("infAP", {"p": -1, "b": 1, "c": 2, "x": 1, "y": 1}, {"u1": 9, "u2": 8, "u3": 7, "p": 1, "b": 1, "c": 1}),
+    ],
+)
+def test_bounds_that_an_order_by_level_does_not_give(measure, qrels, run):
+    orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
+    values = hc.evaluate(dict.fromkeys(orders, qrels), orders, measure).values[parse(measure).name]
+    worst, best = (hc.evaluate({"q": qrels}, {"q": run}, measure, ties=ties).means for ties in ("worst", "best"))
+    assert [*worst.values(), *best.values()] == pytest.approx([min(values), max(values)], rel=1e-15)
+    assert min(values) < max(values)
+
+
+def slow_inferred(place, seen, others, unjudged):
+    """The inferred precision of a relevant document at a rank, below documents of the pool."""
+    if place == 1:
+        return Fraction(1)
+    e = Fraction(1, 10**5)
+    return (1 + (seen + others + unjudged) * (seen + e) / (seen + others + 2 * e)) / place
+
+
+@pytest.mark.parametrize("group", [(9, 3, 12, 4), (5, 0, 30, 0), (12, 6, 5, 9), (3, 9, 9, 2)])
+@pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 0, 0, 5), (2, 3, 0, 1), (0, 4, 6, 30)])
+def test_bounds_of_inferred_ap_in_large_groups(group, above):
+    """Against the least and the most of all ways to draw the kinds of documents one by one.
+
+    The kinds are relevant, judged but not relevant, in the pool only, outside of it.
+    """
+
+    def bound(choose):
+        value = {}
+        for taken in itertools.product(*(range(n + 1) for n in group)):
+            ways = []
+            for kind in range(4):
+                before = tuple(n - (i == kind) for i, n in enumerate(taken))
+                if before in value:
+                    here = [n + m for n, m in zip(above, before, strict=True)]
+                    ways.append(value[before] + (float(slow_inferred(sum(here) + 1, *here[:3])) if kind == 0 else 0.0))
+            value[taken] = choose(ways) if ways else 0.0
+        return value[group]
+
+    qrels, run = {}, {}
+    for score, counts in ((2.0, above), (1.0, group)):
+        for kind, n in enumerate(counts):
+            for i in range(n):
+                run[f"{score}-{kind}-{i}"] = score + (score == 2) * (3 - kind) + (score == 2) * i * 1e-3
+                if kind < 3:
+                    qrels[f"{score}-{kind}-{i}"] = (1, 0, -1)[kind]
+    ranked = sorted((doc for doc in run if run[doc] > 1), key=lambda doc: -run[doc])
+    start, met = Fraction(0), [0, 0, 0]
+    for place, doc in enumerate(ranked, 1):
+        kind = int(doc.split("-")[1])
+        start += slow_inferred(place, *met) if kind == 0 else 0
+        if kind < 3:
+            met[kind] += 1
+    for ties, choose in (("worst", min), ("best", max)):
+        wanted = (float(start) + bound(choose)) / (group[0] + above[0])
+        found = hc.evaluate({"q": qrels}, {"q": run}, "infAP", ties=ties)
+        assert found.means["infAP"] == pytest.approx(wanted, rel=1e-13)
+
+
+def test_bounds_that_cannot_be_computed():
+    """An error that names measure, query and reading; the tie report has NaN."""
+    ids = np.arange(100_002)
+    deep = {"query_id": np.ones_like(ids), "doc_id": ids, "score": (ids < 100_000) * 1.0}
+    levels = {str(i): i for i in range(30)}
+    cases = [
+        ("infAP", {"1": {"100000": 1, "100001": 0}}, deep),
+        ("nDCGrel(gains={0:-9})", {"1": {"a": 0, "b": 1, "c": 1, "d": 1}}, {"1": dict.fromkeys("abc", 1)}),
+        ("G", {"1": levels}, {"1": dict.fromkeys(levels, 1)}),
+    ]
+    for name, qrels, run in cases:
+        for ties in ("worst", "best"):
+            problem = f"{name}: the {ties} value over ties of query '1' cannot be computed"
+            with pytest.raises(ValueError, match=re.escape(problem)):
+                hc.evaluate(qrels, run, ["AP", name], ties=ties)
+        band = hc.evaluate(qrels, run, ["AP", name]).tie_report()
+        assert np.isnan([band[name].worst, band[name].best]).all()
+        assert band[name].value > 0
+        assert band["AP"].best > 0
+
+
+# ----------------------------------------------------------------------------------------------- expected ERR at scale
+
+
+def slow_expected_err(levels, others, above, top, k):
+    """In fractions: one group of these levels and others without a chance."""
+    chances = [Fraction(2**level - 1, 2**top) for level in levels]
+    sums = [Fraction(1)] + [Fraction(0)] * len(chances)  # elementary symmetric ones
+    for chance in chances:
+        for j in range(len(chances), 0, -1):
+            sums[j] += sums[j - 1] * (1 - chance)
+    m = len(levels) + others
+    beyond = [sum(sums[j] * math.comb(others, t - j) for j in range(min(t, len(levels)) + 1)) / math.comb(m, t)
+              for t in range(m + 1)]
+    return sum((beyond[t - 1] - beyond[t]) / (above + t) for t in range(1, min(m, k - above) + 1))
+
+
+@pytest.mark.parametrize("top", [4, 9, 60])
+@pytest.mark.parametrize("k", [10**6, 31])
+@pytest.mark.parametrize(
+    ("levels", "others"), [([1] * 40, 25), ([4] * 30 + [1] * 30, 0), ([4, 3, 2, 1] * 9, 60), ([2], 90), ([1] * 3, 0)]
+)
+@pytest.mark.parametrize("above", [0, 7])
+def test_expected_err_of_a_tie_group(levels, others, above, top, k):
+    qrels = {f"d{i}": level for i, level in enumerate(levels)} | {f"n{i}": 0 for i in range(others // 2)}
+    run = dict.fromkeys([f"d{i}" for i in range(len(levels))] + [f"n{i}" for i in range(others)], 1.0)
+    run |= {f"a{i}": 2.0 for i in range(above)}
+    name = f"ERR(max={top})@{k}"
+    wanted = float(slow_expected_err(levels, others, above, top, k))
+    assert hc.evaluate({"q": qrels}, {"q": run}, name, ties="expected").means[name] == pytest.approx(wanted, rel=1e-14)
+
+
+def test_expected_err_of_giant_tie_groups():
+    """10,000 relevant ones of a million: the j-th adds (1 - chance)^(j-1) chance times the mean of 1 / its rank."""
+    m, p = 10**6, 10**4
+    ids = np.arange(m)
+    qrels = hc.read_qrels({"query_id": np.ones(p, int), "doc_id": ids[:p], "relevance": np.ones(p, int)})
+    run = {"query_id": np.ones(m, int), "doc_id": ids, "score": np.ones(m)}
+    first = [math.log(p / m)]  # of the chance that the first is at a rank
+    share = np.log1p(-(p - 1) / (m - np.arange(1.0, 4000)))
+    weights = np.exp(np.append(first, first + np.cumsum(share)))
+    mean = math.fsum(weights / np.arange(1, 4001))
+    wanted = []
+    for j in range(1, 2000):
+        wanted.append(15**(j - 1) / 16**j * mean)
+        mean = (p - (p - j) * j * mean) / (j * (m - p + j + 1))
+    assert hc.evaluate(qrels, run, "ERR", ties="expected").means["ERR"] == pytest.approx(math.fsum(wanted), rel=1e-11)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+def test_expected_err_is_interrupted():
+    code = """
+        import signal, time
+        import numpy as np
+        import hitcurve as hc
+        n = 1_000_000
+        ids = np.arange(n)
+        qrels = hc.read_qrels({"query_id": np.ones(n, int), "doc_id": ids, "relevance": ids % 9})
+        run = hc.read_run({"query_id": np.ones(n, int), "doc_id": ids, "score": np.ones(n)})
+        found = hc.evaluate(qrels, run, "AP")
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        start = time.perf_counter()
+        try:
+            hc.evaluate(qrels, run, "ERR(max=24)", ties="expected")
+        except KeyboardInterrupt:
+            print(time.perf_counter() - start)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
+    assert 0.2 < float(done.stdout) < 5, done.stderr
+
+
+def test_orders_of_the_file_and_of_the_rank_column(tmp_path):
+    run = write(tmp_path, "run", "q Q0 a 3 9 t\nq Q0 b 1 5 t\nq Q0 c 2 7 t\n")
+    qrels = {"q": {"c": 1}}
+    for ties, rank in (("docid", 2), ("order", 3), ("rank", 2)):
+        assert hc.evaluate(qrels, run, "RR", ties=ties).means["RR"] == 1 / rank
+        assert hc.evaluate(qrels, hc.read_run(run), "RR", ties=ties).means["RR"] == 1 / rank
+    same = write(tmp_path, "same", "q Q0 a 1 9 t\nq Q0 b 1 5 t\n")
+    none = write(tmp_path, "none", "q Q0 a x 9 t\nq Q0 b 1 5 t\n")
+    for path, problem in ((same, "line 2: another document of this query has the same rank"),
+                          (none, "line 1: the rank column holds no number")):
+        for one in (path, hc.read_run(path)):
+            with pytest.raises(ValueError, match=problem):
+                hc.evaluate(qrels, one, "RR", ties="rank")
+        assert hc.evaluate(qrels, path, "RR").means["RR"] == 0
+
+
+def test_single_precision_ties_more():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
+    assert hc.evaluate(qrels, run, "RR").means["RR"] == 1
+    assert hc.evaluate(qrels, run, "RR", scores="float32").means["RR"] == 0.5
+    assert hc.evaluate(qrels, hc.read_run(run), "RR", scores="float32").means["RR"] == 0.5
+
+
+def test_recall_levels_of_each_version():
+    qrels = {"q": dict.fromkeys("abc", 1)}
+    run = {"q": dict(zip("axbyzc", (9, 8, 7, 6, 5, 4), strict=True))}
+    names = [f"IPrec(levels={version})@0.4" for version in ("exact", "trec_eval9", "trec_eval10")]
+    # 0.4 of 3 is 1.2: 2 hits exactly and by rounding up, 1 to the nearest.
+    assert list(hc.evaluate(qrels, run, names).means.values()) == [2 / 3, 2 / 3, 1.0]
+    exact = hc.evaluate(qrels, run, ["IPrecAvg", "AP(interp=11-point)"]).means
+    assert exact["IPrecAvg"] == pytest.approx(exact["AP(interp=11-point)"], rel=1e-15)
+
+
+def test_judged_only_and_depth():
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"x": 4, "b": 3, "y": 2, "a": 1}}
+    assert hc.evaluate(qrels, run, ["RR", "RR(judged_only=True)"]).means == {"RR": 0.25, "RR(judged_only=True)": 0.5}
+    assert hc.evaluate(qrels, run, ["RR", "NumRet"], judged_only=True).means == {"RR": 0.5, "NumRet": 2}
+    assert hc.evaluate(qrels, run, ["RR", "NumRet"], depth=3).means == {"RR": 0, "NumRet": 3}
+
+
+@given(
+    st.dictionaries(st.integers(0, 30), st.sampled_from([None, -2, -1, 0, 1, 9, 12]), min_size=1, max_size=12),
+    st.none() | st.integers(1, 14),
+    st.booleans(),
+    st.integers(1, 12),
+)
+def test_level_strings_are_of_the_documents_that_count(docs, depth, judged_only, length):
+    """As in trec_eval: the first documents, then those of them with a judgment, then the first of these."""
+    qrels = {f"d{i}": level for i, level in docs.items() if level is not None} | {"none": 1}
+    run = {f"d{i}": i // 4 for i in docs}
+    ranking = [qrels.get(doc) for doc in slow_ranking(run)][:depth]
+    if judged_only:
+        ranking = [level for level in ranking if level is not None and level >= 0]
+    marks = ["-" if one is None else "." if one < 0 else ">" if one > 9 else str(one) for one in ranking]
+    found = hc.evaluate({"q": qrels}, {"q": run}, "NumRet", depth=depth, judged_only=judged_only)
+    assert found.level_strings(length) == ["".join(marks[:length])]
+    assert found.means["NumRet"] == len(ranking)
+
+
+def test_relstring_of_the_command_knows_its_options(files, capsys):
+    qrels, run = files
+    for options, wanted in ([], "1-"), (["-J"], "1"), (["-M", "1"], "1"), (["-M", "1", "-J"], "1"):
+        main(["trec", str(qrels), str(run), "--format", "trec", "-q", "-m", "relstring", *options])
+        assert capsys.readouterr().out.splitlines()[0].split() == ["relstring", "q1", f"'{wanted}'"]
+
+
+def test_the_command_says_what_ties_leave_open_where_lower_is_better(tmp_path, capsys):
+    qrels, run = write(tmp_path, "qrels", "q 0 a 1\n"), write(tmp_path, "run", "q Q0 a 1 1 t\nq Q0 b 1 1 t\n")
+    main(["trec", str(qrels), str(run), "-m", "Unjudged@1"])
+    assert "run: equal scores leave open Unjudged@1 1.0000..0.0000 (see --ties)" in capsys.readouterr().err
+
+
+def test_the_tie_report():
+    found = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, ["AP", "SetP", "IPrec@0"])
+    report = found.tie_report()
+    assert set(report) == {"AP", "IPrec@0"}
+    assert report["AP"] == TieBand(0.5, 0.75, 1.0, 0.5)
+    assert math.isnan(report["IPrec@0"].expected)
+    assert hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 0}}, "AP").tie_report() == {}
+
+
+def test_results_go_out(files):
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    found = hc.evaluate(*files, ["AP", "P@2"])
+    assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
+    assert json.loads(found.to_json())["means"] == found.means
+    assert set(found.definitions) == {"AP", "P@2"}
+    assert "relevant from level 1" in found.definitions["AP"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_results_go_out_as_frames(files, library):
+    pytest.importorskip(library)
+    frame = getattr(hc.evaluate(*files, ["AP", "P@2"]), f"to_{library}")()
+    assert list(frame.columns) == ["query_id", "AP", "P@2"]
+    assert len(frame) == 2
+
+
+def all_of(found):
+    return found.to_dict(), found.tie_report(), found.level_strings(), found.missing, found.extra, repr(found)
+
+
+TIED = RUN.replace("2.5", "3.5").replace("-7", "1e-3") + "q3 Q0 x 1 1 tag\n"
+
+
+@pytest.mark.parametrize("ties", ["docid", "expected", "order"])
+def test_results_are_pickled(files, tmp_path, ties):
+    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), ["AP", "P@2", "nDCG@3"], ties=ties)
+    again = pickle.loads(pickle.dumps(found))
+    assert all_of(again) == all_of(found)
+    assert bool(again.tie_report()) == (ties != "order")
+    assert {name: values.tobytes() for name, values in again.values.items()} == {
+        name: values.tobytes() for name, values in found.values.items()
+    }
+    assert all_of(pickle.loads(pickle.dumps(again))) == all_of(copy.deepcopy(found)) == all_of(found)
+    again.tie_report().clear()
+    assert all_of(again) == all_of(found)
+
+
+def test_results_come_back_from_processes(files, tmp_path):
+    arguments = files[0], write(tmp_path, "tied.txt", TIED), ["AP", "P@2"]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(hc.evaluate, arguments)
+    assert all_of(found) == all_of(hc.evaluate(*arguments))
+
+
+def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monkeypatch):
+    read = []
+    kernel = _trec.measure
+    monkeypatch.setattr(_trec, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
+    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "AP")
+    assert ("worst",) not in read
+    found.tie_report()
+    assert ("worst",) in read
+
+
+def test_runs_on_threads_and_one_by_one(tmp_path, files):
+    runs = [write(tmp_path, f"run{i}", RUN.replace("3.5", str(i))) for i in range(5)]
+    one = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec")]
+    many = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec", workers=3)]
+    assert one == many
+
+
+def test_every_kernel_is_a_record_and_the_other_way():
+    named = {record.kernel for record in MEASURES if record.kernel}
+    assert named | {"SetRelP"} == set(_trec.KERNELS)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_mark_of_utf8_is_no_part_of_an_id(tmp_path, ending):
+    opened = gzip.open if ending else open
+    qrels, run = tmp_path / f"qrels{ending}", tmp_path / f"run{ending}"
+    for path, text in ((qrels, "q1 0 d1 1\nq2 0 d2 1\n"), (run, "q1 Q0 d1 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d2 1 1 t\n")):
+        with opened(path, "wb") as file:
+            file.write(b"\xef\xbb\xbf" + text.encode())
+    assert hc.evaluate(qrels, run, "AP").means == {"AP": 1.0}
+    assert hc.evaluate(hc.read_qrels(qrels), hc.read_run(run), "AP").query_ids == ["q1", "q2"]
