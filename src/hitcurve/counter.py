@@ -15,8 +15,8 @@ class HitCounter:
 
     A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
     scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
-    alone. Given bin edges it needs one pass and no knowledge: each bin then is a tie group, so ``ties="worst"`` and
-    ``ties="best"`` are guaranteed bounds of the true value.
+    alone. Given bin edges it needs one pass, and none of the scores beforehand: each bin then is a tie group, so
+    ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
 
     Parameters
     ----------
