@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from discrepancies import RECORDS
 
-
 SLOW_PEERS = ("pyspark", "ranx")  # one starts a cluster, the other compiles itself
 
 
