@@ -762,7 +762,7 @@ def test_levels_and_depths_beyond_all():
         assert hc.evaluate(qrels, run, "AP", rel=number).means == {"AP": 0.0}
         assert hc.evaluate(qrels, run, "P@2", rel=-number).means == {"P@2": 1.0}
     for depth in (0, -1, -(2**70)):
-        with pytest.raises(ValueError, match=f"depth is {depth}: it must be at least 1"):
+        with pytest.raises(ValueError, match=f"depth is {depth}: ranks start at 1"):
             hc.evaluate(qrels, run, "AP", depth=depth)
 
 

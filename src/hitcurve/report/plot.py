@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import check_choice, check_count, check_rank
 from hitcurve._extras import needed
 
 if TYPE_CHECKING:
@@ -225,14 +226,13 @@ def _figure(size: tuple[float, float]) -> Figure:
 def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
     from hitcurve import HitCurve
 
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(map(repr, KINDS))}")
+    check_choice(kind, "kind", KINDS)
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves must be a mapping of names to HitCurve, got {type(curves).__name__}")
     if not curves:
         raise ValueError("curves is empty: there is nothing to draw")
-    if k is not None and k < 1:
-        raise ValueError(f"k is {k}: at least one item must be drawn")
+    if k is not None:
+        check_rank(k, "k")
     for name, curve in curves.items():
         if not isinstance(curve, HitCurve):
             raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")
@@ -354,7 +354,7 @@ def bands(
     workers: int = 1,
 ) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
-    from hitcurve.statistics.intervals import check_count, check_plain, curve_blocks, quantiles
+    from hitcurve.statistics.intervals import check_plain, curve_blocks, quantiles
 
     count = check_count(n_resamples, "n_resamples")
     limits = {kind: _limits(curves, kind, k) for kind in kinds}
