@@ -8,8 +8,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MODULES = [
-    "_kernel.sort", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_ranking", "_curve",
-    "retrieval.formulas", "retrieval.runs", "capi",
+    "_kernel.sort", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_checks", "_ranking",
+    "_blocks", "_curve", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel

@@ -273,6 +273,8 @@ for t, error, says in [
     (nan, ValueError, "nan"),
     ("1%", TypeError, "1%|str"),
     ([0.1, 2.0], ValueError, r"fraction\[1\].*\b2"),
+    ("0.25", TypeError, "fraction must be a number.*'0.25'"),
+    (np.array(["0.25", "0.5"]), TypeError, r"fraction\[0\] must be a number.*0\.25"),
 ]:
     bad(f"fraction {t}", error, "fraction", says)(lambda t=t: curve().recall(fraction=t))
     bad(f"fraction {t} of the enrichment factor", error, "fraction", says)(lambda t=t: curve().enrichment_factor(t))

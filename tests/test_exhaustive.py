@@ -10,7 +10,7 @@ import reference as ref
 
 import hitcurve as hc
 
-SIZES = range(7)
+SIZES = [*range(6), pytest.param(6, marks=pytest.mark.slow)]
 KS = (1, 2, 3, 5, 8)
 FRACTIONS = (0.07, 0.5)
 REFUSED = object()

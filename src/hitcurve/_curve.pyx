@@ -2,43 +2,58 @@
 """HitCurve and HitCurves: the table of one ranking or of many, and every number that reads off it."""
 cimport cython
 from cpython.mem cimport PyMem_RawFree
-from libc.math cimport NAN, isfinite
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 cimport numpy as cnp
 
-from itertools import islice
-
 import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
-from hitcurve._ranking cimport (
-    BlockCounter,
-    OwnTable,
-    Queries,
-    allocate_table,
+from hitcurve._blocks cimport BlockCounter
+from hitcurve._checks cimport (
+    LARGEST,
     apply_nan_policy,
-    array_or_none,
     as_flags,
     as_ids,
     as_key,
     as_offsets,
     as_real,
     as_weight,
-    compared_as,
+    check_beta,
+    check_rows,
+    check_scores,
+    checked_items,
+    checked_total,
     interpolated_cutoff,
+    is_finite,
+    no_threshold,
     one_dimension,
+    parameters,
+    parse_empty,
     parse_lower,
     parse_num_relevant,
     parse_reading,
     parse_ties,
+    query_totals,
+    quotients,
+    ranks_from,
+    table_columns,
+    whole_number,
+    whole_ranks,
+    within,
+)
+from hitcurve._ranking cimport (
+    OwnTable,
+    Queries,
+    allocate_table,
+    compared_as,
     queries_average_precision,
     queries_tables,
     rank_average_precision,
     rank_table,
     scores_as,
-    whole_number,
 )
 from hitcurve._kernel.formulas cimport (
     MEASURE_ADJUSTED_LOG_AUC,
@@ -71,128 +86,12 @@ from hitcurve._kernel.formulas cimport (
     read_measure,
 )
 
-from hitcurve._ranking import equal_numbers
+from hitcurve._checks import equal_numbers
 from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
 cnp.import_array()
-
-cdef int64_t LARGEST = (<int64_t>1) << 62
-cdef double GREATEST = np.finfo(np.float64).max
-
-
-# ------------------------------------------------------------------------------------------------------- the arguments
-
-cdef object ratio(object value, str name):
-    """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
-    from fractions import Fraction
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    try:
-        if isinstance(value, (float, np.floating)):
-            exact = Fraction(str(value))
-        elif isinstance(value, np.integer):
-            exact = Fraction(int(value))
-        else:
-            exact = Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        if isinstance(value, (float, np.floating)):
-            raise ValueError(f"{name} is {value}: must lie in (0, 1]") from None
-        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
-    if not 0 < exact <= 1:
-        raise ValueError(f"{name} is {value}: must lie in (0, 1]")
-    return exact.numerator, exact.denominator
-
-
-cdef str place_of(str name, Py_ssize_t i, object shape):
-    """The name of one of the values, with its index if there are several."""
-    return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
-
-
-cdef object each(object values, str name):
-    """(flat list of the values, their shape; None for a single one)."""
-    array = array_or_none(values, name)
-    if array is None:
-        return [values], None
-    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
-        return list(np.ravel(np.array(values, dtype=object))), array.shape
-    return list(array.reshape(-1)), array.shape
-
-
-cdef object quotients(object values, str name, object whole):
-    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
-
-    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
-    """
-    numbers, shape = each(values, name)
-    out = []
-    for i, value in enumerate(numbers):
-        top, bottom = ratio(value, place_of(name, i, shape))
-        counts = whole
-        if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
-            counts = whole.astype(object)
-        out.append((top * counts // bottom, top * counts % bottom / bottom))
-    if not out:
-        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
-    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
-            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
-
-
-cdef object ranks_from(object k, object fraction, object num_items, bint divides):
-    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
-    if fraction is not None:
-        if k is not None:
-            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
-        ranks, rests, shape = quotients(fraction, "fraction", num_items)
-        return ranks + (rests > 0), shape
-    return (None, None) if k is None else whole_ranks(k, divides)
-
-
-cdef object whole_ranks(object k, bint divides=False):
-    """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
-    numbers, shape = each(k, "k")
-    ranks = []
-    for i, value in enumerate(numbers):
-        rank = whole_number(value, place_of("k", i, shape))
-        if rank < 1:
-            raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
-        if divides and rank > LARGEST:
-            raise ValueError(f"{place_of('k', i, shape)} is {rank}: more than 2**62 cannot be counted")
-        ranks.append(min(rank, LARGEST))
-    return np.array(ranks, dtype=np.int64), shape
-
-
-cdef object parameters(object values, str name, str domain, double low, double high):
-    """(numbers as float64, their shape), each checked to lie strictly between low and high."""
-    numbers, shape = each(values, name)
-    for i, value in enumerate(numbers):
-        where = place_of(name, i, shape)
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
-        if not (low < value < high and is_finite(value)):
-            raise ValueError(f"{where} is {value}: must be {domain}")
-    return np.array(numbers, dtype=np.float64), shape
-
-
-cdef bint is_finite(object value) except -1:
-    """Whether a number is one as a float, too."""
-    return -GREATEST <= value <= GREATEST if isinstance(value, int) else isfinite(<double>value)
-
-
-cdef int check_beta(object beta) except -1:
-    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-    if not (is_finite(beta) and beta >= 0):
-        raise ValueError(f"beta is {beta}: must be finite and not negative")
-    return 0
-
-
-cdef int no_threshold(str name, int ties) except -1:
-    if ties == TIES_THRESHOLD:
-        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
-                         "take 'expected', 'best' or 'worst'")
-    return ties
 
 
 # --------------------------------------------------------------------------------------------------------- the measures
@@ -1775,102 +1674,6 @@ cdef double sum_of_hits(object hits) except -1:
     return running_sums(hits)[-1] if hits.shape[0] else 0.0
 
 
-cdef object checked_total(object num_items):
-    """num_items of a table of weights."""
-    if isinstance(num_items, (bool, np.bool_)) or not isinstance(num_items, (int, float, np.integer, np.floating)):
-        raise TypeError(f"num_items must be a number, got {num_items!r} of type {type(num_items).__name__}")
-    if not (is_finite(num_items) and num_items >= 0):
-        raise ValueError(f"num_items is {num_items}: must be finite and not negative")
-    return float(num_items)
-
-
-cdef object checked_items(object num_items):
-    number = whole_number(num_items, "num_items")
-    if not 0 <= number <= LARGEST:
-        raise ValueError(f"num_items is {number}: must lie between 0 and 2**62")
-    return number
-
-
-cdef list table_columns(object score, object above, object tied, object hits):
-    """[above, tied, hits], and the scores if there are any, as arrays of one length."""
-    columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
-    if score is not None:
-        columns.append(as_real(score, "score"))
-    for column, name in zip(columns, ("above", "tied", "hits", "score")):
-        if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
-            raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
-                             "must be one number a row")
-    return [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
-            for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
-
-
-cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=None) except -1:
-    """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
-    if not weighted:
-        for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
-            if column.dtype.kind not in "iu" and column.size:
-                raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
-    least = 0 if weighted else 1
-    # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
-    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
-                      None if lengths is None else within(lengths)):
-        return 0
-    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
-    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
-        end = 0
-        for i, (c, n, r) in islice(rows, length):
-            if not r >= least or r == 0:
-                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
-            if not n >= r:
-                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
-            if not c >= end * (1 - 1e-12 if weighted else 1):
-                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
-            end = c + n
-            if not end <= items * (1 + 1e-12 if weighted else 1):
-                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
-    return 0
-
-
-cdef object within(object lengths):
-    """For each row but the first, whether it is of the same table as the one before it."""
-    starts = np.cumsum(lengths)[:-1]
-    total = int(np.sum(lengths))
-    same = np.ones(max(total - 1, 0), bool)
-    same[starts[(starts > 0) & (starts < total)] - 1] = False
-    return same
-
-
-cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
-    """Whether a vectorised look finds anything wrong (or cannot tell)."""
-    if above.shape[0] == 0:
-        return False
-    if weighted or any(column.dtype == np.uint64 for column in (above, tied, hits)):
-        return True
-    if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
-        return True
-    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
-    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
-                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
-
-
-cdef int check_scores(object score, bint lower, object same=None) except -1:
-    """An error if the scores do not fall (or rise) down the table; NaN may come last."""
-    if score.dtype.kind == "f":
-        missing = np.isnan(score)
-        back = missing[:-1] & ~missing[1:]
-        back = np.flatnonzero(back if same is None else back & same)
-        if back.shape[0] > 0:
-            i = int(back[0])
-            raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
-    out_of_order = score[1:] < score[:-1] if lower else score[1:] > score[:-1]
-    out_of_order = np.flatnonzero(out_of_order if same is None else out_of_order & same)
-    if out_of_order.shape[0] > 0:
-        i = int(out_of_order[0]) + 1
-        raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
-                         + ("" if lower else " (or lower_is_better=True)"))
-    return 0
-
-
 def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better, others=None):
     """What a pickled HitCurve is made by."""
     cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
@@ -1984,7 +1787,7 @@ cdef class HitCurves(_Measures):
         else:
             as_key(tiebreak, score.shape[0])
             columns.append(queries.first_to_last())
-        kept = apply_nan_policy(nan_policy, score, queries)
+        kept = apply_nan_policy(nan_policy, score, queries.where)
         if sample_weight is not None:
             kept = columns[3] > 0 if kept is None else kept & (columns[3] > 0)
         if kept is not None:
@@ -2284,21 +2087,6 @@ def _curves_of(qid, lower, weighted, *table):
     return curves
 
 
-cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
-    """A copy of num_items, num_hits or num_relevant of many queries."""
-    array = one_dimension(as_real(values, name), name)
-    if array.shape[0] != n:
-        raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
-    if not weighted and array.dtype.kind not in "iu" and n > 0:
-        raise TypeError(f"{name} has dtype {array.dtype}: must be whole numbers")
-    array = np.array(array, np.float64) if weighted else np.array(array)
-    fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
-    for q in np.flatnonzero(~fine)[:1]:
-        raise ValueError(f"{name}[{q}] is {array[q]}: must be " + (
-            "finite and not negative" if weighted else "between 0 and 2**62"))
-    return array.astype(np.float64 if weighted else np.int64, copy=False)
-
-
 def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
     """The curve of all that was counted, without a copy; hits are the relevant items at each threshold."""
     cdef OwnTable table
@@ -2315,12 +2103,6 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
 
 
 # ----------------------------------------------------------------------------------------------------------- in one line
-
-cdef int parse_empty(object empty) except -1:
-    if not isinstance(empty, str) or empty not in ("skip", "zero", "one", "raise"):
-        raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
-    return 0
-
 
 cdef object mean_over(object values, object empty, object qid):
     """Mean of per-query values, NaN meaning a query without relevant items."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from hitcurve._blocks import BlockCounter
+from hitcurve._checks import checked_block, checked_scores, checked_sorted, equal_numbers
 from hitcurve._curve import HitCurve
-from hitcurve._ranking import BlockCounter, checked_block, checked_scores, checked_sorted, equal_numbers
 
 
 class HitCounter:

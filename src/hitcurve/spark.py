@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hitcurve._blocks import BlockCounter
+from hitcurve._checks import checked_sorted, checked_whole
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._ranking import BlockCounter, checked_sorted, checked_whole
 from hitcurve.counter import table_from_counts
 from hitcurve.measures import Measure, parse
 

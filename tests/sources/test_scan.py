@@ -236,8 +236,8 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 
 def test_the_counts_pass_32_bits():
+    from hitcurve._blocks import BlockCounter
     from hitcurve._curve import _curve_counted
-    from hitcurve._ranking import BlockCounter
 
     counter = BlockCounter(np.array([1], np.float32))
     block = np.ones(1 << 24, np.float32)
@@ -1103,3 +1103,10 @@ def test_interrupted_while_threads_start(last, monkeypatch):
     for thread in begun:
         thread.join(10)
     assert [thread.is_alive() for thread in begun] == [False] * (last + 1)
+
+
+def test_groups_in_any_byte_order():
+    y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), np.array([1, 1, 2, 2])
+    for kind in ("i8", "u4", "f8", "U3"):
+        swapped = groups.astype(np.dtype(kind).newbyteorder("S"))
+        assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups.astype(kind)))

@@ -690,3 +690,32 @@ def test_bad_sdf(tmp_path):
     with pytest.raises(ValueError, match="the properties of an SDF have names, not numbers"):
         read_columns(path, "active", 2)
     assert len(read_columns(write(tmp_path, "t.sdf", ""), "a", "b").label) == 0
+
+
+@pytest.mark.parametrize("rest", ["", "y,s\n", "y,s\n1,2\n0"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_cut_off_while_it_is_read(tmp_path, monkeypatch, workers, rest):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n" + "1,2.5\n" * 100_000)
+    slabs = tables._slabs
+
+    def cut(stream, ended):
+        for number, slab in enumerate(slabs(stream, ended)):
+            yield slab
+            if number == 1:
+                path.write_text(rest)
+
+    monkeypatch.setattr(tables, "_FIRST_SLAB", 1000)
+    monkeypatch.setattr(tables, "_SLAB", 10_000)
+    monkeypatch.setattr(tables, "_slabs", cut)
+    with pytest.raises(ValueError, match=r"a\.csv: changed while it was read"):
+        read_columns(path, "y", "s", workers=workers)
+
+
+def test_a_file_cut_off_before_a_bad_cell_is_looked_for(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n1,2.5\n0,x\n")
+    place = tables._place
+    monkeypatch.setattr(tables, "_place", lambda *row: path.write_text("") or place(*row))
+    with pytest.raises(ValueError, match=r"a\.csv: changed while it was read"):
+        read_columns(path, "y", "s")

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitcurve.measures import Measure, parse
 
-__all__ = ["WIDTH", "Progress", "Run", "command", "count", "measure", "say"]
+__all__ = ["WIDTH", "Run", "command", "count", "measure", "say"]
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
@@ -42,28 +42,3 @@ def say(line: str) -> None:
     """On standard error; a full device or a reader that went away must not cost the numbers."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
-
-
-class Progress:
-    """One line on standard error that says what is done, where somebody may be watching it."""
-
-    def __init__(self) -> None:
-        self.watched = sys.stderr.isatty()
-        self.width = 0
-        self.last = 0.0
-
-    def __call__(self, text: str) -> None:
-        if not self.watched:
-            return
-        from time import monotonic
-
-        now = monotonic()
-        if now - self.last > 0.1 or not text.endswith(("rows", "%")):
-            sys.stderr.write(f"\r{text:<{self.width}}")
-            sys.stderr.flush()
-            self.width, self.last = len(text), now
-
-    def clear(self) -> None:
-        if self.width:
-            sys.stderr.write(f"\r{'':<{self.width}}\r")
-            sys.stderr.flush()

@@ -6,7 +6,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from hitcurve.cli.common import Progress, command, count, measure, say
+from hitcurve._progress import Progress
+from hitcurve.cli.common import command, count, measure, say
 from hitcurve.measures import TIES
 
 if TYPE_CHECKING:
@@ -95,8 +96,7 @@ def _run(options: argparse.Namespace) -> str:
     grouped = options.group is not None or options.by_file
     drawn = {"n_resamples": options.resamples or _RESAMPLES[grouped], "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
-    progress = Progress()
-    try:
+    with Progress() as progress:
         found, notes = _read(options, scores, progress)
         made = report(
             found.scores,
@@ -113,8 +113,6 @@ def _run(options: argparse.Namespace) -> str:
             progress=progress,
         )
         _pictures(options, found, made, drawn, progress)
-    finally:
-        progress.clear()
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
     if machine:

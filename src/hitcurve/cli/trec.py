@@ -7,11 +7,12 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, rendered
-from hitcurve.cli.common import Progress, command, count, say
+from hitcurve._progress import Progress
+from hitcurve.cli.common import command, count, say
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
@@ -137,9 +138,15 @@ def _run(options: argparse.Namespace) -> str:
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
-    progress = Progress()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Progress() as line:
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
+        first = options.runs[0]
+        size = os.path.getsize(first) if len(options.runs) == 1 and os.path.isfile(first) else 0
+
+        def show(place: int) -> None:
+            if line.due():
+                line(f"{os.path.basename(first)}: {100 * place // size} %")
+
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
             qrels,
@@ -154,10 +161,9 @@ def _run(options: argparse.Namespace) -> str:
             depth=options.depth,
             strict=not options.lenient,
             workers=options.workers,
-            progress=_counting(options.runs, progress),
+            progress=show if size > _LONG and line.on else None,
         )
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
-    progress.clear()
     names = _names(options.runs)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
@@ -170,14 +176,6 @@ def _run(options: argparse.Namespace) -> str:
     if _say_what_is_left_out(names, evaluations, options):
         raise SystemExit(_LEFT_OUT)
     return ""
-
-
-def _counting(runs: Sequence[str], progress: Progress) -> Callable[[int], None] | None:
-    """Says how much of one long run is read."""
-    size = os.path.getsize(runs[0]) if len(runs) == 1 and os.path.isfile(runs[0]) else 0
-    if size <= _LONG or not progress.watched:
-        return None
-    return lambda place: progress(f"{os.path.basename(runs[0])}: {100 * place // size} %")
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -451,10 +451,10 @@ def _dress(ax: Axes, axes: _Kind, kind: str, limits: Limits) -> None:
     ax.set_title(axes.title, fontsize=10)
     ax.set_xlabel(axes.x)
     ax.set_ylabel(axes.y)
-    if axes.log_x:
-        ax.set_xscale("log")
+    # Said in both cases: the current axes may hold an earlier picture.
+    ax.set_xscale("log" if axes.log_x else "linear")
+    ax.set_yscale("log" if axes.log_y else "linear")
     if axes.log_y:
-        ax.set_yscale("log")
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if kind == "enrichment":
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from hitcurve._checks import checked_unmasked, checked_whole, unchanged
 from hitcurve._extras import needed
-from hitcurve._ranking import checked_unmasked, checked_whole, unchanged
-from hitcurve._workers import check_workers
+from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import runs as _trec
 from hitcurve.retrieval.runs import Judged, Qrels, Run
@@ -755,15 +755,8 @@ def evaluate(
     if not isinstance(run, (list, tuple)):
         return _evaluate(judgments, run, asked, rules, progress)
     threads = min(check_workers(workers), len(run))
-    if threads <= 1:
-        return [_evaluate(judgments, one, asked, rules, progress) for one in run]
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    told = progress if threads <= 1 else None
+    return list(in_threads(lambda one: _evaluate(judgments, one, asked, rules, told), run, threads))
 
 
 def _check(rules: _Rules) -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import checked_array, checked_column
 from hitcurve._extras import needed
-from hitcurve._ranking import checked_array, checked_column
 from hitcurve.sources.tables import (
     Batch,
     Column,
@@ -34,6 +34,7 @@ from hitcurve.sources.tables import (
     _numpy,
     _place,
     _scores,
+    file_state,
 )
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class _Parquet(Source):
         types: dict[Column, Any] = {}
         dtypes: set[np.dtype[Any]] = set()
         for path in paths:
-            state = _state(path)
+            state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
             ends = np.cumsum([_leaves(field.type) for field in schema])
@@ -277,11 +278,7 @@ class _Parquet(Source):
 
     def _unchanged(self, at: int) -> None:
         """An error if what was just read may not be of the file that was opened first."""
-        try:
-            same = _state(self.files[at].path) == self.files[at].state
-        except FileNotFoundError:
-            same = False
-        if not same:
+        if file_state(self.files[at].path) != self.files[at].state:
             raise ValueError(f"{self.files[at].path}: changed while it was read")
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
@@ -332,13 +329,7 @@ class _ParquetFile(NamedTuple):
     score: list[int]
     start: int
     """Rows of the files before."""
-    state: tuple[int, int, int]
-
-
-def _state(path: str) -> tuple[int, int, int]:
-    """What differs when a file was written anew."""
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    state: tuple[int, ...] | None
 
 
 def _leaves(type_: Any) -> int:
@@ -561,7 +552,8 @@ class _Batches(Source):
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
             pa = needed("pyarrow", "a scan of groups")
             try:
-                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
+                native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+                group = _coded(_encoded_groups(pa.array(native)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except UnicodeError:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve._checks import checked_column, checked_flags, checked_scores
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._grid import Grid, rendered
-from hitcurve._ranking import checked_column, checked_flags, checked_scores
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.statistics.intervals import (

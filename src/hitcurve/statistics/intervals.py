@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve._extras import needed
-from hitcurve._workers import check_workers
+from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
@@ -95,20 +95,6 @@ def chunks(count: int, size: int, rng: Any) -> Iterator[tuple[np.random.Generato
         yield np.random.Generator(stream(words, number)), min(size, count - start)
 
 
-def in_order(call: Callable[[int], Any], count: int, workers: int) -> Iterator[Any]:
-    """call(0), call(1), ... in that order, made by `workers` threads."""
-    if workers == 1 or count < 2:
-        yield from map(call, range(count))
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(min(workers, count))
-    try:
-        yield from pool.map(call, range(count))
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 # --- resamples of items -------------------------------------------------------------------------------------
 
 
@@ -164,7 +150,7 @@ def item_blocks(
             ]
         )
 
-    return list(in_order(block, -(-n_resamples // size), workers))
+    return list(in_threads(block, range(-(-n_resamples // size)), workers))
 
 
 def curve_blocks(
@@ -362,6 +348,8 @@ def weighted_variance(values: _Array, weight: _Array) -> float:
     count = int(weight.sum())
     if count < 2:
         return math.nan
+    # One type: numpy casts mixed ones through a buffer, and ends the process where there is no memory for it.
+    weight = weight.astype(np.float64)
     centred = values - np.average(values, weights=weight)
     return float(np.sum(weight * centred**2)) / (count - 1)
 
@@ -625,7 +613,7 @@ def p_value(
             draws = np.random.Generator(stream(words, number))
             return read(random_ranks(draws, items, hits, min(size, count - number * size)))
 
-        blocks = list(in_order(block, -(-count // size), threads))
+        blocks = list(in_threads(block, range(-(-count // size)), threads))
     null = np.concatenate(blocks)
     # Sums in another order may differ in the last bits where the values are equal.
     as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))

@@ -1,0 +1,283 @@
+# cython: wraparound=True
+"""Blocks of scores counted against thresholds, for rankings that never are in memory as a whole."""
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+)
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+cimport numpy as cnp
+
+import numpy as np
+
+from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
+from hitcurve._kernel.count cimport (
+    NAN_RAISE,
+    NAN_WORST,
+    STRATEGY_BUCKETS,
+    STRATEGY_SEARCH,
+    Index,
+    Items,
+    ScoreType,
+    Strategy,
+    Tally,
+    build_index,
+    choose_strategy,
+    count_items,
+    emit_scores,
+    index_size,
+    keep_distinct,
+    look_for_nan,
+    scratch_size,
+    sort_relevant,
+    tally_clear,
+)
+from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
+from hitcurve._ranking cimport OwnTable, allocate_table
+
+cnp.import_array()
+
+cdef enum:
+    PIECE = 1 << 22          # items between two looks at Ctrl-C
+    ENDLESS = 1 << 30        # items that a BlockCounter is made for
+
+cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
+
+
+def distinct_scores(scores):
+    """Sorts scores of a compared type, none NaN, in an array that nobody else sees: distinct ones, how often each."""
+    cdef Py_ssize_t m, n = scores.shape[0]
+    cdef ScoreType type
+    turned = scores.dtype == np.uint64
+    if turned:
+        scores ^= np.uint64(1 << 63)
+        scores = scores.view(np.int64)
+    type = type_of(kind_of((<cnp.dtype>scores.dtype).type_num))
+    scratch = np.empty_like(scores)
+    cdef void* data = cnp.PyArray_DATA(<cnp.ndarray>scores)
+    cdef void* room = cnp.PyArray_DATA(<cnp.ndarray>scratch)
+    with nogil:
+        m = sort_relevant(data, n, type, room)
+    scratch = None
+    hits = np.empty(m, np.int64)
+    room = cnp.PyArray_DATA(<cnp.ndarray>hits)
+    with nogil:
+        keep_distinct(data, n, type, <int64_t*>room)
+    if turned:
+        scores = scores.view(np.uint64)
+        scores ^= np.uint64(1 << 63)
+    return scores[:m], hits
+
+
+@cython.final
+cdef class BlockCounter:
+    """Counts blocks of scores against sorted thresholds, which siblings share, each with counts of its own.
+
+    What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
+    number.
+    """
+
+    def __cinit__(self):
+        self.taken = PyThread_allocate_lock()
+        if self.taken is NULL:
+            raise MemoryError("not enough memory for a counter")
+
+    def __init__(self, cuts):
+        cdef Items items
+        cdef Py_ssize_t m = cuts.shape[0]
+        cdef Strategy strategy
+        items.n = m
+        as_scores(cuts, "thresholds", &items)
+        self.type = items.type
+        self.thresholds = np.append(cuts, cuts.dtype.type(0))
+        if cuts.dtype == np.uint64:
+            self.cuts = cuts
+            self.thresholds = (self.thresholds ^ np.uint64(1 << 63)).view(np.int64)
+        else:
+            self.cuts = self.thresholds[:m]
+        strategy = choose_strategy(self.type, m, PIECE)
+        self.memory = np.empty(index_size(strategy, m, ENDLESS), np.uint8)
+        build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, ENDLESS,
+                    cnp.PyArray_DATA(<cnp.ndarray>self.memory), &self.index)
+        self.index.others_only = False
+        self.nan_items = 0
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.narrow)
+        PyMem_RawFree(self.wide)
+        PyMem_RawFree(self.scratch)
+        if self.taken is not NULL:
+            PyThread_free_lock(self.taken)
+
+    def sibling(self):
+        """Without counts yet, for another thread."""
+        cdef BlockCounter other = BlockCounter.__new__(BlockCounter)
+        other.cuts, other.thresholds, other.memory = self.cuts, self.thresholds, self.memory
+        other.type, other.index = self.type, self.index
+        other.nan_items = 0
+        return other
+
+    cdef int prepare(self) except -1:
+        """Room for the counts."""
+        cdef Py_ssize_t size = 2 * self.cuts.shape[0] + 2
+        if self.scratch is NULL:
+            self.scratch = PyMem_RawMalloc(scratch_size(&self.index, PIECE))
+            prefer_huge_pages(self.scratch, scratch_size(&self.index, PIECE))
+        if self.narrow is NULL:
+            self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
+            prefer_huge_pages(self.narrow, size * sizeof(uint32_t))
+        if self.scratch is NULL or self.narrow is NULL:
+            raise MemoryError("not enough memory to count the items")
+        return 0
+
+    cdef int widen(self) except -1:
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2
+        if self.wide is NULL:
+            self.wide = <int64_t*>PyMem_RawCalloc(size, sizeof(int64_t))
+            if self.wide is NULL:
+                raise MemoryError("not enough memory to count the items")
+        with nogil:
+            for i in range(size):
+                self.wide[i] += self.narrow[i]
+            memset(self.narrow, 0, size * sizeof(uint32_t))
+        self.since = 0
+        return 0
+
+    def add(self, score, nan_policy, bint checked=False):
+        """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted.
+
+        `checked`: there is none.
+        """
+        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
+            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+        try:
+            self.add_block(score, nan_policy, checked)
+        finally:
+            PyThread_release_lock(self.taken)
+
+    cdef int add_block(self, score, nan_policy, bint checked) except -1:
+        cdef Items items
+        cdef Index index
+        cdef Tally tally
+        cdef Py_ssize_t start = 0, stop
+        cdef bint missing
+        items.n = score.shape[0]
+        items.nan_policy = parse_nan_policy(nan_policy)
+        _kept = as_scores(score, "y_score", &items)
+        if items.type != self.type:
+            raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
+        with nogil:
+            missing = not checked and look_for_nan(&items, 0, items.n)
+        if missing and items.nan_policy == NAN_RAISE:
+            raise bad_score("y_score", int(np.argmax(np.isnan(score))))
+        tally_clear(&tally)
+        tally.no_nan = not missing
+        self.prepare()
+        index = self.index
+        if items.n < (index.m if index.strategy == STRATEGY_BUCKETS else <Py_ssize_t>index.buckets.number):
+            index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of buckets or parts
+        while start < items.n:
+            stop = min(items.n, start + PIECE)
+            if self.since > NARROW - (stop - start):
+                self.widen()
+            with nogil:
+                count_items(&items, start, stop, &index, self.scratch, self.narrow, &tally)
+            self.since += stop - start
+            PyErr_CheckSignals()
+            start = stop
+        if items.nan_policy == NAN_WORST:
+            self.nan_items += tally.nan_items
+        return 0
+
+    def absorb(self, BlockCounter other):
+        """Takes over the counts of a sibling, which has none afterwards."""
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2
+        self.nan_items += other.nan_items
+        other.nan_items = 0
+        if other.narrow is NULL:
+            return
+        if self.narrow is NULL:
+            self.narrow, self.wide, self.since = other.narrow, other.wide, other.since
+            other.narrow = NULL
+        else:
+            if other.wide is not NULL or self.since + other.since > NARROW:
+                self.widen()
+                other.widen()
+                with nogil:
+                    for i in range(size):
+                        self.wide[i] += other.wide[i]
+            else:
+                with nogil:
+                    for i in range(size):
+                        self.narrow[i] += other.narrow[i]
+                self.since += other.since
+            PyMem_RawFree(other.narrow)
+            PyMem_RawFree(other.wide)
+            other.narrow = NULL
+        other.wide = NULL
+        other.since = 0
+
+    cdef int write_table(self, const int64_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1:
+        """The table of all that was counted, in memory of its own; hits are the relevant items at each threshold."""
+        cdef Ranking ranking
+        cdef Py_ssize_t i, row, m = self.cuts.shape[0]
+        cdef Py_ssize_t bad = -1
+        PyMem_RawFree(self.scratch)
+        self.scratch = NULL
+        if self.narrow is NULL:
+            self.prepare()
+        if self.wide is not NULL:
+            self.widen()
+        memset(&ranking, 0, sizeof(Ranking))
+        ranking.counts.narrow = self.narrow
+        ranking.counts.wide = self.wide
+        ranking.counts.num_thresholds = m
+        ranking.counts.lower_is_better = lower
+        ranking.nan_items = self.nan_items
+        ranking.nan_hits = nan_hits
+        ranking.num_items = self.num_items()
+        ranking.num_hits = nan_hits
+        allocate_table(num_rows(&ranking), table)
+        with nogil:
+            ranking_rows(&ranking, table.rows, table.above, table.tied, table.hits)
+            for row in range(m):
+                i = row if lower else m - 1 - row
+                table.hits[row] = hits[i]
+                ranking.num_hits += hits[i]
+                if table.tied[row] < hits[i]:
+                    bad = i
+        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0, table.score)
+        if bad >= 0 or ranking.nan_items < nan_hits:
+            PyMem_RawFree(table.block)
+            score = self.cuts[bad] if bad >= 0 else np.nan
+            raise ValueError(f"the source changed between the passes: of the relevant items with score {score}, some "
+                             "are gone")
+        table.num_items = ranking.num_items
+        table.num_hits = ranking.num_hits
+        return 0
+
+    cdef int64_t num_items(self) noexcept:
+        """All that were counted, NaN included where they have a rank."""
+        cdef Py_ssize_t i
+        cdef int64_t total = self.nan_items
+        for i in range(2 * self.cuts.shape[0] + 1):
+            total += self.narrow[i] if self.wide is NULL else self.wide[i]
+        return total
+
+    def counts(self):
+        """Items between and at the thresholds, 2 * m + 1 numbers."""
+        cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 1
+        cdef int64_t[::1] total = np.zeros(size, np.int64)
+        for i in range(size):
+            if self.wide is not NULL:
+                total[i] = self.wide[i]
+            if self.narrow is not NULL:
+                total[i] += self.narrow[i]
+        return np.asarray(total)

@@ -1,0 +1,944 @@
+# cython: wraparound=True
+"""Every check of an argument, and every text of an error, once; arrays as the kernels read them."""
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+cimport numpy as cnp
+
+import operator
+from itertools import islice
+
+import numpy as np
+
+from hitcurve._kernel.count cimport (
+    KIND_F16,
+    KIND_F32,
+    KIND_F64,
+    KIND_I8,
+    KIND_I16,
+    KIND_I32,
+    KIND_I64,
+    KIND_U8,
+    KIND_U16,
+    KIND_U32,
+    KIND_U64,
+    NAN_OMIT,
+    NAN_RAISE,
+    NAN_WORST,
+    STRATEGY_AUTO,
+    STRATEGY_BUCKETS,
+    STRATEGY_COMPARE,
+    STRATEGY_PARTS,
+    STRATEGY_SEARCH,
+    Items,
+    NanPolicy,
+    Strategy,
+)
+from hitcurve._kernel.formulas cimport (
+    INTERPOLATION_11_POINT,
+    INTERPOLATION_11_POINT_FLOAT,
+    INTERPOLATION_101_POINT,
+    INTERPOLATION_101_POINT_FLOAT,
+    INTERPOLATION_ALL_POINT,
+    INTERPOLATION_CONTINUOUS,
+    INTERPOLATION_NONE,
+    INTERPOLATION_TRAPEZOID,
+    NO_CUTOFF,
+    NORMALIZE_HITS,
+    NORMALIZE_MIN,
+    NORMALIZE_RELEVANT,
+    TIES_BEST,
+    TIES_EXPECTED,
+    TIES_THRESHOLD,
+    TIES_WORST,
+    Interpolation,
+    Normalize,
+    Reading,
+    Ties,
+)
+
+cnp.import_array()
+
+LARGEST = (<int64_t>1) << 62
+GREATEST = np.finfo(np.float64).max
+
+# --------------------------------------------------------------------------------------------------------- the options
+
+cdef object unknown(str name, object value, str known):
+    if not isinstance(value, str):
+        return TypeError(f"{name} must be one of {known}, got {value!r} of type {type(value).__name__}")
+    return ValueError(f"{name}={value!r} is unknown: must be one of {known}")
+
+
+cdef int parse_ties(object ties) except -1:
+    if isinstance(ties, str):
+        if ties == "expected":
+            return TIES_EXPECTED
+        if ties == "threshold":
+            return TIES_THRESHOLD
+        if ties == "best":
+            return TIES_BEST
+        if ties == "worst":
+            return TIES_WORST
+    raise unknown("ties", ties, "'expected', 'best', 'worst', 'threshold'")
+
+
+cdef int parse_normalize(object normalize) except -1:
+    if isinstance(normalize, str):
+        if normalize == "min":
+            return NORMALIZE_MIN
+        if normalize == "relevant":
+            return NORMALIZE_RELEVANT
+        if normalize == "hits":
+            return NORMALIZE_HITS
+    raise unknown("normalize", normalize, "'min', 'relevant', 'hits'")
+
+
+cdef int parse_interpolation(object interpolation) except -1:
+    if interpolation is None:
+        return INTERPOLATION_NONE
+    if isinstance(interpolation, str):
+        if interpolation == "11-point":
+            return INTERPOLATION_11_POINT
+        if interpolation == "101-point":
+            return INTERPOLATION_101_POINT
+        if interpolation == "all-point":
+            return INTERPOLATION_ALL_POINT
+        if interpolation == "trapezoid":
+            return INTERPOLATION_TRAPEZOID
+        if interpolation == "continuous":
+            return INTERPOLATION_CONTINUOUS
+        if interpolation == "11-point-float":
+            return INTERPOLATION_11_POINT_FLOAT
+        if interpolation == "101-point-float":
+            return INTERPOLATION_101_POINT_FLOAT
+    raise unknown("interpolation", interpolation,
+                  "None, '11-point', '101-point', 'all-point', 'trapezoid', 'continuous', '11-point-float', "
+                  "'101-point-float'")
+
+
+cdef object whole_number(object value, str name):
+    """A Python int; bool and fractions are no whole numbers."""
+    if cnp.PyArray_Check(value):
+        no_masked(value, name)
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}") from None
+
+
+cdef int64_t parse_k(object k) except -2:
+    cdef object rank
+    if k is None:
+        return NO_CUTOFF
+    rank = whole_number(k, "k")
+    if rank < 1:
+        raise ValueError(f"k is {rank}: ranks start at 1")
+    return <int64_t>min(rank, LARGEST)
+
+
+cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1:
+    reading.k = parse_k(k)
+    reading.ties = <Ties>parse_ties(ties)
+    reading.normalize = <Normalize>parse_normalize(normalize)
+    reading.interpolation = <Interpolation>parse_interpolation(interpolation)
+    reading.x = 0.0
+    if k is not None and interpolation is not None:
+        raise interpolated_cutoff(k, interpolation)
+    return 0
+
+
+cdef object interpolated_cutoff(object k, object interpolation):
+    return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
+
+
+cdef str relevant_items(object number):
+    return "1 relevant item" if number == 1 else f"{number} relevant items"
+
+
+cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
+    cdef object number
+    if num_relevant is None:
+        return num_hits
+    number = whole_number(num_relevant, "num_relevant")
+    if number < num_hits:
+        raise ValueError(f"num_relevant is {number}, but the ranking holds {relevant_items(num_hits)}")
+    if number > LARGEST:
+        raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+    return <int64_t>number
+
+
+cdef bint parse_lower(object lower_is_better) except -1:
+    if isinstance(lower_is_better, (bool, np.bool_)):
+        return bool(lower_is_better)
+    raise TypeError(f"lower_is_better must be True or False, got {lower_is_better!r}")
+
+
+cdef NanPolicy parse_nan_policy(object nan_policy) except *:
+    if isinstance(nan_policy, str):
+        if nan_policy == "raise":
+            return NAN_RAISE
+        if nan_policy == "worst":
+            return NAN_WORST
+        if nan_policy == "omit":
+            return NAN_OMIT
+    raise unknown("nan_policy", nan_policy, "'raise', 'worst', 'omit'")
+
+
+cdef Py_ssize_t parse_workers(object workers) except -1:
+    if workers is 1:
+        return 1
+    from hitcurve import _workers as cores
+    return cores.check_workers(workers)
+
+
+cdef Strategy parse_strategy(object strategy) except *:
+    if strategy is None:
+        return STRATEGY_AUTO
+    if strategy == "compare":
+        return STRATEGY_COMPARE
+    if strategy == "search":
+        return STRATEGY_SEARCH
+    if strategy == "buckets":
+        return STRATEGY_BUCKETS
+    if strategy == "parts":
+        return STRATEGY_PARTS
+    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'buckets', 'parts'")
+
+
+# ---------------------------------------------------------------------------------------------------------- the arrays
+
+cdef int kind_of(int type_number) noexcept nogil:
+    """The kernels' word for a numpy type; -1 where they have none."""
+    if type_number == cnp.NPY_DOUBLE:
+        return KIND_F64
+    if type_number == cnp.NPY_FLOAT:
+        return KIND_F32
+    if type_number == cnp.NPY_FLOAT16:
+        return KIND_F16
+    if type_number == cnp.NPY_BOOL or type_number == cnp.NPY_UBYTE:
+        return KIND_U8
+    if type_number == cnp.NPY_BYTE:
+        return KIND_I8
+    if type_number == cnp.NPY_SHORT:
+        return KIND_I16
+    if type_number == cnp.NPY_USHORT:
+        return KIND_U16
+    if type_number == cnp.NPY_INT:
+        return KIND_I32
+    if type_number == cnp.NPY_UINT:
+        return KIND_U32
+    if type_number == cnp.NPY_LONG:
+        return KIND_I64 if sizeof(long) == 8 else KIND_I32
+    if type_number == cnp.NPY_ULONG:
+        return KIND_U64 if sizeof(long) == 8 else KIND_U32
+    if type_number == cnp.NPY_LONGLONG:
+        return KIND_I64
+    if type_number == cnp.NPY_ULONGLONG:
+        return KIND_U64
+    return -1
+
+
+cdef inline int plain_kind(object array) noexcept:
+    """The kind of a one-dimensional ndarray that the kernels can read as it lies, else -1."""
+    if not cnp.PyArray_CheckExact(array) or cnp.PyArray_NDIM(<cnp.ndarray>array) != 1:
+        return -1
+    if not cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array):  # aligned, in this machine's byte order
+        return -1
+    return kind_of(cnp.PyArray_TYPE(<cnp.ndarray>array))
+
+
+cdef object not_a_number(object array, str name, str what):
+    """The error for an array of objects; the first that is no real number is named."""
+    for i, value in enumerate(array.ravel().tolist()):
+        if not isinstance(value, (bool, int, float, np.number, np.bool_)):
+            return TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}: {what}")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+            return TypeError(f"{name}[{i}] is {value}, beyond 64 bits: {what} of a numpy type")
+    return TypeError(f"{name} has dtype object: {what}")
+
+
+cdef object unrounded(object values, object array):
+    """The array that numpy made of these values; if it rounded integers to floats, one of uint64 or of objects instead.
+
+    It rounds integers beyond 2**53 beside fractions, and those beyond int64 beside smaller ones.
+    """
+    cdef object exact, elements
+    if array.dtype != np.float64 or not (np.abs(array) >= 2.0**53).any():
+        return array
+    exact = np.array(values, dtype=object)
+    elements = exact.ravel().tolist()
+    for number, value in zip(array.ravel().tolist(), elements, strict=True):
+        if isinstance(value, (int, np.integer)) and int(number) != value:
+            break
+    else:
+        return array
+    if all(isinstance(value, (int, np.integer)) and value >= 0 for value in elements):
+        return np.array([int(value) for value in elements], np.uint64).reshape(array.shape)
+    return exact
+
+
+cdef object rounded_integer(object exact, str name):
+    """The error for numbers that no type holds together; the first that is no float64 is named."""
+    for place, value in enumerate(exact.ravel().tolist()):
+        if isinstance(value, (int, np.integer)) and int(float(value)) != value:
+            shown = ", ".join(str(i) for i in np.unravel_index(place, exact.shape))
+            return ValueError(f"{name}[{shown}] is {value}: no array type holds all of {name} exactly")
+
+
+cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
+    """How many entries are masked, of an array or of those in lists: numpy unmasks what it reads from a list."""
+    cdef Py_ssize_t total = 0
+    if cnp.PyArray_Check(values):
+        mask = None if cnp.PyArray_CheckExact(values) else getattr(values, "mask", None)
+        if mask is not None:
+            return np.count_nonzero(mask)
+        if cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_OBJECT:
+            return 0
+        values = cnp.PyArray_Ravel(<cnp.ndarray>values, cnp.NPY_CORDER).tolist()
+    if depth < 64 and isinstance(values, (list, tuple)):  # as deep as numpy looks
+        for value in values:
+            if cnp.PyArray_Check(value) or isinstance(value, (list, tuple)):
+                total += masked_entries(value, depth + 1)
+    return total
+
+
+cdef int no_masked(object values, str name) except -1:
+    cdef Py_ssize_t masked = masked_entries(values)
+    if masked > 0:
+        raise ValueError(f"{name} is a masked array with {masked} masked entries: leave them out, or fill them")
+    return 0
+
+
+def checked_unmasked(values, name):
+    """An error if any entry is masked."""
+    no_masked(values, name)
+
+
+cdef object as_array(object values, str name):
+    """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
+    cdef object array
+    no_masked(values, name)
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
+    try:
+        array = np.asanyarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be read as an array: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
+    no_masked(array, name)
+    array = np.asarray(array)
+    return array if hasattr(values, "__array__") else unrounded(values, array)
+
+
+cdef object array_or_none(object values, str name):
+    """The array that the values are, or None for a single value."""
+    if isinstance(values, (int, float, str, bytes, np.generic)):
+        return None
+    array = as_array(values, name)
+    return array if array.ndim > 0 or isinstance(values, np.ndarray) else None
+
+
+cdef object as_column(object values, str name):
+    """Ids, keys or weights as an array of any type in which different ones stay different.
+
+    numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
+    and cuts NUL characters off the end of a text.
+    """
+    cdef object array = as_array(values, name), exact, elements
+    if array.dtype.kind in "SU" and not hasattr(values, "__array__"):
+        exact = np.array(values, dtype=object)
+        elements = exact.ravel().tolist()
+        kind = str if array.dtype.kind == "U" else bytes
+        for i, value in enumerate(elements):
+            if not isinstance(value, kind):
+                if value is None or value != value:
+                    raise ValueError(f"{name}[{i}] is {value!r}, among texts")
+                raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, among others that are "
+                                f"{kind.__name__}: they cannot be ordered together")
+        if any(value[-1:] in ("\0", b"\0") for value in elements):
+            return exact
+    return array
+
+
+def checked_column(values, name):
+    """See `as_column`."""
+    return as_column(values, name)
+
+
+cdef object as_ndarray(object values, str name, str what):
+    """An ndarray of a real type in this machine's byte order."""
+    cdef object array, exact
+    if values is None or isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is {values!r}: {what}")
+    array = as_array(values, name)
+    if array.dtype.kind == "O":
+        if array.ndim == 0:
+            raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
+        exact = array
+        try:
+            array = np.array(array.tolist())
+        except (ValueError, TypeError):
+            pass
+        if array.dtype.kind not in "biuf":
+            raise not_a_number(np.asarray(values, dtype=object), name, what)
+        array = unrounded(exact, array)
+        if array.dtype.kind == "O":
+            raise rounded_integer(exact, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}: {what}")
+    if not (array.flags.aligned and array.dtype.isnative):
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+cdef object one_dimension(object array, str name):
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
+    return array
+
+
+cdef str LABELS = "labels must be 0 or 1, False or True (or graded, with relevance_level=)"
+cdef str SCORES = "scores must be real numbers"
+cdef str WHOLE = "must be whole numbers"
+
+
+cdef object graded(object array, object level):
+    """Graded labels as flags: relevant from this level up.
+
+    Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
+    """
+    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.integer, np.floating)):
+        raise TypeError(f"relevance_level must be a number, got {level!r} of type {type(level).__name__}")
+    if level != level:
+        raise ValueError("relevance_level is nan")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        place = int(np.argmax(np.isnan(array)))
+        raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
+    real = isinstance(level, (float, np.floating))
+    if not real and abs(int(level)) >> 1024:
+        level, real = (np.inf if level > 0 else -np.inf), True  # as a float
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return array >= array.dtype.type(level if real else np.longdouble(level))
+    if real and np.isinf(level):
+        return np.full(array.shape, level < 0)
+    # Whole labels reach a level where they reach the next whole number.
+    top, bottom = level.as_integer_ratio() if real else (int(level), 1)
+    least = -(-top // bottom)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    limits = np.iinfo(array.dtype)
+    if least > limits.max:
+        return np.zeros(array.shape, bool)
+    return array >= array.dtype.type(max(least, limits.min))
+
+
+cdef object as_labels(object y_true, object relevance_level, Items* items):
+    """Sets the label column; the returned object keeps its memory alive."""
+    cdef int kind
+    cdef object array = y_true
+    if relevance_level is None:
+        kind = plain_kind(y_true)
+        if kind >= 0 and kind != KIND_F16:
+            set_column(&items.label, <cnp.ndarray>y_true, kind)
+            items.n = cnp.PyArray_DIM(<cnp.ndarray>y_true, 0)
+            return y_true
+    array = one_dimension(as_ndarray(y_true, "y_true", LABELS), "y_true")
+    if relevance_level is not None:
+        array = graded(array, relevance_level)
+    kind = kind_of(array.dtype.num)
+    if kind < 0 or kind == KIND_F16:
+        array = array.astype(np.float64)
+        kind = KIND_F64
+    set_column(&items.label, <cnp.ndarray>array, kind)
+    items.n = array.shape[0]
+    return array
+
+
+cdef object as_scores(object y_score, object name, Items* items):
+    """Sets the score column; the returned object keeps its memory alive.
+
+    It is an ndarray, or a pair (ranks, values) for a type that no kernel compares: scores as places among the sorted
+    distinct values.
+    """
+    cdef int kind = plain_kind(y_score)
+    cdef Py_ssize_t n
+    cdef object array = y_score, kept
+    if kind < 0:
+        array = one_dimension(as_ndarray(y_score, name, SCORES), name)
+        kind = kind_of(array.dtype.num)
+    kept = array
+    if kind < 0:
+        if np.isnan(array).any():
+            raise ValueError(f"{name}[{int(np.argmax(np.isnan(array)))}] is nan: scores of dtype {array.dtype} "
+                             "take no nan_policy")
+        values, places = np.unique(array, return_inverse=True)
+        array = places.astype(np.int64)
+        kept = (array, values)
+        kind = KIND_I64
+    set_column(&items.score, <cnp.ndarray>array, kind)
+    items.type = type_of(kind)
+    n = cnp.PyArray_DIM(<cnp.ndarray>array, 0)
+    if n != items.n:
+        raise ValueError(f"y_true has {items.n} items, {name} has {n}")
+    return kept
+
+
+cdef object bad_label(object y_true, object y_score, Py_ssize_t place, object shown):
+    cdef object labels = np.asarray(y_true), scores = np.asarray(y_score)
+    hint = ""
+    if scores.size > 0 and scores.dtype.kind in "biuf" and np.isin(scores, (0, 1)).all():
+        hint = "; y_score holds only 0 and 1: were y_true and y_score swapped?"
+    return ValueError(f"y_true[{shown}] is {labels.reshape(-1)[place]}: {LABELS}{hint}")
+
+
+cdef object bad_score(object name, object shown):
+    return ValueError(f"{name}[{shown}] is nan: give nan_policy='worst' to rank it below all other scores, "
+                      "or 'omit' to leave it out")
+
+
+cdef object as_ids(object qid, Py_ssize_t n, str whole):
+    """Ids as an array, none of them missing; `whole` says how many there must be."""
+    cdef object ids = as_column(qid, "qid")
+    if ids.ndim != 1 or ids.shape[0] != n:
+        raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
+    if ids.dtype.kind == "O":
+        for i, value in enumerate(ids.tolist()):
+            if value is None or value != value:
+                raise ValueError(f"qid[{i}] is {value!r}: every item needs a query id")
+    elif ids.dtype.kind in "fc" and np.isnan(ids).any():
+        raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
+    elif ids.dtype.kind in "mM" and np.isnat(ids).any():
+        raise ValueError(f"qid[{int(np.argmax(np.isnat(ids)))}] is NaT: every item needs a query id")
+    return ids
+
+
+cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str whole="y_true"):
+    # A copy: what is checked here must not change under the kernels.
+    cdef object array = np.array(as_ndarray(offsets, name, WHOLE))
+    if array.ndim != 1 or array.shape[0] == 0:
+        raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")
+    if array[0] != 0:
+        raise ValueError(f"{name}[0] is {array[0]}: must be 0")
+    falls = np.flatnonzero(array[1:] < array[:-1])
+    if falls.shape[0] > 0:
+        i = int(falls[0]) + 1
+        raise ValueError(f"{name}[{i}] is {array[i]}, less than {name}[{i - 1}] = {array[i - 1]}: {name} must not fall")
+    if array[-1] != n:
+        raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {n} items")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+cdef object as_flags(object y_true, object y_score, object relevance_level):
+    """Labels as an array of bool; the scores are looked at only for the error."""
+    array = as_ndarray(y_true, "y_true", LABELS)
+    if relevance_level is not None:
+        return graded(array, relevance_level)
+    flags = array == 1
+    fine = flags | (array == 0)
+    if not fine.all():
+        place = int(np.argmin(fine.reshape(-1)))
+        raise bad_label(array, y_score, place, ", ".join(str(i) for i in np.unravel_index(place, array.shape)))
+    return flags
+
+
+cdef object as_real(object values, str name):
+    return as_ndarray(values, name, SCORES)
+
+
+cdef object as_key(object tiebreak, Py_ssize_t n):
+    """The secondary key of each item, or None for the order of the items."""
+    if isinstance(tiebreak, str):
+        if tiebreak == "order":
+            return None
+        raise unknown("tiebreak", tiebreak, "None, 'order', an array of keys")
+    key = as_column(tiebreak, "tiebreak")
+    if key.ndim != 1 or key.shape[0] != n:
+        raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
+    if key.dtype.kind in "OT":
+        return places_of(key.tolist())
+    if key.dtype.kind == "f" and np.isnan(key).any():
+        raise ValueError(f"tiebreak[{int(np.argmax(np.isnan(key)))}] is nan: keys must be ordered")
+    if key.dtype.kind not in "biufSU":
+        raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
+    return key
+
+
+cdef object places_of(list keys):
+    """Numbers or texts of Python as places in their order."""
+    for i, key in enumerate(keys):
+        if not isinstance(key, (str, bytes, int, float, np.number)):
+            raise TypeError(f"tiebreak[{i}] is {key!r} of type {type(key).__name__}: keys must be numbers or strings")
+        if key != key:
+            raise ValueError(f"tiebreak[{i}] is nan: keys must be ordered")
+    try:
+        return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
+    except TypeError:
+        raise TypeError("tiebreak holds keys that cannot be ordered, such as numbers and strings together") from None
+
+
+cdef object as_weight(object sample_weight, Py_ssize_t n):
+    weight = as_ndarray(sample_weight, "sample_weight", "weights must be real numbers").astype(np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"y_true has {n} items, sample_weight has shape {weight.shape}")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(f"sample_weight[{place}] is {weight[place]}: weights must be finite and not negative")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight has a sum beyond the greatest float64: divide all weights by one number")
+    return weight
+
+
+cdef object apply_nan_policy(object nan_policy, object score, object where):
+    """Which items stay, or None for all; `where` gives the index to name of a place, if it is another."""
+    cdef NanPolicy policy = parse_nan_policy(nan_policy)
+    if score.dtype.kind != "f":
+        return None
+    missing = np.isnan(score)
+    if policy == NAN_WORST or not missing.any():
+        return None
+    if policy == NAN_RAISE:
+        place = int(np.argmax(missing))
+        raise bad_score("y_score", place if where is None else where(place))
+    return ~missing
+
+
+def checked_whole(value, name):
+    return whole_number(value, name)
+
+
+def checked_array(values, name, what):
+    """An array of one dimension and a real type that holds all values exactly, none wider than float64."""
+    return as_double(one_dimension(as_ndarray(values, name, what), name), name)
+
+
+def checked_scores(values, name):
+    """Scores of any real type, as a ranking reads them."""
+    return as_real(values, name)
+
+
+def checked_flags(y_true, y_score, relevance_level):
+    """Which items are relevant, as a ranking reads the labels."""
+    return as_flags(y_true, y_score, relevance_level)
+
+
+def checked_sorted(values, name, lower_is_better, nan_policy):
+    """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
+    parse_lower(lower_is_better)
+    cdef NanPolicy policy = parse_nan_policy(nan_policy)
+    array = one_dimension(as_real(values, name), name)
+    if array.dtype.kind == "f":
+        missing = np.isnan(array)
+        if missing.any():
+            if policy == NAN_RAISE or name == "edges":
+                raise ValueError(f"{name}[{int(np.argmax(missing))}] is nan")
+            array = array[~missing]
+        array = as_double(array, name)
+        array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64) + 0
+    elif array.dtype.kind == "u" and array.dtype.itemsize == 8:
+        array = array.astype(np.uint64)
+    else:
+        array = array.astype(np.int64)
+    if name == "edges":
+        falls = np.flatnonzero(~(array[1:] > array[:-1]))
+        if falls.shape[0] > 0:
+            i = int(falls[0]) + 1
+            raise ValueError(f"edges[{i}] is {array[i]}, after {array[i - 1]}: edges must increase")
+        return array
+    return np.unique(array)
+
+
+cdef object as_double(object array, str name):
+    """A type wider than float64 as float64, where that changes no value."""
+    if array.dtype.itemsize <= 8:
+        return array
+    narrow = unchanged(array, np.dtype(np.float64))
+    if narrow is None:
+        raise TypeError(f"{name} of dtype {array.dtype} holds values that no float64 has: blocks are compared in float64")
+    return narrow
+
+
+def unchanged(array, dtype):
+    """The numbers in another type, or None if one of them would be another number."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        there = array.astype(dtype)
+        back = there.astype(array.dtype)
+    if not np.array_equal(back, array, equal_nan=array.dtype.kind == "f"):
+        return None
+    # What is beyond an integer type may come back as if it were not: wrapped, or on some machines cut off.
+    for numbers, type in ((array, dtype), (there, array.dtype)):
+        if type.kind in "iu" and numbers.shape[0] > 0:
+            limits = np.iinfo(type)
+            if not (limits.min <= numbers.min().item() and numbers.max().item() <= limits.max):
+                return None
+    return there
+
+
+def equal_numbers(a, b):
+    """Where two arrays of one shape hold the same number, whatever their types; NaN is NaN."""
+    if a.dtype != b.dtype:
+        a, b = a.astype(object), b.astype(object)  # Python compares an integer and a float exactly, numpy as floats
+    return ((a == b) | ((a != a) & (b != b))).astype(bool)
+
+
+def checked_block(y_true, y_score, cuts):
+    """(relevant, score, cuts), the last two in one type that holds both exactly."""
+    relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
+    score = as_double(one_dimension(as_real(y_score, "y_score"), "y_score"), "y_score")
+    if score.shape[0] != relevant.shape[0]:
+        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    if score.dtype == cuts.dtype:
+        return relevant, score, cuts
+    wide = np.promote_types(score.dtype, cuts.dtype)
+    for array, name in ((score, "y_score"), (cuts, "thresholds")):
+        if unchanged(array, wide) is None:
+            raise TypeError(f"{name} of dtype {array.dtype} cannot be compared exactly with scores of dtype "
+                            f"{cuts.dtype if name == 'y_score' else score.dtype}")
+    if wide.kind == "f" and cuts.dtype.kind == "f" and score.dtype.itemsize > cuts.dtype.itemsize and score.dtype.kind == "f":
+        raise TypeError(f"y_score has dtype {score.dtype}, but the thresholds have {cuts.dtype}: rounded thresholds would "
+                        "miss the scores they were made from")
+    if wide == np.float16:
+        wide = np.dtype(np.float32)
+    return relevant, score.astype(wide), cuts.astype(wide)
+
+
+cdef object ratio(object value, str name):
+    """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
+    from fractions import Fraction
+    if isinstance(value, (bool, np.bool_, str)):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
+    try:
+        if isinstance(value, (float, np.floating)):
+            exact = Fraction(str(value))
+        elif isinstance(value, np.integer):
+            exact = Fraction(int(value))
+        else:
+            exact = Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        if isinstance(value, (float, np.floating)):
+            raise ValueError(f"{name} is {value}: must lie in (0, 1]") from None
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
+    if not 0 < exact <= 1:
+        raise ValueError(f"{name} is {value}: must lie in (0, 1]")
+    return exact.numerator, exact.denominator
+
+
+cdef str place_of(str name, Py_ssize_t i, object shape):
+    """The name of one of the values, with its index if there are several."""
+    return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
+
+
+cdef object each(object values, str name):
+    """(flat list of the values, their shape; None for a single one)."""
+    array = array_or_none(values, name)
+    if array is None:
+        return [values], None
+    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
+        return list(np.ravel(np.array(values, dtype=object))), array.shape
+    return list(array.reshape(-1)), array.shape
+
+
+cdef object quotients(object values, str name, object whole):
+    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
+
+    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
+    """
+    numbers, shape = each(values, name)
+    out = []
+    for i, value in enumerate(numbers):
+        top, bottom = ratio(value, place_of(name, i, shape))
+        counts = whole
+        if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
+            counts = whole.astype(object)
+        out.append((top * counts // bottom, top * counts % bottom / bottom))
+    if not out:
+        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
+    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
+            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
+
+
+cdef object ranks_from(object k, object fraction, object num_items, bint divides):
+    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
+    if fraction is not None:
+        if k is not None:
+            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+        ranks, rests, shape = quotients(fraction, "fraction", num_items)
+        return ranks + (rests > 0), shape
+    return (None, None) if k is None else whole_ranks(k, divides)
+
+
+cdef object whole_ranks(object k, bint divides=False):
+    """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
+    numbers, shape = each(k, "k")
+    ranks = []
+    for i, value in enumerate(numbers):
+        rank = whole_number(value, place_of("k", i, shape))
+        if rank < 1:
+            raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
+        if divides and rank > LARGEST:
+            raise ValueError(f"{place_of('k', i, shape)} is {rank}: more than 2**62 cannot be counted")
+        ranks.append(min(rank, LARGEST))
+    return np.array(ranks, dtype=np.int64), shape
+
+
+cdef object parameters(object values, str name, str domain, double low, double high):
+    """(numbers as float64, their shape), each checked to lie strictly between low and high."""
+    numbers, shape = each(values, name)
+    for i, value in enumerate(numbers):
+        where = place_of(name, i, shape)
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
+        if not (low < value < high and is_finite(value)):
+            raise ValueError(f"{where} is {value}: must be {domain}")
+    return np.array(numbers, dtype=np.float64), shape
+
+
+cdef bint is_finite(object value) except -1:
+    """Whether a number is one as a float, too."""
+    return -GREATEST <= value <= GREATEST if isinstance(value, int) else isfinite(<double>value)
+
+
+cdef int check_beta(object beta) except -1:
+    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
+        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
+    if not (is_finite(beta) and beta >= 0):
+        raise ValueError(f"beta is {beta}: must be finite and not negative")
+    return 0
+
+
+cdef int no_threshold(str name, int ties) except -1:
+    if ties == TIES_THRESHOLD:
+        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
+                         "take 'expected', 'best' or 'worst'")
+    return ties
+
+
+cdef int parse_empty(object empty) except -1:
+    if not isinstance(empty, str) or empty not in ("skip", "zero", "one", "raise"):
+        raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
+    return 0
+
+
+cdef object checked_total(object num_items):
+    """num_items of a table of weights."""
+    if isinstance(num_items, (bool, np.bool_)) or not isinstance(num_items, (int, float, np.integer, np.floating)):
+        raise TypeError(f"num_items must be a number, got {num_items!r} of type {type(num_items).__name__}")
+    if not (is_finite(num_items) and num_items >= 0):
+        raise ValueError(f"num_items is {num_items}: must be finite and not negative")
+    return float(num_items)
+
+
+cdef object checked_items(object num_items):
+    number = whole_number(num_items, "num_items")
+    if not 0 <= number <= LARGEST:
+        raise ValueError(f"num_items is {number}: must lie between 0 and 2**62")
+    return number
+
+
+cdef list table_columns(object score, object above, object tied, object hits):
+    """[above, tied, hits], and the scores if there are any, as arrays of one length."""
+    columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
+    if score is not None:
+        columns.append(as_real(score, "score"))
+    for column, name in zip(columns, ("above", "tied", "hits", "score")):
+        if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
+            raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
+                             "must be one number a row")
+    return [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
+            for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
+
+
+cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=None) except -1:
+    """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
+    if not weighted:
+        for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
+            if column.dtype.kind not in "iu" and column.size:
+                raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
+    least = 0 if weighted else 1
+    # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
+    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
+                      None if lengths is None else within(lengths)):
+        return 0
+    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
+    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
+        end = 0
+        for i, (c, n, r) in islice(rows, length):
+            if not r >= least or r == 0:
+                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
+            if not n >= r:
+                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
+            if not c >= end * (1 - 1e-12 if weighted else 1):
+                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
+            end = c + n
+            if not end <= items * (1 + 1e-12 if weighted else 1):
+                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
+    return 0
+
+
+cdef object within(object lengths):
+    """For each row but the first, whether it is of the same table as the one before it."""
+    starts = np.cumsum(lengths)[:-1]
+    total = int(np.sum(lengths))
+    same = np.ones(max(total - 1, 0), bool)
+    same[starts[(starts > 0) & (starts < total)] - 1] = False
+    return same
+
+
+cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
+    """Whether a vectorised look finds anything wrong (or cannot tell)."""
+    if above.shape[0] == 0:
+        return False
+    if weighted or any(column.dtype == np.uint64 for column in (above, tied, hits)):
+        return True
+    if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
+        return True
+    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
+    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
+                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
+
+
+cdef int check_scores(object score, bint lower, object same=None) except -1:
+    """An error if the scores do not fall (or rise) down the table; NaN may come last."""
+    if score.dtype.kind == "f":
+        missing = np.isnan(score)
+        back = missing[:-1] & ~missing[1:]
+        back = np.flatnonzero(back if same is None else back & same)
+        if back.shape[0] > 0:
+            i = int(back[0])
+            raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
+    out_of_order = score[1:] < score[:-1] if lower else score[1:] > score[:-1]
+    out_of_order = np.flatnonzero(out_of_order if same is None else out_of_order & same)
+    if out_of_order.shape[0] > 0:
+        i = int(out_of_order[0]) + 1
+        raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
+                         + ("" if lower else " (or lower_is_better=True)"))
+    return 0
+
+
+cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
+    """A copy of num_items, num_hits or num_relevant of many queries."""
+    array = one_dimension(as_real(values, name), name)
+    if array.shape[0] != n:
+        raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
+    if not weighted and array.dtype.kind not in "iu" and n > 0:
+        raise TypeError(f"{name} has dtype {array.dtype}: must be whole numbers")
+    array = np.array(array, np.float64) if weighted else np.array(array)
+    fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
+    for q in np.flatnonzero(~fine)[:1]:
+        raise ValueError(f"{name}[{q}] is {array[q]}: must be " + (
+            "finite and not negative" if weighted else "between 0 and 2**62"))
+    return array.astype(np.float64 if weighted else np.int64, copy=False)
