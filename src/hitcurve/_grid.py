@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 __all__ = ["Grid", "as_csv", "rendered"]
@@ -108,7 +108,7 @@ def _html(grid: Grid) -> str:
     return "\n".join([*lines, "</tbody></table></div>"])
 
 
-_FORMS = {
+_FORMS: dict[str, tuple[Callable[[Grid], str], Callable[[str], str]]] = {
     "table": (_text, str),
     "markdown": (_markdown, lambda text: "\n".join(map(_markdown_words, text.splitlines()))),
     "latex": (_latex, lambda text: "% " + text.replace("\n", "\n% ")),

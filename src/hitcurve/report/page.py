@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._curve import HitCurve
+from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._grid import Grid, rendered
 from hitcurve._version import __version__
 from hitcurve.measures import parse
@@ -72,6 +72,7 @@ def figures(
         return [figure(curves, kinds, band=band, n_resamples=n_resamples, rng=rng, workers=workers)]
     drawn = []
     for score in found if not plain else ():
+        assert isinstance(score.curves, HitCurves)
         named = zip(score.names or (), score.curves, strict=True)
         usable = [(_literal(str(name)), curve) for name, curve in named if 0 < curve.num_hits < curve.num_items]
         most = sorted(range(len(usable)), key=lambda at: -usable[at][1].num_relevant)[:_MOST_GROUPS]

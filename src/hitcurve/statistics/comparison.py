@@ -496,9 +496,10 @@ def _over_items(
     options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
     alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
     systems = [
-        SystemValue(one.measure, name, one.estimate, *one.confidence_interval, one.method)
+        SystemValue(one.measure, name, one.estimate, low, high, one.method)
         for of_measure in zip(*alone, strict=True)
         for name, one in zip(names, of_measure, strict=True)
+        for low, high in [one.confidence_interval]
     ]
     by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
