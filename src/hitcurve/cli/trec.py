@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
     )
 
     option = parser.add_argument
-    option("files", metavar="QRELS RUN", nargs="*",
+    option("files", metavar="QRELS RUN", nargs="*", default=[],
            help="judgments, then runs: text, also .gz .xz .bz2 .zst; Parquet; - is stdin")  # fmt: skip
     option("-m", dest="measures", metavar="MEASURE", nargs="+", action=_Measures, default=[],
            help="such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be said again "
