@@ -2,6 +2,7 @@
 import typing
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
+from hitcurve._version import __version__ as __version__
 from hitcurve.counter import HitCounter
 from hitcurve.results import (
     ConfidenceInterval,
@@ -20,8 +21,6 @@ if typing.TYPE_CHECKING:
     from hitcurve.retrieval.evaluation import Evaluation, evaluate, read_qrels, read_run
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
-
-__version__ = "0.1.0"
 
 __all__ = [
     "PRESETS",

@@ -130,7 +130,7 @@ def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
     _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
     assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
     for command in ("table", "trec"):
-        assert "csv (names are kept, formulas too)" in " ".join(run(capsys, command, "--help")[1].split())
+        assert "csv (formulas are kept)" in " ".join(run(capsys, command, "--help")[1].split())
 
 
 RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
@@ -232,3 +232,36 @@ def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
     assert all(line.startswith("hitcurve: warning: ") for line in lines)
     assert "hitcurve: warning: p.png: matplotlib's font lacks letters of the names, which are drawn as boxes" in lines
     assert ">分子</text>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("order", [
+    ("q.txt", "r.txt", "-m", "AP", "nDCG@10", "P.1"),
+    ("-m", "AP", "nDCG@10", "P.1", "q.txt", "r.txt"),
+    ("q.txt", "-m", "AP", "nDCG@10", "-m", "P.1", "r.txt"),
+    ("-m", "AP", "-m", "nDCG@10", "P.1", "-q", "q.txt", "r.txt"),
+])  # fmt: skip
+def test_measures_beside_files(capsys, order):
+    """Several measures after one -m; files may follow them, as they do with trec_eval."""
+    status, out, _ = run(capsys, "trec", *order)
+    assert status == 0
+    assert [word for word in out.splitlines()[0].split() if word != "query"] == ["run", "AP", "nDCG@10", "P@1"]
+
+
+def test_measures_that_are_none(capsys):
+    status, out, err = run(capsys, *TREC, "-m", "AP", "nDGC@10")
+    assert (status, out) == (2, "")
+    assert "argument -m: 'nDGC@10': there is no measure 'nDGC'; near names: nDCG@10" in err
+    status, _, err = run(capsys, "trec", "q.txt", "-m", "AP")
+    assert (status, err.splitlines()[-1].partition("error: ")[2]) == (2, "the following arguments are required: RUN")
+
+
+def test_tables_for_papers(capsys):
+    status, out, _ = run(capsys, *TREC, "-q", "-m", "AP", "--format", "markdown")
+    assert status == 0
+    assert out.startswith("| run | query | AP |\n| --- | --- | --: |\n| r.txt | 1 | ")
+    assert out.endswith("\n\n2 queries; equal scores: docid\n")
+    status, out, _ = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "-m", "AP", "--compare", "--format", "latex")
+    assert (status, out.count(r"\toprule")) == (0, 3)
+    status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "json")
+    assert (status, out) == (2, "")
+    assert "--compare does not go with --format json" in err
