@@ -18,12 +18,6 @@ S = [9, 8, 7, 7, 7, 4, 3, 3]
 CURVE = hc.HitCurve(Y, S)
 
 
-@pytest.fixture(autouse=True)
-def no_pyplot(monkeypatch):
-    """Whatever else has loaded it in this process."""
-    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-
-
 @pytest.fixture
 def plt(no_pyplot, monkeypatch):
     matplotlib.use("agg")
