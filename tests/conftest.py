@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,9 @@ def many_cores():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cores, "cores", lambda: 8)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_pyplot(monkeypatch):
+    """Whatever else has loaded it in this process: pictures go to its current axes where it is loaded."""
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)

@@ -1,10 +1,9 @@
 """Every disagreement with another tool that the docs tell of, run."""
 
-import discrepancies
 import numpy as np
 import pytest
+import records
 from discrepancies import RECORDS
-
 
 SLOW_PEERS = ("pyspark", "ranx")  # one starts a cluster, the other compiles itself
 
@@ -15,8 +14,8 @@ SLOW_PEERS = ("pyspark", "ranx")  # one starts a cluster, the other compiles its
 def test_record(record, peers, monkeypatch):
     """Each number, theirs and ours, is the one written down; a missing peer is stood in for by its published rule."""
     if peers == "quick":
-        found = discrepancies.peer_version
-        monkeypatch.setattr(discrepancies, "peer_version", lambda name: None if name in SLOW_PEERS else found(name))
+        found = records.peer_version
+        monkeypatch.setattr(records, "peer_version", lambda name: None if name in SLOW_PEERS else found(name))
     shown = record.shown()
     assert {line.ours for line in shown.lines} == {True, False}
     assert shown.bands
@@ -28,7 +27,7 @@ def test_record(record, peers, monkeypatch):
 
 
 def test_a_wrong_number_is_found():
-    shown = discrepancies.Shown()
+    shown = records.Shown()
     with pytest.raises(AssertionError, match=r"is 1\.0, not 0\.5"):
         shown.ours("hc.average_precision([1, 0], [2, 1])", 0.5)
     with pytest.raises(AssertionError, match=r"is 0\.25, not 0\.5"):

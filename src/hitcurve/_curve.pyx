@@ -21,17 +21,16 @@ from hitcurve._checks cimport (
     as_offsets,
     as_real,
     as_weight,
-    check_beta,
+    as_whole,
+    check_flag,
     check_rows,
     check_scores,
     checked_items,
-    checked_total,
     interpolated_cutoff,
-    is_finite,
     no_threshold,
+    not_negative,
     one_dimension,
     parameters,
-    parse_empty,
     parse_lower,
     parse_num_relevant,
     parse_reading,
@@ -39,6 +38,7 @@ from hitcurve._checks cimport (
     query_totals,
     quotients,
     ranks_from,
+    same_items,
     table_columns,
     whole_number,
     whole_ranks,
@@ -86,7 +86,7 @@ from hitcurve._kernel.formulas cimport (
     read_measure,
 )
 
-from hitcurve._checks import equal_numbers
+from hitcurve._checks import check_empty, equal_numbers
 from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -295,7 +295,7 @@ cdef class _Measures:
         >>> curve.f_score(3), round(curve.f_score(3, beta=2.0), 4)
         (0.6666666666666666, 0.6667)
         """
-        check_beta(beta)
+        not_negative(beta, "beta")
         return self.at_cutoff("f_score", MEASURE_F_SCORE, k, fraction, ties, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
@@ -746,10 +746,8 @@ cdef class _Measures:
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
         (0.4875, 0.3429)
         """
-        if not isinstance(adjusted, (bool, np.bool_)):
-            raise TypeError(f"adjusted must be True or False, got {adjusted!r}")
-        return self.with_number("log_auc", MEASURE_ADJUSTED_LOG_AUC if adjusted else MEASURE_LOG_AUC, min_fpr, "min_fpr",
-                                "in (0, 1)", 0.0, 1.0, ties)
+        measure = MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else MEASURE_LOG_AUC
+        return self.with_number("log_auc", measure, min_fpr, "min_fpr", "in (0, 1)", 0.0, 1.0, ties)
 
     def chance(self):
         """Expected average precision of a random order of the same items.
@@ -953,8 +951,7 @@ cdef class HitCurve(_Measures):
         relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
         n = relevant.shape[0]
-        if score.shape[0] != n:
-            raise ValueError(f"y_true has {n} items, y_score has {score.shape[0]}")
+        same_items(n, score.shape[0])
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
@@ -997,9 +994,7 @@ cdef class HitCurve(_Measures):
         cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
-        elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
-            raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
-        elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
+        elif not found * (1 - 1e-12) <= float(not_negative(num_relevant, "num_relevant")):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
         elif float(num_relevant) * (1 - 1e-12) <= found:
             num_relevant = found  # the same weights, added up in another order
@@ -1084,11 +1079,7 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve.from_ranks([1, 3], num_items=100).average_precision(), 4)
         0.8333
         """
-        places = as_real(ranks, "ranks")
-        if places.ndim != 1:
-            raise ValueError(f"ranks must be one-dimensional, got shape {places.shape}")
-        if places.dtype.kind not in "iu" and places.size:
-            raise TypeError(f"ranks has dtype {places.dtype}: must be whole numbers")
+        places = one_dimension(as_whole(ranks, "ranks"), "ranks")
         count = checked_items(num_items)
         bad = np.flatnonzero(places < 1)
         if bad.shape[0] > 0:
@@ -1146,7 +1137,7 @@ cdef class HitCurve(_Measures):
             weighted = any(column.dtype.kind == "f" for column in columns[:3])
         else:
             weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
-        num_items = checked_total(num_items) if weighted else checked_items(num_items)
+        num_items = float(not_negative(num_items, "num_items")) if weighted else checked_items(num_items)
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
@@ -2041,8 +2032,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                  others=None):
     """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
     lower = parse_lower(lower)
-    if not isinstance(weighted, (bool, np.bool_)):
-        raise TypeError(f"weighted must be True or False, got {weighted!r}")
+    check_flag(weighted, "weighted")
     columns = [np.array(column) for column in table_columns(score, above, tied, hits)]
     row_offsets = as_offsets(row_offsets, columns[0].shape[0], "row_offsets", "the table")
     lengths = np.diff(row_offsets)
@@ -2106,7 +2096,7 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
 
 cdef object mean_over(object values, object empty, object qid):
     """Mean of per-query values, NaN meaning a query without relevant items."""
-    parse_empty(empty)
+    check_empty(empty)
     without = np.isnan(values)
     if without.any():
         if empty == "raise":
@@ -2216,7 +2206,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     """
     cdef Reading reading
     cdef Queries queries
-    parse_empty(empty)
+    check_empty(empty)
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         return HitCurves(
             y_true, y_score, qid=qid, offsets=offsets, num_relevant=num_relevant, relevance_level=relevance_level,
@@ -2270,12 +2260,11 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     >>> round(counts.precision, 4), round(counts.recall, 4)
     (0.6667, 0.6667)
     """
-    check_beta(beta)
+    not_negative(beta, "beta")
     lower = parse_lower(lower_is_better)
     relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
     score = one_dimension(as_real(y_score, "y_score"), "y_score")
-    if score.shape[0] != relevant.shape[0]:
-        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    same_items(relevant.shape[0], score.shape[0])
     cut = as_real(threshold, "threshold")
     if cut.dtype.kind == "f" and np.isnan(cut).any():
         raise ValueError("threshold is nan")

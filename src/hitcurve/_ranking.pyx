@@ -16,10 +16,7 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    LABELS,
     LARGEST,
-    SCORES,
-    WHOLE,
     array_or_none,
     as_column,
     as_ids,
@@ -27,16 +24,18 @@ from hitcurve._checks cimport (
     as_ndarray,
     as_offsets,
     as_scores,
+    as_whole,
     bad_label,
     bad_score,
+    countable,
     kind_of,
     one_dimension,
     parse_lower,
     parse_nan_policy,
     parse_num_relevant,
     parse_strategy,
-    parse_workers,
     relevant_items,
+    same_items,
     set_column,
     type_of,
     whole_number,
@@ -88,12 +87,21 @@ from hitcurve._kernel.table cimport (
     workspace_init,
 )
 
+from hitcurve._checks import LABELS, SCORES
+
 cnp.import_array()
 
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
 
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
+
+
+cdef Py_ssize_t parse_workers(object workers) except -1:
+    if workers is 1:
+        return 1
+    from hitcurve._workers import check_workers
+    return check_workers(workers)
 
 
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin):
@@ -115,7 +123,7 @@ cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object
 
 cdef int raise_status(Status status, const Tally* tally, object y_true, object y_score) except -1:
     if status == STATUS_BAD_LABEL:
-        raise bad_label(y_true, y_score, tally.bad_label, tally.bad_label)
+        raise bad_label(y_true, y_score, tally.bad_label, f"y_true[{tally.bad_label}]")
     if status == STATUS_NO_MEMORY:
         raise MemoryError("not enough memory to rank the items")
     raise bad_score("y_score", tally.bad_score)
@@ -445,8 +453,7 @@ cdef class Queries:
         else:
             one_dimension(labels, "y_true")
             one_dimension(scores, "y_score")
-            if labels.shape[0] != scores.shape[0]:
-                raise ValueError(f"y_true has {labels.shape[0]} items, y_score has {scores.shape[0]}")
+            same_items(labels.shape[0], scores.shape[0])
             if qid is not None and offsets is not None:
                 raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
             if qid is not None:
@@ -500,7 +507,7 @@ cdef class Queries:
             if self.columns > 0:
                 shown = tally.bad_label % self.width
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
-                            tally.bad_label % self.labels.shape[0], shown)
+                            tally.bad_label % self.labels.shape[0], f"y_true[{shown}]")
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))
@@ -536,19 +543,13 @@ cdef class Queries:
             return None
         array = array_or_none(num_relevant, "num_relevant")
         if array is None or array.ndim == 0:
-            number = whole_number(num_relevant, "num_relevant")
-            if number > LARGEST:
-                raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+            number = countable(whole_number(num_relevant, "num_relevant"), "num_relevant")
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
-        array = as_ndarray(array, "num_relevant", WHOLE)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"num_relevant has dtype {array.dtype}: {WHOLE}")
+        array = as_whole(array, "num_relevant")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
-        large = np.flatnonzero(array > LARGEST)
-        if large.shape[0] > 0:
-            q = int(large[0])
-            raise ValueError(f"num_relevant[{q}] is {array[q]}: more than 2**62 cannot be counted")
+        for q in np.flatnonzero(array > LARGEST)[:1]:
+            countable(array[q], f"num_relevant[{q}]")
         return array.astype(np.int64)
 
     cdef object checked_relevant(self, object num_relevant, object num_hits):

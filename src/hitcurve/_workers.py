@@ -4,9 +4,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from operator import index, length_hint
+from operator import length_hint
 from pathlib import PurePosixPath
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, TypeVar
+
+from hitcurve._checks import whole_number
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -14,9 +16,7 @@ Result = TypeVar("Result")
 
 def check_workers(workers: Any) -> int:
     """How many threads an argument `workers` stands for."""
-    if isinstance(workers, bool) or not isinstance(workers, SupportsIndex):
-        raise TypeError(f"workers must be a whole number, got {workers!r} of type {type(workers).__name__}")
-    number = index(workers)
+    number = whole_number(workers, "workers")
     if number < 1 and number != -1:
         raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
     # More threads than cores would only wait for each other.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._blocks import BlockCounter
-from hitcurve._checks import checked_block, checked_scores, checked_sorted, equal_numbers
+from hitcurve._checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
 from hitcurve._curve import HitCurve
 
 
@@ -15,8 +15,8 @@ class HitCounter:
 
     A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
     scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
-    alone. Given bin edges it needs one pass and no knowledge: each bin then is a tie group, so ``ties="worst"`` and
-    ``ties="best"`` are guaranteed bounds of the true value.
+    alone. Given bin edges it needs one pass, and none of the scores beforehand: each bin then is a tie group, so
+    ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
 
     Parameters
     ----------
@@ -60,12 +60,10 @@ class HitCounter:
         if (thresholds is None) == (edges is None):
             raise ValueError("give either thresholds or edges" if edges is None
                              else "thresholds and edges both given: a counter is exact, or it bins")
-        if edges is None:
-            self._cuts = checked_sorted(thresholds, "thresholds", lower_is_better, nan_policy)
-        else:
-            self._cuts = checked_sorted(edges, "edges", lower_is_better, nan_policy)
-        self._cuts.flags.writeable = False  # they are shown
+        check_options(lower_is_better, nan_policy)
         self._kind = "thresholds" if edges is None else "edges"
+        self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
+        self._cuts.flags.writeable = False  # they are shown
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
         self._counting = BlockCounter(self._cuts)
@@ -252,9 +250,8 @@ class HitCounter:
                 "nan_policy": self.nan_policy}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        kind, cuts, policy = state["kind"], checked_scores(state["cuts"], "cuts"), state["nan_policy"]
-        if kind not in ("thresholds", "edges"):
-            raise ValueError(f"kind is {kind!r}: must be 'thresholds' or 'edges'")
+        kind = check_choice(state["kind"], "kind", ("thresholds", "edges"))
+        cuts, policy = as_real(state["cuts"], "cuts"), state["nan_policy"]
         made = HitCounter(**{kind: cuts}, lower_is_better=state["lower_is_better"], nan_policy=policy)
         if not np.array_equal(made._cuts, cuts):
             raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
@@ -277,7 +274,7 @@ class HitCounter:
 
 def _counts(values: Any, name: str, size: int) -> Any:
     """A copy of counts that make up a table together."""
-    array = checked_scores(values, name)
+    array = as_real(values, name)
     if array.dtype.kind not in "iu" or array.shape != (size,):
         raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}: must be {size} whole numbers")
     if (array < 0).any() or array.sum(dtype=np.float64) > 2**62:

@@ -1,4 +1,4 @@
-"""What the read-outs return when it is more than one number."""
+"""The types of the results that are more than one number."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple

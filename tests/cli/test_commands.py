@@ -139,7 +139,7 @@ RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
 @pytest.mark.parametrize(
     ("arguments", "files", "problem"),
     [
-        (TABLE, {"a.csv": "label,score\n1,\n"}, "rank such rows last (--nan worst) or leave them out (--nan omit)"),
+        (TABLE, {"a.csv": "label,score\n1,\n"}, "give --nan worst to rank it below all other scores, or --nan omit to leave it out"),
         ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
         (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
         (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),
@@ -162,13 +162,13 @@ def test_every_argument_that_an_error_names_has_an_option(capsys):
     """Wherever the modules that the commands read and measure with say argument=value."""
     package = Path(hitcurve.__file__).parent
     arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
-    names = ("retrieval/evaluation.py", "retrieval/trec_eval.py", "sources/tables.py", "sources/screen.py",
-             "report/page.py")  # fmt: skip
-    for name in names:
-        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8"))):
+    # pieces.py and scanning.py are those of hitcurve.scan, which has arguments of the same names.
+    paths = [path for folder in ("retrieval", "sources", "report") for path in (package / folder).glob("*.py")]
+    for path in (path for path in paths if path.stem not in ("pieces", "scanning")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise):
                 for named in re.findall(r"\b(\w+)=(?:'|\{|\d|False|True)", ast.unparse(node)):
-                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (name, ast.unparse(node))
+                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (path, ast.unparse(node))
     shown = "".join(run(capsys, command, "--help")[1] for command in ("table", "trec"))
     for argument, option in cli._OPTIONS.items():
         assert argument in arguments

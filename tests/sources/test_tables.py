@@ -273,7 +273,7 @@ def test_missing_scores(tmp_path, missing):
     value = repr(missing) if missing else "empty"
     with pytest.raises(ValueError) as error:
         read_columns(path, "y", "s")
-    assert f"{path}: row 2 (line 3), column 's': the score is {value}, which has no rank" in str(error.value)
+    assert f"{path}: row 2 (line 3), column 's': the score is {value}: give nan_policy=" in str(error.value)
 
 
 def test_missing_scores_in_parquet(tmp_path):
@@ -290,8 +290,8 @@ BAD_TEXT = [
     ("y,s\n1,0x10\n", "row 1 (line 2), column 's': the score is '0x10', not a number"),
     ('y,s\n1,"0,5"\n', "row 1 (line 2), column 's': the score is '0,5', not a number"),
     ("y,s\n1,NA\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
-    ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0/1 or true/false"),
-    ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0/1 or true/false"),
+    ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0 or 1, False or True"),
+    ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0 or 1, False or True"),
     ("y,s\n1,2\n\n\nyes,3\n", "row 2 (line 5), column 'y': the label is 'yes'"),
     ('y,s,t\n1,2,"a\nb\nc"\n7,3,x\n', "row 2 (line 5), column 'y': the label is '7'"),
     ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cells where the first line has 2: '0'"),
@@ -363,9 +363,9 @@ def test_bad_rows_of_standard_input(monkeypatch):
     [
         (("y", 9), "there is no column 9: the file has 3"),
         (("y", "0"), "column '0': a file without column names has numbers from 1 up"),
-        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0/1 or true/false"),
+        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0 or 1, False or True"),
         (("y", "when"), "column 'when': it holds timestamp[ms], not numbers"),
-        (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0/1 or true/false"),
+        (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0 or 1, False or True"),
     ],
 )
 def test_bad_parquet(tmp_path, arguments, problem):
@@ -428,7 +428,7 @@ def test_other_calls(tmp_path):
         read_columns(tmp_path / "none.csv", 1, 2)
     with pytest.raises(ValueError, match=r"scores\.txt: the name must end in \.csv, \.tsv, \.tab, \.parquet, \.pq"):
         read_columns("scores.txt", 1, 2)
-    with pytest.raises(ValueError, match="nan_policy is 'drop': it must be 'raise', 'worst' or 'omit'"):
+    with pytest.raises(ValueError, match="nan_policy='drop' is unknown: must be one of 'raise', 'worst', 'omit'"):
         read_columns("scores.csv", 1, 2, nan_policy="drop")
 
 

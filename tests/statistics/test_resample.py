@@ -552,7 +552,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="delong"), "method='delong' does not go with AP"),
         (lambda: CURVE.interval("AP@2", method="logit"), "method='logit' does not go with AP@2"),
         (lambda: CURVE.interval("ROCAUC", method="delong", ties="best"), "ties='best' does not"),
-        (lambda: CURVE.interval(confidence_level=95), "confidence_level is 95: must lie between 0 and 1"),
+        (lambda: CURVE.interval(confidence_level=95), "confidence_level is 95: must be between 0 and 1"),
         (lambda: CURVE.interval(confidence_level="high"), "confidence_level must be a number, got 'high'"),
         (lambda: CURVE.interval(method="bootstrap", n_resamples=0), "n_resamples is 0: must be 1 or more"),
         (lambda: CURVE.interval(method="bootstrap", n_resamples=1.5), "n_resamples must be a whole number, got 1.5"),

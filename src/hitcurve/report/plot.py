@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import check_choice, check_count, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve.statistics.intervals import check_count, check_plain, curve_blocks, quantiles
+from hitcurve.statistics.intervals import check_plain, curve_blocks, quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,14 +212,13 @@ def _figure(size: tuple[float, float]) -> Figure:
 
 
 def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(map(repr, KINDS))}")
+    check_choice(kind, "kind", KINDS)
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves must be a mapping of names to HitCurve, got {type(curves).__name__}")
     if not curves:
         raise ValueError("curves is empty: there is nothing to draw")
-    if k is not None and k < 1:
-        raise ValueError(f"k is {k}: at least one item must be drawn")
+    if k is not None:
+        check_rank(k, "k")
     for name, curve in curves.items():
         if not isinstance(curve, HitCurve):
             raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hitcurve._blocks import BlockCounter, distinct_scores
-from hitcurve._checks import checked_array, checked_sorted, checked_whole, unchanged
+from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
@@ -154,10 +154,9 @@ def scan(
     >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
     0.9166666666666666
     """
-    checked_sorted([], "score", lower_is_better, nan_policy)  # the options
+    check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
-    if sorted not in (None, "score", "group"):
-        raise ValueError(f"sorted={sorted!r} is unknown: must be None, 'score', 'group'")
+    check_choice(sorted, "sorted", (None, "score", "group"))
     arrays = isinstance(source, tuple)
     grouped = len(source) == 3 if isinstance(source, tuple) else group is not None
     if sorted == "group" and not grouped:
@@ -171,14 +170,9 @@ def scan(
     if actives is None and label is None and not arrays and not callable(source):
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
     if max_memory is not None:
-        max_memory = checked_whole(max_memory, "max_memory")
-        if max_memory < 1:
-            raise ValueError(f"max_memory is {max_memory}: it must be a number of bytes")
-    if tolerance is not None:
-        if isinstance(tolerance, (bool, np.bool_)) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
-            raise TypeError(f"tolerance must be a number, got {tolerance!r} of type {type(tolerance).__name__}")
-        if not tolerance >= 0:
-            raise ValueError(f"tolerance is {tolerance}: it must not be negative")
+        max_memory = check_count(max_memory, "max_memory", 1 << 62)
+    if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
+        raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(
         source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import unchanged
+from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, unchanged
 from hitcurve._extras import needed
 from hitcurve._workers import check_workers, in_threads
 
@@ -220,8 +220,7 @@ class TableReader:
         header: bool = True,
         workers: int = -1,
     ) -> None:
-        if nan_policy not in ("raise", "worst", "omit"):
-            raise ValueError(f"nan_policy is {nan_policy!r}: it must be 'raise', 'worst' or 'omit'")
+        check_options(nan_policy=nan_policy)
         if (label is None) == (actives is None):
             raise ValueError("give either label or actives")
         if actives is not None and ids is None:
@@ -938,10 +937,10 @@ def _labels(cells: Any) -> NDArray[np.uint8]:
         labels = np.array([*values, 2], np.uint8)[_numpy(codes)]
         wrong = labels > 1
     else:
-        raise _BadCell(None, f"it holds {cells.type}: labels must be 0/1 or true/false")
+        raise _BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
     if cells.null_count or wrong.any():
         index = int(np.argmax(wrong | _numpy(pc.is_null(cells)).view(bool)))
-        raise _BadCell(index, f"the label is {_value(cells, index)}: labels must be 0/1 or true/false")
+        raise _BadCell(index, f"the label is {_value(cells, index)}: {LABEL_RULE}")
     return labels
 
 
@@ -995,11 +994,7 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     scores = _numpy(numbers)
     if nan_policy == "raise" and _has_nan(scores):
         index = int(np.isnan(scores).argmax())
-        raise _BadCell(
-            index,
-            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy='worst') or "
-            "leave them out (nan_policy='omit')",
-        )
+        raise _BadCell(index, f"the score is {_value(cells, index)}: {NO_RANK}")
     return scores
 
 

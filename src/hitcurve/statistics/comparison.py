@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import checked_column, checked_flags, checked_scores
+from hitcurve._checks import (
+    as_column,
+    as_flags,
+    as_real,
+    check_choice,
+    check_count,
+    check_flag,
+    check_level,
+    checked_seed,
+)
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._grid import Grid, rendered
@@ -20,11 +29,6 @@ from hitcurve.measures import Measure
 from hitcurve.statistics.intervals import (
     as_measure,
     auc_components,
-    check_choice,
-    check_count,
-    check_flag,
-    check_level,
-    checked_seed,
     curve_intervals,
     entropy,
     item_blocks,
@@ -318,7 +322,7 @@ def compare(
     known = [as_measure(one) for one in _listed_measures(measures, ("AP",) if groups is not None else ("AP", "ROCAUC"))]
     make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy}
     if groups is not None:
-        groups = checked_column(groups, "groups")
+        groups = as_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         make["nan_policy"] = "raise"
@@ -405,8 +409,8 @@ def _complete(
     y_true: Any, y_score: Mapping[str, Any], groups: Any, names: list[str]
 ) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: checked_column(y_score[name], f"y_score[{name!r}]") for name in names}
-    label = checked_column(y_true, "y_true")
+    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -427,8 +431,8 @@ class _Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
 
     def __init__(self, y_true: Any, scores: list[Any], rankings: list[HitCurve], relevance_level: float | None) -> None:
-        scores = [checked_scores(score, "y_score") for score in scores]
-        relevant = checked_flags(y_true, scores[0], relevance_level)
+        scores = [as_real(score, "y_score") for score in scores]
+        relevant = as_flags(y_true, scores[0], relevance_level)
         places = [_places(score, curve) for score, curve in zip(scores, rankings, strict=True)]
         sizes = [2 * len(curve) + 1 for curve in rankings]
         self.rankings = rankings
@@ -597,7 +601,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = checked_column(result, repr(system))
+    values = as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise TypeError(
             f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"

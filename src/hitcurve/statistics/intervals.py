@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level, checked_seed
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve._extras import needed
 from hitcurve._workers import check_workers, in_threads
@@ -36,47 +37,6 @@ _BLOCK_TABLES = 1 << 10
 
 def as_measure(measure: str | Measure) -> Measure:
     return measure if isinstance(measure, Measure) else parse(measure)
-
-
-def check_level(confidence_level: float) -> float:
-    if isinstance(confidence_level, bool) or not isinstance(confidence_level, int | float | np.number):
-        raise TypeError(f"confidence_level must be a number, got {confidence_level!r}")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level is {confidence_level}: must lie between 0 and 1")
-    return float(confidence_level)
-
-
-def check_count(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"{name} is {value}: must be 1 or more")
-    if value >= 1 << 31:
-        raise ValueError(f"{name} is {value}: 2**31 and more are not made")
-    return int(value)
-
-
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} is unknown: must be one of {', '.join(map(repr, choices))}")
-    return str(value)
-
-
-def check_flag(value: Any, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def checked_seed(rng: Any) -> Any:
-    """What numpy makes streams of random numbers from."""
-    if isinstance(rng, bool | np.bool_):
-        raise TypeError(f"rng must be a seed or a numpy.random.Generator, got {rng!r}")
-    try:
-        np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
-    return rng
 
 
 def entropy(rng: Any) -> list[int]:
@@ -480,7 +440,7 @@ def curves_interval(
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
-    check_choice(empty, "empty", ("skip", "zero", "one", "raise"))
+    check_empty(empty)
     method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
     values = np.asarray(known(curves, ties), dtype=np.float64)[among]
     without = np.isnan(values)
