@@ -187,34 +187,32 @@ def _names(paths: Sequence[str]) -> list[str]:
 def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
     """What trec_eval prints: ``name <tab> query <tab> value``; version 9 none for queries without documents."""
     silent = set(evaluation.missing) if version < 10 else set()
-    lines: list[str] = []
     given = {entry.place[0] for entry in entries if entry.given}
     entries = [entry for entry in dict.fromkeys(entries) if entry.given or entry.place[0] not in given]
     entries.sort(key=lambda entry: entry.place)
-    strings = {entry.name: evaluation.level_strings(entry.length) for entry in entries if entry.length and each}
-    if each:
-        columns = [(entry, None if entry.measure is None else evaluation.values[entry.measure.name].tolist())
-                   for entry in entries if entry.name not in _MEAN_ONLY and entry.name != "runid"]
-        for i, query in enumerate(evaluation.query_ids):
-            if query in silent:
-                continue
-            for entry, values in columns:
-                if values is None:
-                    lines.append(f"{entry.name:<22}\t{query}\t'{strings[entry.name][i]}'\n")
-                elif values[i] == values[i]:
-                    lines.append(f"{entry.name:<22}\t{query}\t{_value(entry, values[i])}\n")
+    lines: list[tuple[str, str, str]] = []
+    columns: list[tuple[Entry, list[Any]]] = []
+    for entry in entries if each else ():
+        if entry.measure is not None and entry.name not in _MEAN_ONLY:
+            columns.append((entry, evaluation.values[entry.measure.name].tolist()))
+        elif entry.measure is None and entry.name != "runid":
+            columns.append((entry, [f"'{levels}'" for levels in evaluation.level_strings(entry.length)]))
+    for i, query in enumerate(evaluation.query_ids):
+        if query not in silent:
+            found = ((entry, values[i]) for entry, values in columns)
+            lines += [(entry.name, query, _value(entry, value)) for entry, value in found if value == value]
     for entry in entries:
         if entry.name == "runid":
-            lines.append(f"{entry.name:<22}\tall\t{evaluation.name}\n")
+            lines.append((entry.name, "all", evaluation.name))
         elif entry.measure is not None:
-            lines.append(f"{entry.name:<22}\tall\t{_value(entry, evaluation.means[entry.measure.name])}\n")
-    return "".join(lines)
+            lines.append((entry.name, "all", _value(entry, evaluation.means[entry.measure.name])))
+    return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
 
 
-def _value(entry: Entry, value: float) -> str:
-    if entry.name in _WHOLE or (entry.measure is not None and entry.measure.record.mean == "sum"):
-        return str(int(value))
-    return f"{value:6.4f}"
+def _value(entry: Entry, value: Any) -> str:
+    if entry.measure is None:
+        return str(value)
+    return str(int(value)) if entry.name in _WHOLE or entry.measure.record.mean == "sum" else f"{value:6.4f}"
 
 
 def _json(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
@@ -262,34 +260,28 @@ def _number(value: float) -> str:
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
     """On standard error; whether anything was."""
     left = False
-    said = set()
+    said: dict[str, None] = {}
     for name, one in zip(names, evaluations, strict=True):
-        counts = one.counts
         lines = list(one.notes)
-        left |= bool(one.notes)
-        if counts["missing"]:
-            how = "left out" if options.missing == "skip" else "counted as 0"
-            lines.append(f"{name}: {_queries(counts['missing'])} of {options.qrels} missing: {how}")
-            left |= options.missing == "skip"
-        if counts["extra"]:
-            lines.append(f"{name}: {_queries(counts['extra'])} without judgments: left out")
-            left = True
-        if counts["empty"]:
-            how = "left out" if options.empty == "skip" else "counted as 0"
-            lines.append(f"{options.qrels}: {_queries(counts['empty'])} without relevant documents: {how}")
-            left |= options.empty == "skip"
-        if options.ties == "docid":
-            moved = {
-                measure: band for measure, band in one.tie_report().items() if abs(band.best - band.worst) > _MOVED
-            }
-            if moved:
-                shown = [f"{measure} {band.worst:.4f}..{band.best:.4f}" for measure, band in list(moved.items())[:3]]
-                more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-                lines.append(f"{name}: equal scores leave open {', '.join(shown)}{more} (see --ties)")
-        for line in lines:
-            if line not in said:
-                said.add(line)
-                say(f"hitcurve: warning: {line}")
+        left |= bool(lines)
+        for kind, where, what, how in (
+            ("missing", name, f"of {options.qrels} missing", options.missing),
+            ("extra", name, "without judgments", "skip"),
+            ("empty", options.qrels, "without relevant documents", options.empty),
+        ):
+            if one.counts[kind]:
+                counted = "left out" if how == "skip" else "counted as 0"
+                lines.append(f"{where}: {_queries(one.counts[kind])} {what}: {counted}")
+                left |= how == "skip"
+        bands = one.tie_report() if options.ties == "docid" else {}
+        moved = {measure: band for measure, band in bands.items() if abs(band.best - band.worst) > _MOVED}
+        if moved:
+            shown = [f"{measure} {band.worst:.4f}..{band.best:.4f}" for measure, band in list(moved.items())[:3]]
+            more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+            lines.append(f"{name}: equal scores leave open {', '.join(shown)}{more} (see --ties)")
+        said |= dict.fromkeys(lines)
+    for line in said:
+        say(f"hitcurve: warning: {line}")
     return left
 
 
