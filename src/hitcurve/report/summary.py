@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve.measures import Measure, parse
+from hitcurve.measures import MEASURES, Measure, parse
 
 if TYPE_CHECKING:
     from hitcurve import HitCurve, HitCurves
@@ -16,38 +16,9 @@ __all__ = ["Entry", "Grid", "Section", "Values", "measured", "report", "reported
 # The early shares of the list that the field reports, in percent.
 PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")
 LIST_SIZES = (10, 100, 1000)
-_WHOLE = (
-    "AP",
-    "Chance",
-    "NormAP",
-    "ROCAUC",
-    "AUAC",
-    "logAUC",
-    "logAUC(adjusted)",
-    "RIE(20)",
-    "BEDROC(20)",
-    "BEDROC(80.5)",
-    "BEDROC(160.9)",
-    "BEDROC(321.9)",
-)
-_SHARES = ("EF", "NEF", "ROCE")
 # Beside the expected value the range it is the middle of, then scikit-learn's reading.
 _READINGS = ("expected", "worst", "best", "threshold")
-_NOTES = {
-    "AP": "average precision",
-    "Chance": "AP of a random order",
-    "NormAP": "AP between chance (0) and perfect (1)",
-    "ROCAUC": "area under the ROC curve",
-    "AUAC": "area under the accumulation curve",
-    "logAUC": "ROC area over log10 of the false positive rate",
-    "logAUC(adjusted)": "less that of a random order",
-    "RIE(20)": "early recognition, 1 by chance",
-    # Where 80 % of the score comes from in an exponential ranking: Truchon & Bayly 2007, table 1.
-    "BEDROC(20)": "early recognition, 0 to 1: the first 8 %",
-    "BEDROC(80.5)": "the first 2 %",
-    "BEDROC(160.9)": "the first 1 %",
-    "BEDROC(321.9)": "the first 0.5 %",
-}
+_NOTES = {name: note for record in MEASURES for name, note in record.report}
 LEGEND = (
     "expected: mean over all orders of tied items. worst, best: relevant items last, first.",
     "threshold: a tie counts as one step; AP is then scikit-learn's average_precision_score.",
@@ -65,7 +36,8 @@ Ends = Sequence[tuple[float, float, str]]  # low, high, and what the interval wa
 
 def report_names(list_sizes: Sequence[int] = LIST_SIZES) -> list[list[str]]:
     """The measures of `report` in blocks, with hits and hit rates at the list sizes."""
-    blocks = [list(_WHOLE), *([f"{name}@{percent}%" for percent in PERCENTS] for name in _SHARES)]
+    blocks = [[name for name in _NOTES if "@" not in name]]
+    blocks += [[name.replace("%", f"{percent}%") for percent in PERCENTS] for name in _NOTES if name.endswith("@%")]
     return [*blocks, [f"{name}@{size}" for size in list_sizes for name in ("Hits", "P")]]
 
 
@@ -342,19 +314,11 @@ def summary(entries: Sequence[tuple[str, HitCurve | HitCurves, list[Any] | None]
 
 def _note(name: str, curves: HitCurve | HitCurves, found: Values, names: list[Any] | None) -> str:
     head, _, cutoff = name.partition("@")
-    if not cutoff:
-        return _NOTES[name]
-    share = cutoff.replace("%", " %")
-    if head == "EF":
-        most = found._replace(columns=[]).mean(_many(parse(f"EFmax@{cutoff}")(curves)))
-        return f"hits in the first {share}, over chance; at most {most:.4g}"
-    if head == "NEF":
-        return f"EF at {share} as a share of the most it can be"
-    if head == "ROCE":
-        return f"TPR/FPR at {share} false positives"
-    if head == "P":
-        return f"hit rate: as a share of the {int(cutoff):,}"
-    return f"relevant items among the first {int(cutoff):,}"
+    note = _NOTES[name if not cutoff else f"{head}@%" if "%" in cutoff else f"{head}@K"]
+    most = 0.0
+    if "{most" in note:
+        most = found._replace(columns=[]).mean(_many(parse(f"{head}max@{cutoff}")(curves)))
+    return note.format(at=cutoff.replace("%", " %") if "%" in cutoff else f"{int(cutoff or 0):,}", most=most)
 
 
 def _read(curves: HitCurve | HitCurves, reading: str, names: list[Any] | None, shown: list[str]) -> Values:
