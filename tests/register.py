@@ -78,7 +78,7 @@ MEASURES = (
         rounded=1e-15, perfect=True, number=15,
         written=(("logAUC", {}), ("logAUC(adjusted)", {"adjusted": True}),
                  ("logAUC(min_fpr=0.01)", {"min_fpr": 0.01}))),
-    Row("auac", "AUAC", complete=True, written=(("AUAC", {}),)),
+    Row("auac", "AUAC", complete=True, number=20, written=(("AUAC", {}),)),
     Row("chance", "Chance", readings=(), number=17, written=(("Chance", {}),)),
     Row("minimum", readings=(), number=18),
     Row("normalized_average_precision", "NormAP", rounded=1e-13, perfect=True, number=19, written=(("NormAP", {}),)),

@@ -62,7 +62,7 @@ NATIVE = {
 NATIVE_MEASURES = {1: ("precision", "k"), 2: ("recall", "k"), 4: ("hits_at", "k"), 5: ("success", "k"),
                    6: ("r_precision", ""), 7: ("reciprocal_rank", "k"), 8: ("roc_auc", ""), 17: ("chance", ""),
                    18: ("minimum", ""), 13: ("rie", "alpha"), 14: ("bedroc", "alpha"),
-                   15: ("log_auc", "min_fpr")}  # fmt: skip
+                   15: ("log_auc", "min_fpr"), 20: ("auac", "")}  # fmt: skip
 
 
 def from_c(draw):
@@ -145,7 +145,7 @@ def from_c(draw):
         if name not in ("chance", "minimum"):
             arguments["ties"] = read["ties"]
         same(value.value, getattr(curve, name)(**arguments), f"{name} from C")
-    elif not name and not 0 <= which <= 19 and status != 1:
+    elif not name and not 0 <= which <= 20 and status != 1:
         raise AssertionError(f"status {status} for measure {which}")
     NATIVE["free"](ctypes.byref(table))
 

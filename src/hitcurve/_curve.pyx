@@ -2,7 +2,7 @@
 """HitCurve and HitCurves: the table of one ranking or of many, and every number that reads off it."""
 cimport cython
 from cpython.mem cimport PyMem_RawFree
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -55,35 +55,18 @@ from hitcurve._ranking cimport (
     rank_table,
     scores_as,
 )
+from hitcurve._kernel cimport formulas
 from hitcurve._kernel.formulas cimport (
-    MEASURE_ADJUSTED_LOG_AUC,
-    MEASURE_AVERAGE_PRECISION,
-    MEASURE_BEDROC,
-    MEASURE_CHANCE,
-    MEASURE_ENRICHMENT_FACTOR,
-    MEASURE_F_SCORE,
-    MEASURE_HITS,
-    MEASURE_LOG_AUC,
-    MEASURE_MAX_ENRICHMENT_FACTOR,
-    MEASURE_MINIMUM,
-    MEASURE_NORMALIZED_AVERAGE_PRECISION,
-    MEASURE_NORMALIZED_ENRICHMENT_FACTOR,
-    MEASURE_PRECISION,
-    MEASURE_R_PRECISION,
-    MEASURE_RECALL,
-    MEASURE_RECIPROCAL_RANK,
-    MEASURE_RIE,
-    MEASURE_ROC_AUC,
-    MEASURE_ROC_ENRICHMENT,
-    MEASURE_SUCCESS,
     TIES_BEST,
     TIES_THRESHOLD,
     TIES_WORST,
     Measure,
     Reading,
+    Record,
     Table,
     mean_precision,
     read_measure,
+    record_of,
 )
 
 from hitcurve._checks import check_empty, equal_numbers
@@ -98,45 +81,58 @@ cnp.import_array()
 
 cdef class _Measures:
     """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
+    cdef readonly bint weighted
+    cdef readonly bint lower_is_better
 
     cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
         raise NotImplementedError
 
-    cdef object counted(self):
-        """(num_items, num_relevant): numbers, or arrays of one for each query."""
+    cdef object weighted_read(self, Measure measure, object ties, object interpolation):
+        """The measure of items with weights."""
         raise NotImplementedError
 
-    cdef int needs_plain(self, str name) except -1:
-        """An error if the items have weights: this measure has no meaning for them."""
-        raise NotImplementedError
-
-    cdef int needs_all(self, str name) except -1:
+    cdef int needs_all(self, const char* name) except -1:
         """An error if relevant items were never retrieved: this measure needs the rank of every one."""
         raise NotImplementedError
 
-    cdef object weighted_read(self, str name, object ties, object interpolation):
-        raise NotImplementedError
+    cdef int needs_plain(self, const char* name) except -1:
+        """An error if the items have weights: this measure has no meaning for them."""
+        if self.weighted:
+            raise ValueError(f"{name.decode()} {_NO_WEIGHTS}")
+        return 0
 
-    cdef bint has_weights(self):
-        raise NotImplementedError
+    cdef const Record* checked(self, Measure measure, object ties, Reading* reading) except NULL:
+        """The record of the measure, once the curves are found to have all that it needs."""
+        cdef const Record* record = record_of(measure)
+        parse_reading(None, ties, None, "min", reading)
+        if record.readings == formulas.NO_THRESHOLD and reading.ties == TIES_THRESHOLD:
+            no_threshold(record.method.decode(), reading.ties)
+        if not record.takes & formulas.WEIGHTS:
+            self.needs_plain(record.method)
+        if record.takes & formulas.ALL_RANKS:
+            self.needs_all(record.method)
+        return record
 
-    cdef object at_cutoff(self, str name, Measure measure, object k, object fraction, object ties, double x):
+    cdef object measured(self, Measure measure, object ties="expected", object k=None, object fraction=None, double x=0.0):
+        """A measure of all items, or of those above a cutoff."""
         cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
+        cdef const Record* record = self.checked(measure, ties, &reading)
+        if self.weighted:
+            return self.weighted_read(measure, ties, None)
         reading.x = x
-        self.needs_plain(name)
-        if measure == MEASURE_SUCCESS:
-            no_threshold(name, reading.ties)
-        ranks, shape = ranks_from(k, fraction, self.counted()[0], measure in (
-            MEASURE_PRECISION, MEASURE_F_SCORE, MEASURE_ENRICHMENT_FACTOR, MEASURE_MAX_ENRICHMENT_FACTOR))
+        ranks, shape = ranks_from(k, fraction, None if fraction is None else self.num_items, record.takes & formulas.DIVIDES)
         return self.read(measure, &reading, ranks, None, shape)
 
-    cdef object plain(self, str name, Measure measure, object ties):
+    cdef object with_number(self, Measure measure, object ties, object values, str name):
+        """A measure for each of the numbers that it takes."""
         cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
-        self.needs_plain(name)
-        return self.read(measure, &reading, None, None, None)
+        cdef const Record* record = self.checked(measure, ties, &reading)
+        if record.domain == formulas.SHARE:
+            numbers, shape = parameters(values, name, "in (0, 1)", 0.0, 1.0)
+        else:
+            numbers, shape = parameters(values, name, "finite and above 0", 0.0, INFINITY)
+        return self.read(measure, &reading, None, numbers, shape)
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each.
@@ -194,17 +190,14 @@ cdef class _Measures:
         [0.3333, 0.5]
         """
         cdef Reading reading
-        if k is None:
-            parse_reading(None, ties, interpolation, normalize, &reading)
-            if self.has_weights():
-                return self.weighted_read("average_precision", ties, interpolation)
-            return self.read(MEASURE_AVERAGE_PRECISION, &reading, None, None, None)
-        ranks, shape = whole_ranks(k)
+        ranks, shape = (None, None) if k is None else whole_ranks(k)
         parse_reading(None, ties, interpolation, normalize, &reading)
-        if interpolation is not None:
+        if k is None and self.weighted:
+            return self.weighted_read(formulas.MEASURE_AVERAGE_PRECISION, ties, interpolation)
+        if k is not None and interpolation is not None:
             raise interpolated_cutoff(k, interpolation)
         self.needs_plain("average_precision at k")
-        return self.read(MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
+        return self.read(formulas.MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
 
     def precision(self, k=None, *, fraction=None, ties="expected"):
         """Precision among the first k items, h(k) / k.
@@ -239,7 +232,7 @@ cdef class _Measures:
         >>> curve.precision([1, 3]).round(4).tolist()
         [1.0, 0.6667]
         """
-        return self.at_cutoff("precision", MEASURE_PRECISION, k, fraction, ties, 0.0)
+        return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
     def recall(self, k=None, *, fraction=None, ties="expected"):
         """Recall among the first k items, h(k) / R.
@@ -267,7 +260,7 @@ cdef class _Measures:
         >>> round(curve.recall(fraction=0.5), 4)
         0.6667
         """
-        return self.at_cutoff("recall", MEASURE_RECALL, k, fraction, ties, 0.0)
+        return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
 
     def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
         """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R).
@@ -296,7 +289,7 @@ cdef class _Measures:
         (0.6666666666666666, 0.6667)
         """
         not_negative(beta, "beta")
-        return self.at_cutoff("f_score", MEASURE_F_SCORE, k, fraction, ties, beta)
+        return self.measured(formulas.MEASURE_F_SCORE, ties, k, fraction, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
         """Relevant items among the first k, h(k): the hit curve itself.
@@ -324,7 +317,7 @@ cdef class _Measures:
         >>> curve.hits_at(2, ties="best")
         2.0
         """
-        return self.at_cutoff("hits_at", MEASURE_HITS, k, fraction, ties, 0.0)
+        return self.measured(formulas.MEASURE_HITS, ties, k, fraction)
 
     def success(self, k=None, *, fraction=None, ties="expected"):
         """1 if a relevant item is among the first k, else 0; under expected ties the probability of it.
@@ -355,7 +348,7 @@ cdef class _Measures:
         >>> round(curve.success(1), 4), curve.success(1, ties="worst")
         (0.3333, 0.0)
         """
-        return self.at_cutoff("success", MEASURE_SUCCESS, k, fraction, ties, 0.0)
+        return self.measured(formulas.MEASURE_SUCCESS, ties, k, fraction)
 
     def r_precision(self, *, ties="expected"):
         """Precision, and recall, among the first R items: h(R) / R.
@@ -381,7 +374,7 @@ cdef class _Measures:
         >>> round(curve.r_precision(), 4)
         0.6667
         """
-        return self.plain("r_precision", MEASURE_R_PRECISION, ties)
+        return self.measured(formulas.MEASURE_R_PRECISION, ties)
 
     def reciprocal_rank(self, k=None, *, ties="expected"):
         """1 / rank of the first relevant item, 0 if none is retrieved (or among the first k).
@@ -412,14 +405,7 @@ cdef class _Measures:
         >>> round(curve.reciprocal_rank(), 4), curve.reciprocal_rank(ties="best")
         (0.6111, 1.0)
         """
-        cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
-        no_threshold("reciprocal_rank", reading.ties)
-        self.needs_plain("reciprocal_rank")
-        if k is None:
-            return self.read(MEASURE_RECIPROCAL_RANK, &reading, None, None, None)
-        ranks, shape = whole_ranks(k)
-        return self.read(MEASURE_RECIPROCAL_RANK, &reading, ranks, None, shape)
+        return self.measured(formulas.MEASURE_RECIPROCAL_RANK, ties, k)
 
     def roc_auc(self, *, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order.
@@ -451,12 +437,7 @@ cdef class _Measures:
         >>> round(curve.roc_auc(), 4)
         0.8333
         """
-        cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
-        self.needs_all("roc_auc")
-        if self.has_weights():
-            return self.weighted_read("roc_auc", ties, None)
-        return self.read(MEASURE_ROC_AUC, &reading, None, None, None)
+        return self.measured(formulas.MEASURE_ROC_AUC, ties)
 
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
@@ -489,12 +470,7 @@ cdef class _Measures:
         >>> round(curve.auac(), 4)
         0.6667
         """
-        self.needs_all("auac")
-        area = self.plain("auac", MEASURE_ROC_AUC, ties)
-        share = self.prevalence
-        if isinstance(share, float):
-            return 0.5 if share == 1 else share / 2 + (1 - share) * area
-        return np.where(share == 1, 0.5, share / 2 + (1 - share) * area)
+        return self.measured(formulas.MEASURE_AUAC, ties)
 
     def roc_enrichment(self, fpr, *, ties="expected"):
         """ROC enrichment: the true-positive rate where the false-positive rate reaches `fpr`, over `fpr`.
@@ -530,12 +506,9 @@ cdef class _Measures:
         2.0
         """
         cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
-        self.needs_plain("roc_enrichment")
-        self.needs_all("roc_enrichment")
-        items, relevant = self.counted()
-        false_positives, rests, shape = quotients(fpr, "fpr", items - relevant)
-        return self.read(MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
+        self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
+        false_positives, rests, shape = quotients(fpr, "fpr", self.num_items - self.num_relevant)
+        return self.read(formulas.MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -567,8 +540,7 @@ cdef class _Measures:
         >>> round(curve.enrichment_factor(0.5), 4), curve.enrichment_factor(k=1)
         (1.3333, 2.0)
         """
-        self.needs_all("enrichment_factor")
-        return self.at_cutoff("enrichment_factor", MEASURE_ENRICHMENT_FACTOR, k, fraction, ties, 0.0)
+        return self.measured(formulas.MEASURE_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def max_enrichment_factor(self, fraction=None, *, k=None):
         """The enrichment factor of a perfect ranking, min(R, k) / k * N / R.
@@ -594,8 +566,7 @@ cdef class _Measures:
         >>> curve.max_enrichment_factor(0.5)
         2.0
         """
-        self.needs_all("max_enrichment_factor")
-        return self.at_cutoff("max_enrichment_factor", MEASURE_MAX_ENRICHMENT_FACTOR, k, fraction, "expected", 0.0)
+        return self.measured(formulas.MEASURE_MAX_ENRICHMENT_FACTOR, "expected", k, fraction)
 
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """The enrichment factor over its maximum, h(k) / min(R, k).
@@ -623,19 +594,7 @@ cdef class _Measures:
         >>> round(curve.normalized_enrichment_factor(0.5), 4)
         0.6667
         """
-        return self.at_cutoff("normalized_enrichment_factor", MEASURE_NORMALIZED_ENRICHMENT_FACTOR, k, fraction, ties,
-                              0.0)
-
-    cdef object with_number(self, str name, Measure measure, object values, str argument, str domain, double low,
-                            double high, object ties):
-        cdef Reading reading
-        parse_reading(None, ties, None, "min", &reading)
-        self.needs_plain(name)
-        self.needs_all(name)
-        if measure == MEASURE_RIE or measure == MEASURE_BEDROC:
-            no_threshold(name, reading.ties)
-        numbers, shape = parameters(values, argument, domain, low, high)
-        return self.read(measure, &reading, None, numbers, shape)
+        return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def rie(self, alpha=20.0, *, ties="expected"):
         """Robust initial enhancement: the weight exp(-alpha * rank / N) of the relevant items over that of random ones.
@@ -671,7 +630,7 @@ cdef class _Measures:
         >>> round(curve.rie(20.0), 4)
         1.9644
         """
-        return self.with_number("rie", MEASURE_RIE, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
+        return self.with_number(formulas.MEASURE_RIE, ties, alpha, "alpha")
 
     def bedroc(self, alpha=20.0, *, ties="expected"):
         """Boltzmann-enhanced discrimination of ROC: RIE between its least and its greatest value, in [0, 1].
@@ -707,7 +666,7 @@ cdef class _Measures:
         >>> curve.bedroc([1.0, 20.0]).round(4).tolist()
         [0.8265, 0.9822]
         """
-        return self.with_number("bedroc", MEASURE_BEDROC, alpha, "alpha", "finite and above 0", 0.0, float("inf"), ties)
+        return self.with_number(formulas.MEASURE_BEDROC, ties, alpha, "alpha")
 
     def log_auc(self, min_fpr=0.001, *, adjusted=False, ties="expected"):
         """Area under the ROC curve over log10 of the false-positive rate, from min_fpr to 1, scaled to 1 for perfect.
@@ -746,8 +705,8 @@ cdef class _Measures:
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
         (0.4875, 0.3429)
         """
-        measure = MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else MEASURE_LOG_AUC
-        return self.with_number("log_auc", measure, min_fpr, "min_fpr", "in (0, 1)", 0.0, 1.0, ties)
+        measure = formulas.MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else formulas.MEASURE_LOG_AUC
+        return self.with_number(measure, ties, min_fpr, "min_fpr")
 
     def chance(self):
         """Expected average precision of a random order of the same items.
@@ -771,7 +730,7 @@ cdef class _Measures:
         >>> round(curve.chance(), 4)
         0.645
         """
-        return self.plain("chance", MEASURE_CHANCE, "expected")
+        return self.measured(formulas.MEASURE_CHANCE)
 
     def minimum(self):
         """The least average precision that any order of the same items has: all relevant items last.
@@ -794,7 +753,7 @@ cdef class _Measures:
         >>> round(curve.minimum(), 4)
         0.3833
         """
-        return self.plain("minimum", MEASURE_MINIMUM, "expected")
+        return self.measured(formulas.MEASURE_MINIMUM)
 
     def normalized_average_precision(self, *, ties="expected"):
         """Average precision on a scale where a random order is 0 and a perfect one 1: (AP - chance) / (1 - chance).
@@ -820,7 +779,7 @@ cdef class _Measures:
         >>> round(curve.normalized_average_precision(), 4)
         0.6088
         """
-        return self.plain("normalized_average_precision", MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
+        return self.measured(formulas.MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
 
 
 # ------------------------------------------------------------------------------------------------------------ one curve
@@ -908,7 +867,6 @@ cdef class HitCurve(_Measures):
     cdef object origin          # from which the scores' own type is restored; None without scores
     cdef object own_score
     cdef int64_t hits_in_table
-    cdef bint lower
     cdef object weights         # (above, tied, hits, items, relevant, hits in all, other items) in weights, or None
 
     def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
@@ -925,7 +883,7 @@ cdef class HitCurve(_Measures):
         self.take(&table)
         self.raw_type = compared_as(self.origin)
         self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
-        self.lower = lower_is_better
+        self.lower_is_better = lower_is_better
         self.table.num_items = table.num_items
 
     def __cinit__(self):
@@ -971,7 +929,7 @@ cdef class HitCurve(_Measures):
             _, score, above, tied, hits = resolved_tables(relevant, score, np.zeros(score.shape[0], np.int64), 1, lower,
                                                           key)
             self.set_table(score, above, tied, hits, relevant.shape[0], num_relevant)
-        self.lower = lower
+        self.lower_is_better = lower
         return 0
 
     cdef int set_table(self, score, above, tied, hits, num_items, num_relevant) except -1:
@@ -1002,6 +960,7 @@ cdef class HitCurve(_Measures):
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
                         frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found,
                         frozen(np.array(others, np.float64)))
+        self.weighted = True
         self.table.rows = above.shape[0]
         self.table.num_items = 0
         return 0
@@ -1149,7 +1108,7 @@ cdef class HitCurve(_Measures):
                                            other_items(columns[0], columns[1], columns[2], num_items))
         else:
             (<HitCurve>curve).set_table(score, columns[0], columns[1], columns[2], num_items, num_relevant)
-        (<HitCurve>curve).lower = lower
+        (<HitCurve>curve).lower_is_better = lower
         return curve
 
     # The table.
@@ -1170,14 +1129,6 @@ cdef class HitCurve(_Measures):
     def prevalence(self):
         items = self.num_items
         return self.num_relevant / items if items else NAN
-
-    @property
-    def lower_is_better(self):
-        return bool(self.lower)
-
-    @property
-    def weighted(self):
-        return self.weights is not None
 
     @property
     def score(self):
@@ -1260,24 +1211,14 @@ cdef class HitCurve(_Measures):
             out[i] = read_measure(measure, &self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
 
-    cdef object counted(self):
-        return self.num_items, self.num_relevant
-
-    cdef bint has_weights(self):
-        return self.weights is not None
-
-    cdef int needs_plain(self, str name) except -1:
-        if self.weights is not None:
-            raise ValueError(f"{name} {_NO_WEIGHTS}")
-        return 0
-
-    cdef int needs_all(self, str name) except -1:
+    cdef int needs_all(self, const char* name) except -1:
         if self.num_relevant > self.num_hits:
-            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
+            raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
                              f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
         return 0
 
-    cdef object weighted_read(self, str name, object ties, object interpolation):
+    cdef object weighted_read(self, Measure measure, object ties, object interpolation):
+        name = record_of(measure).method.decode()
         if parse_ties(ties) != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
         hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
@@ -1285,14 +1226,14 @@ cdef class HitCurve(_Measures):
         above_hits = np.append(0.0, seen)[:-1]
         if interpolation is not None and interpolation not in ("trapezoid", "continuous"):
             raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
-        if relevant == 0 or (name == "roc_auc" and passed[-1] == 0):
+        if relevant == 0 or (measure == formulas.MEASURE_ROC_AUC and passed[-1] == 0):
             return NAN
         # Sums of positive terms alone, and quotients of them in [0, 1]: weights may differ by all that a float holds.
         above = above_hits + passed[:-1:2]
         with np.errstate(under="ignore"):
             at = seen / (seen + passed[1::2])
             before = np.divide(above_hits, above, out=at.copy(), where=above > 0)
-            if name == "roc_auc":
+            if measure == formulas.MEASURE_ROC_AUC:
                 at = running_sums(others[::-1])[::-1][2::2] / passed[-1] + 0.5 * (others[1::2] / passed[-1])
             elif interpolation == "trapezoid":
                 at = 0.5 * (before + at)
@@ -1375,13 +1316,13 @@ cdef class HitCurve(_Measures):
         if score.dtype.kind == "b":
             score = score.view(np.uint8)
         if score.dtype.kind == "f":
-            worst = score.dtype.type(np.inf if self.lower else -np.inf)
+            worst = score.dtype.type(np.inf if self.lower_is_better else -np.inf)
             # All scores are better than NaN.
             just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
             # A point between groups exists only where a better score does, so this never leaves the type.
-            worst = np.iinfo(score.dtype).max if self.lower else np.iinfo(score.dtype).min
-            just_above = score + score.dtype.type(1) if not self.lower else score - score.dtype.type(1)
+            worst = np.iinfo(score.dtype).max if self.lower_is_better else np.iinfo(score.dtype).min
+            just_above = score + score.dtype.type(1) if not self.lower_is_better else score - score.dtype.type(1)
         values = np.append(score, score.dtype.type(worst))[row]
         return np.where(passed | (row == len(self)), values, np.append(just_above, score.dtype.type(worst))[row])
 
@@ -1594,7 +1535,7 @@ cdef class HitCurve(_Measures):
         thresholds = self.thresholds(row, passed)
         if thresholds is not None:
             # Nothing is selected at the first point: no type of whole numbers has such a threshold.
-            thresholds = np.append(-np.inf if self.lower else np.inf, thresholds)
+            thresholds = np.append(-np.inf if self.lower_is_better else np.inf, thresholds)
         relevant = self.num_relevant
         f, h = np.append(0, f), np.append(0, h)
         with np.errstate(under="ignore"):
@@ -1729,8 +1670,6 @@ cdef class HitCurves(_Measures):
     cdef readonly object num_relevant
     cdef readonly object num_hits
     cdef object others          # as of a HitCurve with weights, one query after the other; else None
-    cdef readonly bint weighted
-    cdef readonly bint lower_is_better
 
     def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None,
                  tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1,
@@ -1831,7 +1770,7 @@ cdef class HitCurves(_Measures):
             self.table_of(q, &curve.table)
             curve.hits_in_table = self.num_hits[q]
             curve.own_score = score
-        curve.lower = self.lower_is_better
+        curve.lower_is_better = self.lower_is_better
         return curve
 
     def __iter__(self):
@@ -1913,32 +1852,22 @@ cdef class HitCurves(_Measures):
                         out[q, i] = read_measure(measure, &table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))
 
-    cdef object counted(self):
-        return self.num_items, self.num_relevant
-
-    cdef bint has_weights(self):
-        return self.weighted
-
-    cdef int needs_plain(self, str name) except -1:
-        if self.weighted:
-            raise ValueError(f"{name} {_NO_WEIGHTS}")
-        return 0
-
-    cdef int needs_all(self, str name) except -1:
+    cdef int needs_all(self, const char* name) except -1:
         if self.weighted:
             return 0
         missing = np.flatnonzero(self.num_relevant > self.num_hits)
         if missing.shape[0] > 0:
             q = missing[0]
-            raise ValueError(f"{name} needs the rank of every relevant item: num_relevant[{q}] is {self.num_relevant[q]}, "
-                             f"but that ranking holds {self.num_hits[q]} (nan_policy='worst' ranks items without a score)")
+            raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant[{q}] is "
+                             f"{self.num_relevant[q]}, but that ranking holds {self.num_hits[q]} (nan_policy='worst' ranks "
+                             "items without a score)")
         return 0
 
-    cdef object weighted_read(self, str name, object ties, object interpolation):
+    cdef object weighted_read(self, Measure measure, object ties, object interpolation):
         parse_ties(ties)
         if len(self) == 0:
             return np.empty(0)
-        return np.array([(<HitCurve>curve).weighted_read(name, ties, interpolation) for curve in self])
+        return np.array([(<HitCurve>curve).weighted_read(measure, ties, interpolation) for curve in self])
 
     def mean_average_precision(self, k=None, *, empty="skip", ties="expected", interpolation=None, normalize="min"):
         """Mean average precision: the plain mean, over queries, of their average precision.
@@ -2087,7 +2016,7 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
     curve.origin = counter.cuts.dtype
     curve.raw_type = compared_as(curve.origin)
     curve.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
-    curve.lower = lower_is_better
+    curve.lower_is_better = lower_is_better
     curve.table.num_items = table.num_items
     return curve
 

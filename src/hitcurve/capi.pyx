@@ -9,9 +9,6 @@ from hitcurve._kernel.count cimport (
     KIND_F32,
     KIND_F64,
     KIND_U8,
-    NAN_OMIT,
-    NAN_RAISE,
-    NAN_WORST,
     SCORE_DOUBLE,
     SCORE_FLOAT,
     STRATEGY_AUTO,
@@ -27,47 +24,24 @@ from hitcurve._kernel.count cimport (
     tally_clear,
 )
 from hitcurve._kernel.formulas cimport (
-    INTERPOLATION_101_POINT,
-    INTERPOLATION_11_POINT,
-    INTERPOLATION_ALL_POINT,
-    INTERPOLATION_CONTINUOUS,
+    ALL_RANKS,
+    CUTOFF,
     INTERPOLATION_NONE,
-    INTERPOLATION_TRAPEZOID,
-    MEASURE_ADJUSTED_LOG_AUC,
     MEASURE_AVERAGE_PRECISION,
-    MEASURE_BEDROC,
-    MEASURE_CHANCE,
-    MEASURE_ENRICHMENT_FACTOR,
-    MEASURE_F_SCORE,
-    MEASURE_HITS,
-    MEASURE_LOG_AUC,
-    MEASURE_MAX_ENRICHMENT_FACTOR,
-    MEASURE_MINIMUM,
-    MEASURE_NORMALIZED_AVERAGE_PRECISION,
-    MEASURE_NORMALIZED_ENRICHMENT_FACTOR,
-    MEASURE_PRECISION,
-    MEASURE_RECALL,
-    MEASURE_RECIPROCAL_RANK,
-    MEASURE_RIE,
-    MEASURE_ROC_AUC,
-    MEASURE_ROC_ENRICHMENT,
-    MEASURE_R_PRECISION,
-    MEASURE_SUCCESS,
     NO_CUTOFF,
-    NORMALIZE_HITS,
-    NORMALIZE_MIN,
-    NORMALIZE_RELEVANT,
-    TIES_BEST,
-    TIES_EXPECTED,
+    NO_NUMBER,
+    NO_THRESHOLD,
+    NOT_NEGATIVE,
+    SHARE,
     TIES_THRESHOLD,
-    TIES_WORST,
     Interpolation,
-    Measure,
     Normalize,
     Reading,
+    Record,
     Table,
     Ties,
     read_measure,
+    record_of,
 )
 from hitcurve._kernel.table cimport (
     SMALL,
@@ -133,94 +107,11 @@ cdef int take_options(const hitcurve_options* given, hitcurve_options* options) 
     return HITCURVE_OK
 
 
-# The numbers that other packages were compiled with, as the enums inside, whose order may change.
-
-cdef inline Ties ties_of(int number) noexcept nogil:
-    if number == HITCURVE_TIES_BEST:
-        return TIES_BEST
-    if number == HITCURVE_TIES_WORST:
-        return TIES_WORST
-    if number == HITCURVE_TIES_THRESHOLD:
-        return TIES_THRESHOLD
-    return TIES_EXPECTED
-
-
-cdef inline Normalize normalize_of(int number) noexcept nogil:
-    if number == HITCURVE_NORMALIZE_RELEVANT:
-        return NORMALIZE_RELEVANT
-    if number == HITCURVE_NORMALIZE_HITS:
-        return NORMALIZE_HITS
-    return NORMALIZE_MIN
-
-
-cdef inline Interpolation interpolation_of(int number) noexcept nogil:
-    if number == HITCURVE_INTERPOLATION_11_POINT:
-        return INTERPOLATION_11_POINT
-    if number == HITCURVE_INTERPOLATION_101_POINT:
-        return INTERPOLATION_101_POINT
-    if number == HITCURVE_INTERPOLATION_ALL_POINT:
-        return INTERPOLATION_ALL_POINT
-    if number == HITCURVE_INTERPOLATION_TRAPEZOID:
-        return INTERPOLATION_TRAPEZOID
-    if number == HITCURVE_INTERPOLATION_CONTINUOUS:
-        return INTERPOLATION_CONTINUOUS
-    return INTERPOLATION_NONE
-
-
-cdef inline NanPolicy nan_policy_of(int number) noexcept nogil:
-    if number == HITCURVE_NAN_WORST:
-        return NAN_WORST
-    if number == HITCURVE_NAN_OMIT:
-        return NAN_OMIT
-    return NAN_RAISE
-
-
-cdef inline Measure measure_of(int number) noexcept nogil:
-    if number == HITCURVE_PRECISION:
-        return MEASURE_PRECISION
-    if number == HITCURVE_RECALL:
-        return MEASURE_RECALL
-    if number == HITCURVE_F_SCORE:
-        return MEASURE_F_SCORE
-    if number == HITCURVE_HITS:
-        return MEASURE_HITS
-    if number == HITCURVE_SUCCESS:
-        return MEASURE_SUCCESS
-    if number == HITCURVE_R_PRECISION:
-        return MEASURE_R_PRECISION
-    if number == HITCURVE_RECIPROCAL_RANK:
-        return MEASURE_RECIPROCAL_RANK
-    if number == HITCURVE_ROC_AUC:
-        return MEASURE_ROC_AUC
-    if number == HITCURVE_ROC_ENRICHMENT:
-        return MEASURE_ROC_ENRICHMENT
-    if number == HITCURVE_ENRICHMENT_FACTOR:
-        return MEASURE_ENRICHMENT_FACTOR
-    if number == HITCURVE_MAX_ENRICHMENT_FACTOR:
-        return MEASURE_MAX_ENRICHMENT_FACTOR
-    if number == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR:
-        return MEASURE_NORMALIZED_ENRICHMENT_FACTOR
-    if number == HITCURVE_RIE:
-        return MEASURE_RIE
-    if number == HITCURVE_BEDROC:
-        return MEASURE_BEDROC
-    if number == HITCURVE_LOG_AUC:
-        return MEASURE_LOG_AUC
-    if number == HITCURVE_ADJUSTED_LOG_AUC:
-        return MEASURE_ADJUSTED_LOG_AUC
-    if number == HITCURVE_CHANCE:
-        return MEASURE_CHANCE
-    if number == HITCURVE_MINIMUM:
-        return MEASURE_MINIMUM
-    if number == HITCURVE_NORMALIZED_AVERAGE_PRECISION:
-        return MEASURE_NORMALIZED_AVERAGE_PRECISION
-    return MEASURE_AVERAGE_PRECISION
-
-
 cdef void set_reading(const hitcurve_options* options, Reading* reading) noexcept nogil:
-    reading.ties = ties_of(options.ties)
-    reading.normalize = normalize_of(options.normalize)
-    reading.interpolation = interpolation_of(options.interpolation)
+    # The numbers that other packages were compiled with are those of the enums inside.
+    reading.ties = <Ties>options.ties
+    reading.normalize = <Normalize>options.normalize
+    reading.interpolation = <Interpolation>options.interpolation
     reading.k = options.k if options.k > 0 else NO_CUTOFF
     reading.x = options.parameter
 
@@ -235,7 +126,7 @@ cdef void set_items(const uint8_t* label, const void* score, bint is_float, int6
     items.score.kind = KIND_F32 if is_float else KIND_F64
     items.type = SCORE_FLOAT if is_float else SCORE_DOUBLE
     items.n = <Py_ssize_t>n
-    items.nan_policy = nan_policy_of(options.nan_policy)
+    items.nan_policy = <NanPolicy>options.nan_policy
 
 
 cdef int status_of(Status status, const Tally* tally, int64_t* place) noexcept nogil:
@@ -638,35 +529,14 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 
 # -------------------------------------------------------------------------------------------------------- the measures
 
-cdef bint needs_all(int measure) noexcept nogil:
-    """Whether the rank of every relevant item counts, also of those that were never retrieved."""
-    return (measure == HITCURVE_ROC_AUC or measure == HITCURVE_ROC_ENRICHMENT or measure == HITCURVE_ENRICHMENT_FACTOR
-            or measure == HITCURVE_MAX_ENRICHMENT_FACTOR or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC
-            or measure == HITCURVE_LOG_AUC or measure == HITCURVE_ADJUSTED_LOG_AUC)
-
-
-cdef bint fitting(int measure, const hitcurve_options* options) noexcept nogil:
+cdef bint fitting(const Record* record, const hitcurve_options* options) noexcept nogil:
     """Whether the options hold what the measure takes."""
     cdef double x = options.parameter
-    if measure == HITCURVE_AVERAGE_PRECISION:
+    if record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF:
+        return False
+    if record.domain == NO_NUMBER:
         return True
-    if options.interpolation != HITCURVE_INTERPOLATION_NONE:
-        return False
-    if options.ties == HITCURVE_TIES_THRESHOLD and (
-            measure == HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK or measure == HITCURVE_RIE
-            or measure == HITCURVE_BEDROC):
-        return False  # a tie group that enters at once has no first item
-    if options.k != 0 and not (HITCURVE_PRECISION <= measure <= HITCURVE_SUCCESS or measure == HITCURVE_RECIPROCAL_RANK
-                               or measure == HITCURVE_ENRICHMENT_FACTOR or measure == HITCURVE_MAX_ENRICHMENT_FACTOR
-                               or measure == HITCURVE_NORMALIZED_ENRICHMENT_FACTOR):
-        return False
-    if measure == HITCURVE_F_SCORE:
-        return isfinite(x) and x >= 0.0
-    if measure == HITCURVE_ROC_ENRICHMENT or measure == HITCURVE_RIE or measure == HITCURVE_BEDROC:
-        return isfinite(x) and x > 0.0
-    if measure == HITCURVE_LOG_AUC or measure == HITCURVE_ADJUSTED_LOG_AUC:
-        return 0.0 < x < 1.0
-    return 0 <= measure <= HITCURVE_NORMALIZED_AVERAGE_PRECISION
+    return isfinite(x) and (x >= 0.0 if record.domain == NOT_NEGATIVE else 0.0 < x) and (record.domain != SHARE or x < 1.0)
 
 
 cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_options* given,
@@ -674,12 +544,14 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     cdef hitcurve_options options
     cdef Reading reading
     cdef Table rows
+    cdef const Record* record = record_of(measure)
     cdef int status = take_options(given, &options)
     if status != HITCURVE_OK:
         return status
-    if value is NULL or not usable(table) or not fitting(measure, &options):
+    if (value is NULL or record is NULL or not usable(table) or not fitting(record, &options)
+            or options.interpolation != HITCURVE_INTERPOLATION_NONE and measure != HITCURVE_AVERAGE_PRECISION):
         return HITCURVE_BAD_ARGUMENT
-    if table.num_relevant > table.num_hits and needs_all(measure):
+    if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
     if measure == HITCURVE_ROC_ENRICHMENT:
@@ -691,5 +563,5 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     rows.rows = <Py_ssize_t>table.rows
     rows.num_items = table.num_items
     rows.num_relevant = table.num_relevant
-    value[0] = read_measure(measure_of(measure), &rows, &reading)
+    value[0] = record.formula(&rows, &reading)
     return HITCURVE_OK

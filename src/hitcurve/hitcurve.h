@@ -88,6 +88,7 @@ enum {
     HITCURVE_CHANCE = 17,
     HITCURVE_MINIMUM = 18,
     HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19,
+    HITCURVE_AUAC = 20,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

@@ -2,6 +2,7 @@
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
+# The numbers of these enums are those of the C interface and never change: what is new comes at the end.
 cdef enum Ties:
     TIES_EXPECTED
     TIES_BEST
@@ -44,6 +45,8 @@ cdef enum Measure:
     MEASURE_CHANCE
     MEASURE_MINIMUM
     MEASURE_NORMALIZED_AVERAGE_PRECISION
+    MEASURE_AUAC
+    NUM_MEASURES
 
 # A rank that no ranking reaches: "no cutoff".
 cdef enum:
@@ -66,6 +69,36 @@ cdef struct Reading:
     int64_t k       # cutoff rank, or NO_CUTOFF; false positives
     double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
 
+# What a measure is, but for its name and definition: those are in measures.py.
+ctypedef double (*Formula)(const Table* table, const Reading* reading) noexcept nogil
+
+cdef enum Readings:       # so many of Ties, in their order
+    ONE_READING = 0       # ties make no difference
+    NO_THRESHOLD = 3      # a tie group that enters at once has no first item
+    ALL_READINGS = 4
+
+cdef enum:
+    CUTOFF = 1            # takes a cutoff rank; without one all items count
+    DIVIDES = 2           # by the cutoff
+    ALL_RANKS = 4         # needs the rank of every relevant item
+    WEIGHTS = 8           # has a meaning for items with weights
+
+cdef enum Domain:         # of the number that it takes
+    NO_NUMBER
+    NOT_NEGATIVE
+    POSITIVE
+    SHARE                 # between 0 and 1
+
+cdef struct Record:
+    const char* method    # of HitCurve and HitCurves
+    Formula formula
+    Readings readings
+    int takes
+    Domain domain
+
+cdef const Record* record_of(int measure) noexcept nogil
+cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
+
 # Average precision of rows that arrive in pieces, best first.
 cdef struct AveragePrecision:
     Ties ties
@@ -84,7 +117,6 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
 cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
 cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
-cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
 
 # A compensated sum.
 cdef inline void add(double* total, double* carry, double term) noexcept nogil:

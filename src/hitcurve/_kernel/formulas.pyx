@@ -401,6 +401,7 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil:
 
 
 cdef double average_precision_of(const Table* table, const Reading* reading) noexcept nogil:
+    """The plain sum."""
     cdef AveragePrecision ap
     average_precision_begin(&ap, reading, table.num_relevant)
     average_precision_add(&ap, table.above, table.tied, table.hits, table.rows)
@@ -546,7 +547,9 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     return (total + carry) / (levels + 1)
 
 
-cdef double interpolated(const Table* table, const Reading* reading) noexcept nogil:
+cdef double average_precision(const Table* table, const Reading* reading) noexcept nogil:
+    if reading.interpolation == INTERPOLATION_NONE:
+        return average_precision_of(table, reading)
     if table.num_relevant == 0:
         return NAN
     if reading.interpolation == INTERPOLATION_TRAPEZOID or reading.interpolation == INTERPOLATION_CONTINUOUS:
@@ -578,29 +581,74 @@ cdef double hits_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
     return <double>seen
 
 
-cdef double success_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
-    cdef int64_t places
+cdef inline int64_t cutoff(const Table* table, const Reading* reading) noexcept nogil:
+    return table.num_items if reading.k == NO_CUTOFF else reading.k
+
+
+cdef double hits_at(const Table* table, const Reading* reading) noexcept nogil:
+    return hits_above(table, cutoff(table, reading), reading.ties)
+
+
+cdef double precision(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double k = <double>cutoff(table, reading)
+    return NAN if k == 0 else hits_at(table, reading) / k
+
+
+cdef double recall(const Table* table, const Reading* reading) noexcept nogil:
+    return NAN if table.num_relevant == 0 else hits_at(table, reading) / <double>table.num_relevant
+
+
+cdef double f_score(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double hits = hits_at(table, reading)
+    cdef double square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
+    cdef double whole = <double>cutoff(table, reading) + square * <double>table.num_relevant
+    return NAN if whole == 0 else (hits + square * hits) / whole
+
+
+cdef double max_enrichment_factor(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double k = <double>cutoff(table, reading), relevant = <double>table.num_relevant
+    return NAN if relevant == 0 or k == 0 else fmin(relevant, k) / k * (<double>table.num_items / relevant)
+
+
+cdef double enrichment_factor(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double k = <double>cutoff(table, reading), relevant = <double>table.num_relevant
+    return NAN if relevant == 0 or k == 0 else hits_at(table, reading) / k * (<double>table.num_items / relevant)
+
+
+cdef double normalized_enrichment_factor(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double most = fmin(<double>table.num_relevant, <double>cutoff(table, reading))
+    return NAN if most == 0 else hits_at(table, reading) / most
+
+
+cdef double r_precision(const Table* table, const Reading* reading) noexcept nogil:
+    if table.num_relevant == 0:
+        return NAN
+    return hits_above(table, table.num_relevant, reading.ties) / <double>table.num_relevant
+
+
+cdef double success(const Table* table, const Reading* reading) noexcept nogil:
+    cdef int64_t k = cutoff(table, reading), places
     if table.num_relevant == 0:
         return NAN
     if table.rows == 0 or k <= table.above[0]:
         return 0.0
     places = k - table.above[0]
-    if ties == TIES_EXPECTED and places < table.tied[0]:
+    if reading.ties == TIES_EXPECTED and places < table.tied[0]:
         return -expm1(log_no_hit(<double>table.tied[0], <double>table.hits[0], <double>places))
-    return 1.0 if hits_above(table, k, ties) > 0 else 0.0
+    return 1.0 if hits_above(table, k, reading.ties) > 0 else 0.0
 
 
-cdef double reciprocal_rank(const Table* table, int64_t k, Ties ties) noexcept nogil:
-    cdef int64_t rank
+cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept nogil:
+    cdef int64_t rank, k = reading.k
     if table.num_relevant == 0:
         return NAN
     if table.rows == 0 or (k >= 0 and k <= table.above[0]):
         return 0.0
-    if ties == TIES_EXPECTED and table.tied[0] > 1:
+    if reading.ties == TIES_EXPECTED and table.tied[0] > 1:
         return expected_reciprocal_rank(<double>table.above[0], <double>table.tied[0], <double>table.hits[0],
                                         <double>(table.tied[0] if k < 0 else min(k - table.above[0], table.tied[0])))
     rank = table.above[0] + 1
-    if ties == TIES_WORST:
+    if reading.ties == TIES_WORST:
         rank += table.tied[0] - table.hits[0]
     return 1.0 / <double>rank if k < 0 or rank <= k else 0.0
 
@@ -615,7 +663,7 @@ cdef int64_t total_hits(const Table* table) noexcept nogil:
     return seen
 
 
-cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
+cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
     """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
     cdef Wide halves = [0, 0]
     cdef Wide pairs = [0, 0]
@@ -627,10 +675,10 @@ cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
         r = table.hits[i]
         others = table.tied[i] - r
         below = negatives - (table.above[i] - seen) - others
-        if ties == TIES_BEST:
+        if reading.ties == TIES_BEST:
             below += others
             others = 0
-        elif ties == TIES_WORST:
+        elif reading.ties == TIES_WORST:
             others = 0
         add_product(&halves, r, 2 * <uint64_t>below + <uint64_t>others)
         seen += r
@@ -638,9 +686,15 @@ cdef double roc_auc(const Table* table, Ties ties) noexcept nogil:
     return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
 
 
-cdef double roc_enrichment(const Table* table, int64_t false_positives, double rest, Ties ties) noexcept nogil:
+cdef double auac(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double share = <double>table.num_relevant / <double>table.num_items if table.num_items > 0 else NAN
+    return 0.5 if share == 1 else share / 2 + (1 - share) * roc_auc(table, reading)
+
+
+cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept nogil:
     """TPR / FPR where the curve has passed so many false positives and the rest of one."""
-    cdef int64_t seen = 0, passed = 0, r, negatives = table.num_items - table.num_relevant, start, others
+    cdef int64_t false_positives = reading.k, seen = 0, passed = 0, r, start, others
+    cdef int64_t negatives = table.num_items - table.num_relevant
     cdef double tp = 0.0
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
@@ -651,12 +705,12 @@ cdef double roc_enrichment(const Table* table, int64_t false_positives, double r
         others = table.tied[i] - r
         if false_positives < start:
             break
-        if false_positives - start >= others or ties == TIES_BEST:
+        if false_positives - start >= others or reading.ties == TIES_BEST:
             passed += r
-        elif ties != TIES_WORST:
-            tp = <double>r * ((<double>(false_positives - start) + rest) / <double>others)
+        elif reading.ties != TIES_WORST:
+            tp = <double>r * ((<double>(false_positives - start) + reading.x) / <double>others)
         seen += r
-    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + rest))
+    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + reading.x))
 
 
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
@@ -673,9 +727,9 @@ cdef double log_area_term(double before, double others, double after, double lea
     return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
-cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogil:
+cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
     """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, log_end, whole, least, width = -log(min_fpr)
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least, min_fpr = reading.x, width = -log(min_fpr)
     cdef int64_t seen = 0, others, before, after, negatives = table.num_items - table.num_relevant
     cdef Py_ssize_t i
     if table.num_relevant == 0 or negatives == 0:
@@ -686,9 +740,9 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
         others = table.tied[i] - table.hits[i]
         before = table.above[i] - seen
         after = before + others
-        if ties == TIES_BEST:
+        if reading.ties == TIES_BEST:
             after = before
-        elif ties == TIES_WORST:
+        elif reading.ties == TIES_WORST:
             before = after
         # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
         if <double>after <= least:
@@ -702,6 +756,10 @@ cdef double log_auc(const Table* table, double min_fpr, Ties ties) noexcept nogi
             <double>before, <double>(after - before), <double>after, least, log_end) / width)
         seen += table.hits[i]
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
+
+
+cdef double adjusted_log_auc(const Table* table, const Reading* reading) noexcept nogil:
+    return log_auc(table, reading) - (1.0 - reading.x) / -log(reading.x)
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
@@ -720,9 +778,9 @@ cdef inline double mean_weight(double beta, double n) noexcept nogil:
     return expm1(-beta * n) / (n * expm1(-beta))
 
 
-cdef double rie(const Table* table, double alpha, Ties ties) noexcept nogil:
+cdef double rie(const Table* table, const Reading* reading) noexcept nogil:
     """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
-    cdef double total = 0.0, carry = 0.0, n, beta = alpha / <double>table.num_items
+    cdef double total = 0.0, carry = 0.0, n, alpha = reading.x, beta = alpha / <double>table.num_items
     cdef double whole = mean_weight(beta, <double>table.num_items)
     cdef int64_t c, r
     cdef Py_ssize_t i
@@ -732,9 +790,9 @@ cdef double rie(const Table* table, double alpha, Ties ties) noexcept nogil:
         c = table.above[i]
         r = table.hits[i]
         n = <double>table.tied[i]
-        if ties == TIES_BEST:
+        if reading.ties == TIES_BEST:
             n = <double>r
-        elif ties == TIES_WORST:
+        elif reading.ties == TIES_WORST:
             c += table.tied[i] - r
             n = <double>r
         add_share(&total, &carry, r, weight_below(alpha, c, table.num_items) * mean_weight(beta, n) / whole)
@@ -779,14 +837,15 @@ cdef inline double gain_of_run(double beta, int64_t run, int64_t negatives) noex
     return <double>run * mean_weight(beta, <double>run) * -expm1(-beta * <double>negatives) if run > 0 else 0.0
 
 
-cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
+cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
     """(S - S_min) / (S_max - S_min), S the weight exp(-alpha * rank / N) of the relevant items.
 
     Summed as what each relevant item gains over its place in the worst order, exp(-b x) * (1 - exp(-b d)) with d the
     items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
     """
+    cdef double total = 0.0, carry = 0.0, r, last, gain, low, alpha = reading.x
     # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
-    cdef double total = 0.0, carry = 0.0, r, last, gain, low, beta = fmax(alpha / <double>table.num_items, 1e-300)
+    cdef double beta = fmax(alpha / <double>table.num_items, 1e-300)
     cdef int64_t seen = 0, lead = 0, c, others, below, num_items = table.num_items
     cdef int64_t negatives = num_items - table.num_relevant
     cdef Py_ssize_t i
@@ -797,9 +856,9 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
         r = <double>table.hits[i]
         others = table.tied[i] - table.hits[i]
         below = negatives - (c - seen) - others
-        if seen == c and (others == 0 or ties == TIES_BEST):
+        if seen == c and (others == 0 or reading.ties == TIES_BEST):
             lead = seen + table.hits[i]  # relevant items alone so far: one run, as in a perfect ranking
-        elif ties == TIES_BEST:
+        elif reading.ties == TIES_BEST:
             add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, r))
                 * -expm1(-beta * <double>(below + others)))
         else:
@@ -807,7 +866,7 @@ cdef double bedroc(const Table* table, double alpha, Ties ties) noexcept nogil:
             last = r * (weight_below(alpha, c + others, num_items) * mean_weight(beta, r))
             low = -expm1(-beta * <double>below)
             gain = 0.0
-            if ties != TIES_WORST and others > 0:
+            if reading.ties != TIES_WORST and others > 0:
                 gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
             if gain <= 1.0:
                 add(&total, &carry, last * (expm1(gain) + low))
@@ -844,6 +903,14 @@ cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     return average_precision_of(&group, &reading)
 
 
+cdef double chance(const Table* table, const Reading* reading) noexcept nogil:
+    return one_group(table, TIES_EXPECTED)
+
+
+cdef double minimum(const Table* table, const Reading* reading) noexcept nogil:
+    return one_group(table, TIES_WORST)
+
+
 cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
     """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
     cdef double delta, slope, c = <double>above, n = <double>tied, r = <double>hits
@@ -858,77 +925,68 @@ cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t h
     return r / n * (<double>(above - seen) * delta + <double>(tied - hits) / (n - 1) * (slope - delta))
 
 
-cdef double normalized_average_precision(const Table* table, Ties ties) noexcept nogil:
+cdef double normalized_average_precision(const Table* table, const Reading* asked) noexcept nogil:
     cdef Reading reading
     cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
     cdef int64_t seen = 0, hits = total_hits(table)
     cdef Py_ssize_t i
     if chance <= 0.5:
-        plain_reading(&reading, ties)
+        plain_reading(&reading, asked.ties)
         return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
     if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
     # Near 1, from what either lacks of it.
     lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
     for i in range(table.rows):
-        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], ties))
+        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], asked.ties))
         seen += table.hits[i]
     return (lost - (total + carry)) / (lost + <double>(table.num_relevant - hits))
 
 
-# ------------------------------------------------------------------------------------------------------- the one switch
+# --------------------------------------------------------------------------------------------------------- the records
+
+cdef Record[NUM_MEASURES] RECORDS
+
+
+cdef void record(int measure, const char* method, Formula formula, Readings readings, int takes=0,
+                 Domain domain=NO_NUMBER) noexcept:
+    RECORDS[measure] = Record(method, formula, readings, takes, domain)
+
+
+record(MEASURE_AVERAGE_PRECISION, "average_precision", average_precision, ALL_READINGS, CUTOFF | WEIGHTS)
+record(MEASURE_PRECISION, "precision", precision, ALL_READINGS, CUTOFF | DIVIDES)
+record(MEASURE_RECALL, "recall", recall, ALL_READINGS, CUTOFF)
+record(MEASURE_F_SCORE, "f_score", f_score, ALL_READINGS, CUTOFF | DIVIDES, NOT_NEGATIVE)
+record(MEASURE_HITS, "hits_at", hits_at, ALL_READINGS, CUTOFF)
+record(MEASURE_SUCCESS, "success", success, NO_THRESHOLD, CUTOFF)
+record(MEASURE_R_PRECISION, "r_precision", r_precision, ALL_READINGS)
+record(MEASURE_RECIPROCAL_RANK, "reciprocal_rank", reciprocal_rank, NO_THRESHOLD, CUTOFF)
+record(MEASURE_ROC_AUC, "roc_auc", roc_auc, ALL_READINGS, ALL_RANKS | WEIGHTS)
+record(MEASURE_ROC_ENRICHMENT, "roc_enrichment", roc_enrichment, ALL_READINGS, ALL_RANKS, POSITIVE)
+record(MEASURE_ENRICHMENT_FACTOR, "enrichment_factor", enrichment_factor, ALL_READINGS, CUTOFF | DIVIDES | ALL_RANKS)
+record(MEASURE_MAX_ENRICHMENT_FACTOR, "max_enrichment_factor", max_enrichment_factor, ONE_READING,
+       CUTOFF | DIVIDES | ALL_RANKS)
+record(MEASURE_NORMALIZED_ENRICHMENT_FACTOR, "normalized_enrichment_factor", normalized_enrichment_factor, ALL_READINGS,
+       CUTOFF)
+record(MEASURE_RIE, "rie", rie, NO_THRESHOLD, ALL_RANKS, POSITIVE)
+record(MEASURE_BEDROC, "bedroc", bedroc, NO_THRESHOLD, ALL_RANKS, POSITIVE)
+record(MEASURE_LOG_AUC, "log_auc", log_auc, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_ADJUSTED_LOG_AUC, "log_auc", adjusted_log_auc, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_CHANCE, "chance", chance, ONE_READING)
+record(MEASURE_MINIMUM, "minimum", minimum, ONE_READING)
+record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", normalized_average_precision, ALL_READINGS)
+record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
+
+
+cdef const Record* record_of(int measure) noexcept nogil:
+    """NULL for a number that no measure has."""
+    return &RECORDS[measure] if 0 <= measure < NUM_MEASURES else NULL
+
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
-    cdef double hits, k, relevant, items, square
-    cdef int64_t rank = table.num_items if reading.k == NO_CUTOFF else reading.k
-    if measure == MEASURE_AVERAGE_PRECISION:
-        if reading.interpolation == INTERPOLATION_NONE:
-            return average_precision_of(table, reading)
-        return interpolated(table, reading)
-    if measure == MEASURE_R_PRECISION:
-        if table.num_relevant == 0:
-            return NAN
-        return hits_above(table, table.num_relevant, reading.ties) / <double>table.num_relevant
-    if measure == MEASURE_SUCCESS:
-        return success_above(table, rank, reading.ties)
-    if measure == MEASURE_RECIPROCAL_RANK:
-        return reciprocal_rank(table, reading.k, reading.ties)
-    if measure == MEASURE_ROC_AUC:
-        return roc_auc(table, reading.ties)
-    if measure == MEASURE_ROC_ENRICHMENT:
-        return roc_enrichment(table, reading.k, reading.x, reading.ties)
-    if measure == MEASURE_RIE:
-        return rie(table, reading.x, reading.ties)
-    if measure == MEASURE_BEDROC:
-        return bedroc(table, reading.x, reading.ties)
-    if measure == MEASURE_LOG_AUC:
-        return log_auc(table, reading.x, reading.ties)
-    if measure == MEASURE_ADJUSTED_LOG_AUC:
-        return log_auc(table, reading.x, reading.ties) - (1.0 - reading.x) / -log(reading.x)
-    if measure == MEASURE_CHANCE:
-        return one_group(table, TIES_EXPECTED)
-    if measure == MEASURE_MINIMUM:
-        return one_group(table, TIES_WORST)
-    if measure == MEASURE_NORMALIZED_AVERAGE_PRECISION:
-        return normalized_average_precision(table, reading.ties)
+    return RECORDS[<int>measure].formula(table, reading)
 
-    # The rest are quotients of h(k).
-    k = <double>rank
-    relevant = <double>table.num_relevant
-    items = <double>table.num_items
-    if measure == MEASURE_MAX_ENRICHMENT_FACTOR:
-        return NAN if relevant == 0 or k == 0 else fmin(relevant, k) / k * (items / relevant)
-    hits = hits_above(table, rank, reading.ties)
-    if measure == MEASURE_HITS:
-        return hits
-    if measure == MEASURE_PRECISION:
-        return NAN if k == 0 else hits / k
-    if measure == MEASURE_RECALL:
-        return NAN if relevant == 0 else hits / relevant
-    if measure == MEASURE_F_SCORE:
-        square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
-        return NAN if k + square * relevant == 0 else (hits + square * hits) / (k + square * relevant)
-    if measure == MEASURE_ENRICHMENT_FACTOR:
-        return NAN if relevant == 0 or k == 0 else hits / k * (items / relevant)
-    # MEASURE_NORMALIZED_ENRICHMENT_FACTOR
-    return NAN if relevant == 0 or k == 0 else hits / fmin(relevant, k)
+
+def readings():
+    """For each method of the curves that is a measure: how many of the readings of ties it has."""
+    return {one.method.decode(): one.readings for one in RECORDS[:NUM_MEASURES]}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._grid import Grid, as_csv, rendered
-from hitcurve.measures import Measure, parse
+from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.sources.screen import warnings_of
 from hitcurve.statistics.comparison import Comparison, blocks
 from hitcurve.statistics.intervals import interval_ends
@@ -20,26 +20,7 @@ __all__ = ["SUMMARY", "Report", "Score", "report"]
 
 LIST_SIZES = (10, 100, 1000)
 _PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the early shares of the list that the field reports
-_NOTES = {
-    "AP": "average precision",
-    "Chance": "AP of a random order",
-    "NormAP": "AP between chance (0) and perfect (1)",
-    "ROCAUC": "area under the ROC curve",
-    "AUAC": "area under the accumulation curve",
-    "logAUC": "ROC area over log10 of the false positive rate",
-    "logAUC(adjusted)": "less that of a random order",
-    "RIE(20)": "early recognition, 1 by chance",
-    # Where 80 % of the score comes from in an exponential ranking: Truchon & Bayly 2007, table 1.
-    "BEDROC(20)": "early recognition, 0 to 1: the first 8 %",
-    "BEDROC(80.5)": "the first 2 %",
-    "BEDROC(160.9)": "the first 1 %",
-    "BEDROC(321.9)": "the first 0.5 %",
-}
-_SHARES = {
-    "EF": "hits in the first {} %, over chance; at most {:.4g}",
-    "NEF": "EF at {} % as a share of the most it can be",
-    "ROCE": "TPR/FPR at {} % false positives",
-}
+_NOTES = {name: note for record in MEASURES for name, note in record.report}
 SUMMARY = ("AP", "NormAP", "ROCAUC", "logAUC", "BEDROC(20)", "EF@1%")
 # Beside the expected value the range it is the middle of, then scikit-learn's reading.
 _READINGS = ("expected", "worst", "best", "threshold")
@@ -315,7 +296,8 @@ def report(
     """
     most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
     sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
-    usual = [list(_NOTES), *([f"{name}@{percent}%" for percent in _PERCENTS] for name in _SHARES)]
+    usual = [[name for name in _NOTES if "@" not in name]]
+    usual += [[name.replace("%", f"{percent}%") for percent in _PERCENTS] for name in _NOTES if name.endswith("@%")]
     usual.append([f"{name}@{size}" for size in sizes for name in ("Hits", "P")])
     plain = [parse(name) for block in usual for name in block]
     every = []
@@ -362,13 +344,9 @@ def _cell(score: Score, name: str) -> str:
 
 def _note(name: str, score: Score) -> str:
     head, _, cutoff = name.partition("@")
-    if head in _SHARES:
-        percent = cutoff[:-1]
-        return _SHARES[head].format(percent, score.mean(f"EFmax@{cutoff}"))
-    if not cutoff:
-        return _NOTES[name]
-    size = f"{int(cutoff):,}"
-    return f"hit rate: as a share of the {size}" if head == "P" else f"relevant items among the first {size}"
+    note = _NOTES[name if not cutoff else f"{head}@%" if "%" in cutoff else f"{head}@K"]
+    most = score.mean(f"{head}max@{cutoff}") if "{most" in note else 0.0
+    return note.format(at=cutoff.replace("%", " %") if "%" in cutoff else f"{int(cutoff or 0):,}", most=most)
 
 
 def _ties(score: Score) -> list[str]:
