@@ -141,7 +141,7 @@ def test_the_name_decides_on_ties(curve):
 
 
 def test_ties_must_be_known(curve):
-    with pytest.raises(ValueError, match="ties='random' is unknown: must be one of 'expected', 'best', 'worst', 'threshold'"):
+    with pytest.raises(ValueError, match="ties='random' is unknown: must be one of 'expected', 'best', 'worst'"):
         parse("AP")(curve, "random")
 
 
