@@ -340,7 +340,7 @@ cpdef object as_column(object values, str name):
                                 f"{kind.__name__}: they cannot be ordered together")
         if [value for value in elements if value[-1:] in ("\0", b"\0")]:
             return exact
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 cdef object as_ndarray(object values, str name, str what):

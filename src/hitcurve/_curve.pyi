@@ -4,7 +4,6 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, o
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hitcurve._blocks import BlockCounter
 from hitcurve.measures import Measure
 from hitcurve.results import (
     HitCurvePoints,
@@ -368,6 +367,4 @@ class HitCurves(_Measures[_Floats]):
     def tie_report(self, k: _Rank | None = None) -> TieReport[_Floats, NDArray[np.int64]]: ...
 
 def _curves_of(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...
-def _curve_counted(
-    counter: BlockCounter, hits: NDArray[np.int64], nan_hits: int, lower_is_better: bool, num_relevant: int | None
-) -> HitCurve: ...
+def _curve_of(lower: bool, num_relevant: int | None, *table: Any) -> HitCurve: ...

@@ -11,7 +11,6 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
-from hitcurve._blocks cimport BlockCounter
 from hitcurve._checks cimport (
     LARGEST,
     apply_nan_policy,
@@ -70,6 +69,7 @@ from hitcurve._kernel.formulas cimport (
 )
 
 from hitcurve._checks import check_empty, equal_numbers
+from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -1184,8 +1184,8 @@ cdef class HitCurve(_Measures):
         return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
 
     def __reduce__(self):
-        return _curve_from, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
-                             self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
+        return hit_curve, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
+                           self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
 
     # How the measures look at the table.
 
@@ -1797,8 +1797,8 @@ cdef class HitCurves(_Measures):
                      self.hits.tobytes()))
 
     def __reduce__(self):
-        return _curves_from, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
-                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
+        return hit_curves, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
+                            self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
 
     @property
     def prevalence(self):
@@ -1999,6 +1999,10 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                       relevant, others)
 
 
+# Under these names pickles of 0.1.0 ask for them.
+_MAKERS.update(HitCurve=_curve_from, HitCurves=_curves_from)
+
+
 def _curves_of(qid, lower, weighted, *table):
     """The same of arrays that were made for it: they are taken as they are."""
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
@@ -2006,18 +2010,19 @@ def _curves_of(qid, lower, weighted, *table):
     return curves
 
 
-def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
-    """The curve of all that was counted, without a copy; hits are the relevant items at each threshold."""
-    cdef OwnTable table
-    cdef const int64_t[::1] at = hits
+def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
+    """The curve of arrays that were made for it: they are taken as they are."""
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
-    counter.write_table(&at[0] if at.shape[0] else NULL, lower_is_better, nan_hits, &table)
-    curve.take(&table)
-    curve.origin = counter.cuts.dtype
-    curve.raw_type = compared_as(curve.origin)
-    curve.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
-    curve.lower_is_better = lower_is_better
-    curve.table.num_items = table.num_items
+    curve.owner = above, tied, hits
+    curve.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
+    curve.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
+    curve.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+    curve.table.rows = above.shape[0]
+    curve.own_score = frozen(score)
+    curve.hits_in_table = num_hits
+    curve.table.num_relevant = parse_num_relevant(num_relevant, num_hits)
+    curve.lower_is_better = lower
+    curve.table.num_items = num_items
     return curve
 
 

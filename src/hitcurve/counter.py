@@ -55,6 +55,8 @@ class HitCounter:
     True
     """
 
+    __module__ = "hitcurve"  # what a pickle names
+
     def __init__(self, thresholds: Any = None, *, edges: Any = None, lower_is_better: bool = False,
                  nan_policy: str = "raise") -> None:
         if (thresholds is None) == (edges is None):

@@ -186,3 +186,9 @@ class PValue(NamedTuple):
     null_distribution: NDArray[np.float64]
     method: str
     resolution: float
+
+
+for _result in (
+    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, ThresholdCounts, ConfidenceInterval, Interval, PValue
+):  # fmt: skip
+    _result.__module__ = "hitcurve"  # what a pickle names

@@ -219,7 +219,7 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 def test_the_counts_pass_32_bits():
     from hitcurve._blocks import BlockCounter
-    from hitcurve._curve import _curve_counted
+    from hitcurve._curve import _curve_of
 
     counter = BlockCounter(np.array([1], np.float32))
     block = np.ones(1 << 24, np.float32)
@@ -231,7 +231,7 @@ def test_the_counts_pass_32_bits():
         other.add(block[: 1 << 20], "raise")  # 32 bits hold either's, but not both
     other.absorb(counter)
     assert other.counts().tolist() == [0, (260 << 24) + (250 << 20), 0]
-    curve = _curve_counted(other, np.array([260 << 24]), 0, False, None)
+    curve = _curve_of(False, None, *other.table(np.array([260 << 24]), False, 0))
     items, hits = (260 << 24) + (250 << 20), 260 << 24
     assert (curve.num_items, curve.num_hits, curve.tied.tolist(), curve.hits.tolist()) == (items, hits, [items], [hits])
 
@@ -523,6 +523,14 @@ def test_sorted_integers_that_no_float_holds():
     parts = [([1, 0], np.array([2**53 + 1, 2**53])), ([0], [0.5])]
     with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64, after .* int64: no type holds"):
         hc.scan(lambda: parts, sorted="score")
+
+
+@pytest.mark.parametrize("groups", [[1, 1, 2, 2], [0.5, 0.5, 1.5, 1.5], ["a", "a", "b", "b"]])
+def test_groups_of_another_byte_order(groups):
+    y, s, groups = np.array([1, 0, 0, 1]), np.array([4.0, 3, 2, 1]), np.array(groups)
+    swapped = groups.astype(groups.dtype.newbyteorder())
+    assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups)) == hc.HitCurves(y, s, qid=swapped)
+    assert hc.scan(lambda: [(y, s, swapped)], group=3).qid.tolist() == sorted({*groups.tolist()})
 
 
 def test_no_integer_of_a_list_is_rounded():

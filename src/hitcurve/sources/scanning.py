@@ -18,7 +18,7 @@ import numpy as np
 
 from hitcurve._blocks import BlockCounter, distinct_scores
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
-from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
+from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
@@ -443,9 +443,8 @@ def _both_passes(
         scores.close()
         counter = _together(counters)
         if exact:
-            return _curve_counted(
-                counter, hits, 0 if nan_policy == "omit" else nan_hits, lower_is_better, num_relevant
-            )
+            table = counter.table(hits, lower_is_better, 0 if nan_policy == "omit" else nan_hits)
+            return _curve_of(lower_is_better, num_relevant, *table)
         found = counter.sibling()
         for part in relevant:
             found.add(part().astype(dtype, copy=False), nan_policy)
