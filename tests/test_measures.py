@@ -129,7 +129,8 @@ def test_the_name_decides_on_ties(curve):
 
 
 def test_ties_must_be_known(curve):
-    with pytest.raises(ValueError, match="ties='random' is unknown: must be one of 'expected', 'best', 'worst', 'threshold'"):
+    known = "'expected', 'best', 'worst', 'threshold'"
+    with pytest.raises(ValueError, match=f"ties='random' is unknown: must be one of {known}"):
         parse("AP")(curve, "random")
 
 

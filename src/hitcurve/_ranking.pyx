@@ -234,8 +234,8 @@ def in_threads(function, list calls, cancel):
     if len(calls) == 1:
         function(*calls[0])
         return
-    from hitcurve import _workers
-    list(_workers.in_threads(lambda call: function(*call), calls, len(calls), cancel=cancel, patience=None))
+    from hitcurve._workers import in_threads as calls_in_threads
+    list(calls_in_threads(lambda call: function(*call), calls, len(calls), cancel=cancel, patience=None))
 
 
 cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,

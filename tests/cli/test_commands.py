@@ -139,8 +139,11 @@ RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
 @pytest.mark.parametrize(
     ("arguments", "files", "problem"),
     [
-        (TABLE, {"a.csv": "label,score\n1,\n"}, "give --nan worst to rank it below all other scores, or --nan omit to "
-         "leave it out"),
+        (
+            TABLE,
+            {"a.csv": "label,score\n1,\n"},
+            "give --nan worst to rank it below all other scores, or --nan omit to leave it out",
+        ),
         ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
         (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
         (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),

@@ -273,6 +273,21 @@ def test_bounds_that_cannot_be_computed():
         assert band["AP"].best > 0
 
 
+@pytest.mark.parametrize("p", [0.5, 0.93, 0.999, 1 - 1e-9, 1 - 2.0**-50])
+def test_rbp_of_ties_keeps_its_digits_where_p_is_near_1(p):
+    scores = [3.0, 2.0, 2.0, 2.0, 1.0, *[0.0] * 40]
+    levels = {f"d{i}": 1 for i in (0, 2, 4, 7, 11)} | {"d1": 0}
+    run = {f"d{i}": score for i, score in enumerate(scores)}
+    exact, above = Fraction(0), 0
+    for score in dict.fromkeys(scores):
+        tied = [doc for doc, one in run.items() if one == score]
+        hits = sum(levels.get(doc, 0) for doc in tied)
+        exact += Fraction(hits, len(tied)) * Fraction(p) ** above * (1 - Fraction(p) ** len(tied))
+        above += len(tied)
+    found = hc.evaluate({"q": levels}, {"q": run}, f"RBP(p={p!r})", ties="expected").values
+    np.testing.assert_allclose(*found.values(), float(exact), rtol=1e-14)
+
+
 # ----------------------------------------------------------------------------------------------- expected ERR at scale
 
 

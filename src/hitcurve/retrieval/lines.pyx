@@ -85,6 +85,18 @@ cdef inline bint is_word(const char* p, const char* stop, const char* word, Py_s
     return True
 
 
+cdef inline const char* add_digits(const char* p, const char* stop, uint64_t* digits, int* count,
+                                   bint* slow) noexcept nogil:
+    while p < stop and is_digit(p[0]):
+        if count[0] < 19:
+            digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
+            count[0] += digits[0] != 0
+        else:
+            slow[0] = True
+        p += 1
+    return p
+
+
 cdef double parse_number(const char* p, const char* stop, const char** after, bint* slow) noexcept nogil:
     """The number that a text begins with; `after` is where it ends (where it began, if it is none).
 
@@ -92,11 +104,11 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
     """
     cdef const char* start = p
     cdef const char* first
-    cdef const char* point = NULL
+    cdef const char* point
     cdef uint64_t digits = 0
     cdef int count = 0, exponent = 0
     cdef int64_t places = 0
-    cdef bint negative = False, turned = False, some = False
+    cdef bint negative = False, turned = False, some
     cdef double value = 0.0
     slow[0] = False
     after[0] = start
@@ -104,19 +116,13 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
         negative = p[0] == c'-'
         p += 1
     first = p
-    while p < stop:
-        if is_digit(p[0]):
-            some = True
-            if count < 19:
-                digits = digits * 10 + <uint64_t>(p[0] - 48)
-                count += digits != 0
-            else:
-                slow[0] = True
-        elif p[0] == c'.' and point is NULL:
-            point = p + 1
-        else:
-            break
-        p += 1
+    p = add_digits(p, stop, &digits, &count, slow)
+    some = p != first
+    if p < stop and p[0] == c'.':
+        point = p + 1
+        p = add_digits(point, stop, &digits, &count, slow)
+        places = p - point
+        some |= places != 0
     if not some:
         if is_word(first, stop, b"inf", 3):
             after[0] = first + (8 if is_word(first, stop, b"infinity", 8) else 3)
@@ -125,8 +131,6 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
             after[0] = first + 3
             return NAN
         return 0.0
-    if point is not NULL:
-        places = p - point
     after[0] = p
     if p < stop and (p[0] | 32) == c'e':
         p += 1
@@ -266,9 +270,11 @@ cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexce
         if after != rank_stop or slow:
             found.rank = NAN  # said only if somebody asks for ranks
     found.score = parse_number(score, stop, &after, &slow)
-    if after != stop and parser.strict:
-        return trouble(parser, TROUBLE_SCORE, score, stop)
-    if slow or (after != stop and after != score and (after[0] | 32) == c'x'):  # C reads hexadecimal ones as well
+    if after != stop:
+        if parser.strict:
+            return trouble(parser, TROUBLE_SCORE, score, stop)
+        slow |= after != score and (after[0] | 32) == c'x'  # C reads hexadecimal ones as well
+    if slow:
         problem = slow_number(score, stop, &after, &found.score)
         if problem != NO_TROUBLE:
             return trouble(parser, problem, score, stop)
@@ -335,7 +341,10 @@ cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
     while True:
         if not grow(<void**>&docs.items, &docs.capacity, docs.size + 1, sizeof(Doc)):
             return trouble(parser, TROUBLE_MEMORY, p, p)
-        problem = (parse_qrels_line if parser.qrels else parse_run_line)(parser, stop, &docs.items[docs.size])
+        if parser.qrels:
+            problem = parse_qrels_line(parser, stop, &docs.items[docs.size])
+        else:
+            problem = parse_run_line(parser, stop, &docs.items[docs.size])
         if problem != NO_TROUBLE:
             return problem
         docs.size += 1

@@ -205,8 +205,10 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
         trouble(&parser, problem, doc.text, doc.text + doc.length)
         raise_trouble(&parser, source)
     size = id_text(doc, room, &text)
-    what = (f"is there twice for query {query.decode('utf-8', 'backslashreplace')!r}" if problem == TROUBLE_TWICE
-            else f"has {'no rank' if problem == TROUBLE_RANK else 'the rank of another one'}, and ties='rank' needs one for each")
+    what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
+    what += ", and ties='rank' needs one for each"
+    if problem == TROUBLE_TWICE:
+        what = f"is there twice for query {query.decode('utf-8', 'backslashreplace')!r}"
     raise ValueError(f"{source}: document {shown(text, size)!r} {what}")
 
 
@@ -643,8 +645,8 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
                  progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
-    `text` is all of it, or has a method `more(done)` that gives it piece by piece: see `hitcurve.retrieval.evaluation`. Returns None
-    where the lines of a query are not together: then read it as a whole. `progress(offset)` is called now and then.
+    `text` is all of it, or has a method `more(done)` that gives it piece by piece. Returns None where the lines of a
+    query are not together: then read it as a whole. `progress(offset)` is called now and then.
     """
     cdef Judged judged = Judged.__new__(Judged)
     cdef Scratch scratch = Scratch()
