@@ -557,7 +557,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="bootstrap", n_resamples=0), "n_resamples is 0: must be 1 or more"),
         (lambda: CURVE.interval(method="bootstrap", n_resamples=1.5), "n_resamples must be a whole number, got 1.5"),
         (lambda: CURVE.interval(method="bootstrap", bootstrap_method="basic"), "bootstrap_method='basic' is unknown"),
-        (lambda: CURVE.interval(method="bootstrap", ties="mean"), "ties is 'mean'"),
+        (lambda: CURVE.interval(method="bootstrap", ties="mean"), "ties='mean' is unknown"),
         (lambda: CURVE.interval(method="bootstrap", workers=0), "workers is 0: must be at least 1"),
         (lambda: CURVE.interval(method="bootstrap", rng=True), "rng must be a seed or a numpy.random.Generator"),
         (lambda: CURVE.interval("RR", method="bootstrap", ties="threshold"), "no reading of ties called 'threshold'"),
