@@ -6,8 +6,6 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
-from itertools import islice
-
 import numpy as np
 
 from hitcurve._kernel.count cimport (
@@ -190,35 +188,19 @@ cdef int no_threshold(str name, int ties) except -1:
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
 
+cdef int[32] KIND_OF  # by numpy's number of a type; -1 where the kernels have none
+for number in range(32):
+    KIND_OF[number] = -1
+for type_, kind in {
+    "e": KIND_F16, "f": KIND_F32, "d": KIND_F64, "?": KIND_U8, "b": KIND_I8, "B": KIND_U8, "h": KIND_I16, "H": KIND_U16,
+    "i": KIND_I32, "I": KIND_U32, "q": KIND_I64, "Q": KIND_U64, "l": KIND_I64 if sizeof(long) == 8 else KIND_I32,
+    "L": KIND_U64 if sizeof(long) == 8 else KIND_U32,
+}.items():
+    KIND_OF[np.dtype(type_).num] = kind
+
+
 cdef int kind_of(int type_number) noexcept nogil:
-    """The kernels' word for a numpy type; -1 where they have none."""
-    if type_number == cnp.NPY_DOUBLE:
-        return KIND_F64
-    if type_number == cnp.NPY_FLOAT:
-        return KIND_F32
-    if type_number == cnp.NPY_FLOAT16:
-        return KIND_F16
-    if type_number == cnp.NPY_BOOL or type_number == cnp.NPY_UBYTE:
-        return KIND_U8
-    if type_number == cnp.NPY_BYTE:
-        return KIND_I8
-    if type_number == cnp.NPY_SHORT:
-        return KIND_I16
-    if type_number == cnp.NPY_USHORT:
-        return KIND_U16
-    if type_number == cnp.NPY_INT:
-        return KIND_I32
-    if type_number == cnp.NPY_UINT:
-        return KIND_U32
-    if type_number == cnp.NPY_LONG:
-        return KIND_I64 if sizeof(long) == 8 else KIND_I32
-    if type_number == cnp.NPY_ULONG:
-        return KIND_U64 if sizeof(long) == 8 else KIND_U32
-    if type_number == cnp.NPY_LONGLONG:
-        return KIND_I64
-    if type_number == cnp.NPY_ULONGLONG:
-        return KIND_U64
-    return -1
+    return KIND_OF[type_number] if 0 <= type_number < 32 else -1
 
 
 cdef inline int plain_kind(object array) noexcept:
@@ -768,24 +750,25 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
             as_whole(column, name)
-    least = 0 if weighted else 1
-    # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
-    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
-                      None if lengths is None else within(lengths)):
-        return 0
-    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
-    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
-        end = 0
-        for i, (c, n, r) in islice(rows, length):
-            if not r >= least or r == 0:
-                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
-            if not n >= r:
-                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
-            if not c >= end * (1 - 1e-12 if weighted else 1):
-                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
-            end = c + n
-            if not end <= items * (1 + 1e-12 if weighted else 1):
-                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
+    # Above 2**62 sums are Python's unbounded integers.
+    large = not weighted and max([int(column.max(initial=0)) for column in (above, tied, hits)]) > LARGEST
+    kind = np.float64 if weighted else object if large else np.int64
+    above, tied, hits = [column.astype(kind, copy=False) for column in (above, tied, hits)]
+    ends, slack = above + tied, 1e-12 if weighted else 0
+    before = np.append(np.zeros(1, kind), ends)[:above.shape[0]]
+    if lengths is not None:
+        before[1:][~within(lengths)] = 0
+        num_items = np.repeat(num_items, lengths)
+    faults = [~(hits > 0), ~(tied >= hits), ~(above >= before * (1 - slack)), ~(ends <= num_items * (1 + slack))]
+    for i in np.flatnonzero(np.any(faults, axis=0))[:1]:
+        if faults[0][i]:
+            raise ValueError(f"hits[{i}] is {hits[i]}: every row holds a relevant item")
+        if faults[1][i]:
+            raise ValueError(f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}")
+        if faults[2][i]:
+            raise ValueError(f"above[{i}] is {above[i]}, but the rows before it hold {before[i]} items")
+        raise ValueError(f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
+                         f"{num_items if lengths is None else num_items[i]}")
     return 0
 
 
@@ -796,19 +779,6 @@ cdef object within(object lengths):
     same = np.ones(max(total - 1, 0), bool)
     same[starts[(starts > 0) & (starts < total)] - 1] = False
     return same
-
-
-cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
-    """Whether a vectorised look finds anything wrong (or cannot tell)."""
-    if above.shape[0] == 0:
-        return False
-    if weighted or any(column.dtype == np.uint64 for column in (above, tied, hits)):
-        return True
-    if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
-        return True
-    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
-    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
-                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
 
 
 cdef int check_scores(object score, bint lower, object same=None) except -1:

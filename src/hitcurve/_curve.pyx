@@ -50,8 +50,7 @@ from hitcurve._ranking cimport (
     compared_as,
     queries_average_precision,
     queries_tables,
-    rank_average_precision,
-    rank_table,
+    rank_one,
     scores_as,
 )
 from hitcurve._kernel cimport formulas
@@ -878,8 +877,8 @@ cdef class HitCurve(_Measures):
             self.rank_sorted(y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                              sample_weight)
             return
-        self.origin = rank_table(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
-                                 &table)
+        self.origin = rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, &table,
+                               None, NULL, NULL)
         self.take(&table)
         self.raw_type = compared_as(self.origin)
         self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
@@ -2088,6 +2087,7 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     0.8333333333333333
     """
     cdef Reading reading
+    cdef double value
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         # These are read off a whole table.
         return HitCurve(
@@ -2096,8 +2096,9 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
             _strategy=_strategy,
         ).average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize)
     parse_reading(k, ties, interpolation, normalize, &reading)
-    return rank_average_precision(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
-                                  num_relevant, &reading)
+    rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, NULL, num_relevant, &reading,
+             &value)
+    return value
 
 
 def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="skip", k=None, ties="expected",

@@ -143,10 +143,6 @@ cdef object origin_of(object kept):
 # --------------------------------------------------------------------------------------------------------- one ranking
 
 
-cdef inline bint fits_small(const Items* items, Strategy strategy) noexcept nogil:
-    return items.n < SMALL and strategy <= STRATEGY_SEARCH
-
-
 @cython.final
 cdef class Counting:
     """A long count, in pieces: between them Ctrl-C is noticed, and workers take their share of the items."""
@@ -318,70 +314,44 @@ cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking
     return 0
 
 
-cdef object rank_table(object y_true, object y_score, object relevance_level, object lower_is_better,
-                       object nan_policy, object workers, object strategy, OwnTable* table):
-    """The table of one ranking; returns the scores' origin, from which ``scores_as`` restores their type."""
+cdef object rank_one(object y_true, object y_score, object relevance_level, object lower_is_better, object nan_policy,
+                     object workers, object strategy, OwnTable* table, object num_relevant, const Reading* reading,
+                     double* average_precision):
+    """The table of one ranking; or without a table in memory (NULL) its average precision.
+
+    Returns the scores' origin, from which ``scores_as`` restores their type.
+    """
     cdef Items items
     cdef SmallSpace space
     cdef Workspace work
     cdef Ranking ranking
     cdef Tally tally
     cdef Status status
-    cdef bint lower = parse_lower(lower_is_better)
+    cdef Counting counting  # keeps memory alive, as do the names with an underscore
+    cdef bint lower = parse_lower(lower_is_better), small
     cdef Strategy way = parse_strategy(strategy)
     cdef Py_ssize_t threads = parse_workers(workers)
     items.nan_policy = parse_nan_policy(nan_policy)
     _labels = as_labels(y_true, relevance_level, &items)
     scores = as_scores(y_score, "y_score", &items)
-    if fits_small(&items, way):
-        small_workspace(&space, &work)
-        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
-        if status != STATUS_OK:
-            raise_status(status, &tally, y_true, y_score)
-        write_table(&items, &work, &ranking, table)
-    else:
-        counting = Counting.__new__(Counting)
-        try:
-            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
-            if status != STATUS_OK:
-                raise_status(status, &tally, y_true, y_score)
-            write_table(&items, &work, &ranking, table)
-        finally:
-            workspace_free(&work)
-    return origin_of(scores)
-
-
-cdef double rank_average_precision(object y_true, object y_score, object relevance_level, object lower_is_better,
-                                   object nan_policy, object workers, object strategy, object num_relevant,
-                                   const Reading* reading) except? -1:
-    """Average precision of one ranking, without a table in memory."""
-    cdef Items items
-    cdef SmallSpace space
-    cdef Workspace work
-    cdef Ranking ranking
-    cdef Tally tally
-    cdef Status status
-    cdef bint lower = parse_lower(lower_is_better)
-    cdef Strategy way = parse_strategy(strategy)
-    cdef Py_ssize_t threads = parse_workers(workers)
-    items.nan_policy = parse_nan_policy(nan_policy)
-    # Names with an underscore only keep memory alive.
-    _labels = as_labels(y_true, relevance_level, &items)
-    _scores = as_scores(y_score, "y_score", &items)
-    if fits_small(&items, way):
-        small_workspace(&space, &work)
-        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
-        if status != STATUS_OK:
-            raise_status(status, &tally, y_true, y_score)
-        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
-    counting = Counting.__new__(Counting)
+    small = items.n < SMALL and way <= STRATEGY_SEARCH
     try:
-        status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+        if small:
+            small_workspace(&space, &work)
+            status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
+        else:
+            counting = Counting.__new__(Counting)
+            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
-        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+        if table is not NULL:
+            write_table(&items, &work, &ranking, table)
+            return origin_of(scores)
+        average_precision[0] = ranking_average_precision(
+            &ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     finally:
-        workspace_free(&work)
+        if not small:
+            workspace_free(&work)
 
 
 # -------------------------------------------------------------------------------------------------------- many rankings

@@ -222,17 +222,14 @@ class HitCounter:
         >>> report.worst, report.best
         (0.5, 1.0)
         """
-        items, hits = self._items(), self._hits
+        cuts, items = self._cuts, self._items()
         if self._kind == "edges":
-            # Bin i: what equals edge i - 1 and what lies between it and edge i.
-            tied = np.append(items[0], items[1::2] + items[2::2])
-            score = np.append(-np.inf, self._cuts)
-            before = np.zeros_like(tied)
-        else:
-            tied, score = items[1::2], self._cuts
-            before = items[:-1:2] if self.lower_is_better else items[2::2]
-        return _table(score, before, tied, hits, self._nan_items, self._nan_hits, self.lower_is_better, num_relevant,
-                      int(items.sum()) + self._nan_items)
+            # Bin i: what equals edge i - 1 and what lies between it and edge i; nothing lies between bins.
+            cuts, bins = np.append(-np.inf, cuts), np.append(items[0], items[1::2] + items[2::2])
+            items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
+            items[1::2] = bins
+        return table_from_counts(cuts, items, self._hits, self._nan_items, self._nan_hits,
+                                 lower_is_better=self.lower_is_better, num_relevant=num_relevant)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
@@ -295,25 +292,16 @@ def table_from_counts(
     num_relevant: int | None = None,
 ) -> HitCurve:
     """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
-    before = items[:-1:2] if lower_is_better else items[2::2]
-    return _table(cuts, before, items[1::2], hits, nan_items, nan_hits, lower_is_better, num_relevant,
-                  num_items=int(items.sum()) + nan_items)
-
-
-def _table(score: Any, before: Any, tied: Any, hits: Any, nan_items: int, nan_hits: int, lower_is_better: bool,
-           num_relevant: int | None, num_items: int) -> HitCurve:
-    """The curve of groups in ascending order of score, `before` items between each and the next better one."""
+    tied, before = items[1::2], items[:-1:2] if lower_is_better else items[2::2]
+    num_items = int(items.sum()) + nan_items
     if not lower_is_better:
-        tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
+        cuts, before, tied, hits = cuts[::-1], before[::-1], tied[::-1], hits[::-1]
     above = np.cumsum(before + tied) - tied
     rows = hits > 0
-    score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
+    score, above, tied, hits = cuts[rows], above[rows], tied[rows], hits[rows]
     if nan_hits > 0:
-        if score.dtype.kind != "f":
-            score = score.astype(np.float64)
-        score = np.append(score, score.dtype.type(np.nan))
-        above = np.append(above, num_items - nan_items)
-        tied = np.append(tied, nan_items)
-        hits = np.append(hits, nan_hits)
+        score = np.append(score, score.dtype.type(np.nan) if score.dtype.kind == "f" else np.nan)
+        last = (num_items - nan_items, nan_items, nan_hits)
+        above, tied, hits = (np.append(one, of_nan) for one, of_nan in zip((above, tied, hits), last, strict=True))
     return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
                                lower_is_better=lower_is_better)
