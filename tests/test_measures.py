@@ -1,6 +1,7 @@
 """Measure names: what they parse to, what they give, and what wrong ones say."""
 
 import inspect
+import re
 import sys
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_the_register_has_every_method():
     taking = {name for name, one in methods.items() if "ties" in inspect.signature(one).parameters}
     assert taking - known <= OTHERS
     assert known <= {*methods}
+
+
+@pytest.mark.parametrize("record", ON_CURVES, ids=[record.name for record in ON_CURVES])
+def test_a_docstring_names_the_source_of_its_record(record):
+    """The record says where a measure is from, the docstring only who and when."""
+    cited = re.findall(r"(?:^|[;:] )((?:van )?[A-Z][\w-]+)[^;\d]*? (\d{4})\b", record.source)
+    text = inspect.getdoc(getattr(hc.HitCurve, record.method)) or ""
+    assert cited or record.source == "trec_eval"
+    for author, year in cited:
+        assert re.search(rf"{author}[^()]*\(?{year}", text), (author, year)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -134,7 +134,7 @@ cdef class _Measures:
         return self.read(measure, &reading, None, numbers, shape)
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
-        """Average precision: the mean, over the relevant items, of the precision at each.
+        """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
 
         AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x, and x the
         item's rank; relevant items that were never retrieved add 0.
@@ -172,11 +172,6 @@ cdef class _Measures:
         ValueError
             For an unknown choice, k below 1, or k with an interpolation.
 
-        References
-        ----------
-        Zhu (2004), "Recall, Precision and Average Precision". McSherry & Najork (2008), "Computing Information
-        Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -199,7 +194,7 @@ cdef class _Measures:
         return self.read(formulas.MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
 
     def precision(self, k=None, *, fraction=None, ties="expected"):
-        """Precision among the first k items, h(k) / k.
+        """Precision among the first k items, h(k) / k (Kent et al. 1955).
 
         Places beyond the last item count as not relevant.
 
@@ -217,11 +212,6 @@ cdef class _Measures:
         float or ndarray
             In [0, 1]; NaN only for no items without `k`.
 
-        References
-        ----------
-        Kent, Berry, Luehrs & Perry (1955), "Operational criteria for designing information retrieval systems", American
-        Documentation 6:93.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -234,7 +224,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
     def recall(self, k=None, *, fraction=None, ties="expected"):
-        """Recall among the first k items, h(k) / R.
+        """Recall among the first k items, h(k) / R (Kent et al. 1955).
 
         Parameters
         ----------
@@ -245,10 +235,6 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; NaN when there is no relevant item.
-
-        References
-        ----------
-        Kent, Berry, Luehrs & Perry (1955), as in ``precision``.
 
         Examples
         --------
@@ -262,23 +248,19 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
 
     def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
-        """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R).
+        """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R) (van Rijsbergen 1979).
 
         Parameters
         ----------
         k, fraction, ties
             As in ``precision``.
         beta : float
-            Weight of recall against precision (van Rijsbergen 1979), not negative.
+            Weight of recall against precision, not negative.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; 0 when there is no relevant item.
-
-        References
-        ----------
-        van Rijsbergen (1979), "Information Retrieval", chapter 7.
+            In [0, 1]; 0 when there is no relevant item, NaN only for no items without `k`.
 
         Examples
         --------
@@ -291,7 +273,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_F_SCORE, ties, k, fraction, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
-        """Relevant items among the first k, h(k): the hit curve itself.
+        """Relevant items among the first k, h(k): the hit curve itself (Zhu 2004).
 
         Parameters
         ----------
@@ -302,10 +284,6 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold).
-
-        References
-        ----------
-        Zhu (2004), "Recall, Precision and Average Precision".
 
         Examples
         --------
@@ -322,7 +300,7 @@ cdef class _Measures:
         """1 if a relevant item is among the first k, else 0; under expected ties the probability of it.
 
         P = 1 - C(n - r, m) / C(n, m) when the first group with relevant items (n items, r relevant) has m places
-        above the cutoff.
+        above the cutoff (the measure: Craswell & Hawking 2004).
 
         Parameters
         ----------
@@ -336,10 +314,6 @@ cdef class _Measures:
         float or ndarray
             NaN when there is no relevant item.
 
-        References
-        ----------
-        Craswell & Hawking (2004), "Overview of the TREC 2004 Web Track".
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -350,7 +324,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_SUCCESS, ties, k, fraction)
 
     def r_precision(self, *, ties="expected"):
-        """Precision, and recall, among the first R items: h(R) / R.
+        """Precision, and recall, among the first R items: h(R) / R (Buckley & Voorhees 2005).
 
         Parameters
         ----------
@@ -362,10 +336,6 @@ cdef class _Measures:
         float or ndarray
             NaN when there is no relevant item.
 
-        References
-        ----------
-        Buckley & Voorhees (2005), "Retrieval System Evaluation", in "TREC", MIT Press.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -376,10 +346,10 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_R_PRECISION, ties)
 
     def reciprocal_rank(self, k=None, *, ties="expected"):
-        """1 / rank of the first relevant item, 0 if none is retrieved (or among the first k).
+        """1 / rank of the first relevant item, 0 if none is retrieved (or among the first k; Voorhees 1999).
 
         Under expected ties the mean over the orders of the first group that holds one: sum p_j / (c + j) over its
-        places j, p_1 = r/n, p_{j+1} = p_j (n - j - r + 1) / (n - j).
+        places j, p_1 = r/n, p_{j+1} = p_j (n - j - r + 1) / (n - j) (McSherry & Najork 2008).
 
         Parameters
         ----------
@@ -393,10 +363,6 @@ cdef class _Measures:
         float or ndarray
             NaN when there is no relevant item.
 
-        References
-        ----------
-        Voorhees (1999), "The TREC-8 Question Answering Track Report". Ties: McSherry & Najork (2008), ECIR.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -407,7 +373,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_RECIPROCAL_RANK, ties, k)
 
     def roc_auc(self, *, ties="expected"):
-        """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order.
+        """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
 
         Parameters
         ----------
@@ -423,11 +389,6 @@ cdef class _Measures:
         ------
         ValueError
             When relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed.
-
-        References
-        ----------
-        Hanley & McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
-        Radiology 143:29.
 
         Examples
         --------
@@ -457,10 +418,6 @@ cdef class _Measures:
         ------
         ValueError
             As ``roc_auc``; for items with weights.
-
-        References
-        ----------
-        Truchon & Bayly (2007), "Evaluating virtual screening methods", J. Chem. Inf. Model. 47:488.
 
         Examples
         --------
@@ -493,10 +450,6 @@ cdef class _Measures:
         ValueError
             As ``roc_auc``.
 
-        References
-        ----------
-        Jain & Nicholls (2008), "Recommendations for evaluation of computational methods", J. Comput.-Aided Mol. Des. 22:133.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -511,6 +464,8 @@ cdef class _Measures:
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
+
+        The measure is of Pearlman & Charifson (2001).
 
         Parameters
         ----------
@@ -527,11 +482,6 @@ cdef class _Measures:
         ValueError
             As ``roc_auc``.
 
-        References
-        ----------
-        Pearlman & Charifson (2001), "Improved scoring of ligand-protein interactions using OWFEG free energy grids",
-        J. Med. Chem. 44:502.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -542,7 +492,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def max_enrichment_factor(self, fraction=None, *, k=None):
-        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R.
+        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R (Truchon & Bayly 2007).
 
         Parameters
         ----------
@@ -554,10 +504,6 @@ cdef class _Measures:
         float or ndarray
             NaN when there is no relevant item.
 
-        References
-        ----------
-        Pearlman & Charifson (2001), as in ``enrichment_factor``.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -568,7 +514,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_MAX_ENRICHMENT_FACTOR, "expected", k, fraction)
 
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
-        """The enrichment factor over its maximum, h(k) / min(R, k).
+        """The enrichment factor over its maximum, h(k) / min(R, k) (Liu et al. 2019).
 
         Nothing but `fraction` reads N, so that relevant items that were never retrieved may count in R.
 
@@ -581,10 +527,6 @@ cdef class _Measures:
         -------
         float or ndarray
             In [0, 1]; NaN when there is no relevant item.
-
-        References
-        ----------
-        Pearlman & Charifson (2001), as in ``enrichment_factor``.
 
         Examples
         --------
@@ -618,10 +560,6 @@ cdef class _Measures:
         ValueError
             As ``roc_auc``, and for alpha not above 0.
 
-        References
-        ----------
-        Sheridan, Singh, Fluder & Kearsley (2001), J. Chem. Inf. Comput. Sci. 41:1395.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -651,10 +589,6 @@ cdef class _Measures:
         ------
         ValueError
             As ``rie``.
-
-        References
-        ----------
-        Truchon & Bayly (2007), "Evaluating virtual screening methods", J. Chem. Inf. Model. 47:488.
 
         Examples
         --------
@@ -692,11 +626,6 @@ cdef class _Measures:
         ValueError
             As ``roc_auc``, and for min_fpr outside (0, 1).
 
-        References
-        ----------
-        Mysinger & Shoichet (2010), "Rapid context-dependent ligand desolvation in molecular docking",
-        J. Chem. Inf. Model. 50:1561.
-
         Examples
         --------
         >>> import hitcurve as hc
@@ -717,10 +646,6 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item.
-
-        References
-        ----------
-        Bestgen (2015), Prague Bull. Math. Linguistics 103:131.
 
         Examples
         --------
@@ -757,6 +682,8 @@ cdef class _Measures:
     def normalized_average_precision(self, *, ties="expected"):
         """Average precision on a scale where a random order is 0 and a perfect one 1: (AP - chance) / (1 - chance).
 
+        Corrected for chance as Cohen (1960) does it, the chance being exact (Bestgen 2015).
+
         Parameters
         ----------
         ties : {"expected", "best", "worst", "threshold"}
@@ -766,10 +693,6 @@ cdef class _Measures:
         -------
         float or ndarray
             NaN when there is no relevant item, or nothing else.
-
-        References
-        ----------
-        Bestgen (2015), as in ``chance``.
 
         Examples
         --------
@@ -848,6 +771,10 @@ cdef class HitCurve(_Measures):
     ------
     ValueError, TypeError
         For input that has no meaning, with the argument, the place and the value.
+
+    Notes
+    -----
+    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
 
     Examples
     --------
