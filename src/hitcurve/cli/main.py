@@ -202,7 +202,6 @@ def _table(options: argparse.Namespace) -> str:
             [(name, lower) for name, _, lower in scores],
             best_per_id=options.best_per is not None,
             keep=options.compare,
-            progress=progress,
         )
         warnings = [*_missing_actives(reader, actives, options.actives), *found.notes]
         ties, level, each = options.ties or "expected", options.level, not options.mean_only

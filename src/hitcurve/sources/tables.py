@@ -231,9 +231,9 @@ class TableReader:
         self.workers = check_workers(workers)
         pa = needed("pyarrow", "reading files")
         for path in paths:
-            _kind(path)
+            file_kind(path)
         self.paths = list(paths)
-        shown = [_kind(path)[0] for path in paths]
+        shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.nan_policy = nan_policy
@@ -247,19 +247,19 @@ class TableReader:
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {_no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
-        self._roles = [
+        self.roles = [
             *(() if label is None else (("label", label),)),
             *(("score", score) for score in scores),
             *(() if group is None else (("group", group),)),
             *(() if ids is None else (("ids", ids),)),
         ]
-        self.asked = [column for _, column in self._roles]
+        self.asked = [column for _, column in self.roles]
 
     def __iter__(self) -> Iterator[Batch]:
         for path in self.paths:
-            yield from self._file(path)
+            yield from self.batches(path)
 
-    def _file(self, path: Path) -> Iterator[Batch]:
+    def batches(self, path: Path) -> Iterator[Batch]:
         """The batches of one file; an error if it is not what it was when it was opened."""
         state = file_state(path)
         try:
@@ -268,12 +268,12 @@ class TableReader:
             if file_state(path) == state:
                 raise
         if file_state(path) != state:
-            raise ValueError(f"{_kind(path)[0]}: changed while it was read")
+            raise ValueError(f"{file_kind(path)[0]}: changed while it was read")
 
     def _batches(self, path: Path) -> Iterator[Batch]:
         import pyarrow as pa
 
-        shown, kind, _ = _kind(path)
+        shown, kind, _ = file_kind(path)
         rows = 0
         try:
             with _opened(path) as stream:
@@ -298,7 +298,7 @@ class TableReader:
     def _batch(self, values: list[Any], shown: str) -> Batch:
         """The converted columns of `_values`, with codes for the groups."""
         named: dict[str, Any] = {"scores": []}
-        for (role, _), value in zip(self._roles, values, strict=True):
+        for (role, _), value in zip(self.roles, values, strict=True):
             if role == "score":
                 named["scores"].append(value)
             else:
@@ -321,7 +321,7 @@ class TableReader:
             try:
                 group = _coded(named["group"], self._codes)
             except _BadCell as bad:
-                bad.column = next(column for role, column in self._roles if role == "group")
+                bad.column = next(column for role, column in self.roles if role == "group")
                 raise
         return Batch(label, tuple(named["scores"]), group, ids)
 
@@ -332,7 +332,7 @@ class TableReader:
     @property
     def grouped(self) -> bool:
         """Whether the batches have groups."""
-        return self._by_file or any(role == "group" for role, _ in self._roles)
+        return self._by_file or any(role == "group" for role, _ in self.roles)
 
     def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
@@ -350,7 +350,7 @@ class TableReader:
     def _values(self, cells: list[Any]) -> list[Any]:
         """The cells of the columns asked for, converted to what a `Batch` holds."""
         values = []
-        for (role, column), cell in zip(self._roles, cells, strict=True):
+        for (role, column), cell in zip(self.roles, cells, strict=True):
             try:
                 if role == "label":
                     values.append(_labels(cell))
@@ -370,7 +370,7 @@ class TableReader:
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         from pyarrow import parquet
 
-        shown, _, _ = _kind(path)
+        shown, _, _ = file_kind(path)
         # What is read ahead is kept to the end of the file: the columns as a whole.
         file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         names = file.schema_arrow.names
@@ -380,7 +380,7 @@ class TableReader:
             yield self._values([batch.column(name) for name in found])
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        shown, _, _ = _kind(path)
+        shown, _, _ = file_kind(path)
         names = [_property(shown, column) for column in self.asked]
         known: list[str] = []
 
@@ -404,11 +404,11 @@ class TableReader:
         yield from in_threads(parse, itertools.chain([first], slabs), self.workers, ahead=self.workers + 2)
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        shown, kind, _ = _kind(path)
+        shown, kind, _ = file_kind(path)
         smiles = kind == "smiles"
         names: list[str] | None = None
         if smiles:
-            layout = _smiles_layout(stream, self._roles)
+            layout = _smiles_layout(stream, self.roles)
             delimiter, header = "\t", layout.header
             if header:
                 stream.readline()
@@ -443,7 +443,7 @@ class TableReader:
 
     def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int]) -> None:
         """An error if the first line holds a label and a score, unless columns are asked for by such names."""
-        at = {role: place for (role, _), place in reversed(list(zip(self._roles, places, strict=True)))}
+        at = {role: place for (role, _), place in reversed(list(zip(self.roles, places, strict=True)))}
         first_score = names[at["score"]]
         if not _is_number(first_score):
             return
@@ -465,7 +465,7 @@ class _TextParser:
         self.reader, self.delimiter, self.quotes = reader, delimiter, quotes
         self.names = [f"f{place}" for place in range(width)]
         self.keys = [f"f{place}" for place in places]
-        self.roles = [role for role, _ in reader._roles]
+        self.roles = [role for role, _ in reader.roles]
         self.integers = [False] * len(places)
 
     def _read(self, slab: bytes, types: dict[str, Any], **options: Any) -> list[Any]:
@@ -599,7 +599,7 @@ def read_columns(
     scores = [batch.scores[0] for batch in batches]
     types = Types()
     for one in scores:  # of one column: of one type, or integers and floats, which are put together as float64
-        types.add(one, lambda: f"{_kind(path)[0]}: column {score!r}")
+        types.add(one, lambda: f"{file_kind(path)[0]}: column {score!r}")
     codes = [batch.group for batch in batches if batch.group is not None]
     return Columns(
         np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
@@ -626,7 +626,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         Without white space around them; empty lines and cells are left out.
     """
     try:
-        _, kind, _ = _kind(path)
+        _, kind, _ = file_kind(path)
     except ValueError:
         kind = "lines"
     cells: Iterable[Any]
@@ -666,7 +666,7 @@ def file_state(path: Path) -> tuple[int, ...] | None:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def _kind(path: Path) -> tuple[str, str, str | None]:
+def file_kind(path: Path) -> tuple[str, str, str | None]:
     """What errors call the file; "parquet", "sdf", "smiles" or the delimiter; the compression."""
     text = os.fspath(path)
     if text == "-":
@@ -863,7 +863,7 @@ def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str
 
 def _place(path: Path, header: bool, row: int) -> str:
     """The row in words, with its line in a text file, found by reading the file again."""
-    _, kind, _ = _kind(path)
+    _, kind, _ = file_kind(path)
     if kind == "parquet" or os.fspath(path) == "-":
         return f"row {row}"
     with _opened(path) as stream:
