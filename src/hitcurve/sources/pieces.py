@@ -16,27 +16,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._extras import needed
+from hitcurve._files import Path, file_kind, file_state
 from hitcurve._ranking import checked_array, checked_column
-from hitcurve.sources.tables import (
-    Batch,
+from hitcurve.sources.cells import (
+    BadCell,
     Column,
-    Path,
-    TableReader,
-    _ascending,
-    _BadCell,
-    _coded,
-    _encoded,
-    _first_line,
-    _found,
-    _has_nan,
-    _labels,
-    _no_text,
-    _numpy,
-    _place,
-    _scores,
-    file_kind,
-    file_state,
+    ascending,
+    coded,
+    encoded,
+    first_line,
+    has_nan,
+    labels_of,
+    no_text,
+    numbers_of,
+    scores_of,
 )
+from hitcurve.sources.tables import Batch, TableReader, _found, _place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -242,7 +237,7 @@ class Parquet(Source):
         except (pa.ArrowInvalid, OSError) as error:
             if getattr(error, "filename", None) is not None:
                 raise
-            raise ValueError(f"{path}: cannot be read: {_first_line(error)}") from None
+            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
 
     def tasks(self, want: str) -> Iterator[Task]:
         for at, file in enumerate(self.files):
@@ -287,7 +282,7 @@ class Parquet(Source):
                     return
         except (OSError, _arrow_error()) as error:
             self._unchanged(at)
-            raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {_first_line(error)}") from None
+            raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
         self._unchanged(at)
         yield self._converted(want, cells, at, first)
 
@@ -312,24 +307,24 @@ class Parquet(Source):
         try:
             if want != "score":
                 if cells[0].type == "bool" and not cells[0].null_count:
-                    places = _numpy(pc.indices_nonzero(cells[0])).view(np.int64)
+                    places = numbers_of(pc.indices_nonzero(cells[0])).view(np.int64)
                 else:
-                    places = np.flatnonzero(_labels(cells[0]).view(np.bool_)).astype(np.int64, copy=False)
+                    places = np.flatnonzero(labels_of(cells[0]).view(np.bool_)).astype(np.int64, copy=False)
             made = []
             for number, scores in enumerate(cells[1:]):
                 column = self.scores[number]
                 if want != "relevant":
-                    made.append(_scores(scores, self.nan_policy))
+                    made.append(scores_of(scores, self.nan_policy))
                     continue
                 # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself
                 # import pandas where that is installed.
                 chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
                 try:
-                    made.append(_scores(scores.take(chosen), "worst"))
-                except _BadCell as bad:
+                    made.append(scores_of(scores.take(chosen), "worst"))
+                except BadCell as bad:
                     bad.index = None if bad.index is None else int(places[bad.index])
                     raise
-        except _BadCell as bad:
+        except BadCell as bad:
             place = "" if bad.index is None else f"row {first + bad.index + 1}, "
             raise ValueError(f"{self.files[at].path}: {place}column {column!r}: {bad}") from None
         if want == "relevant":
@@ -499,7 +494,7 @@ class _Batches(Source):
         try:
             read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
         except UnicodeEncodeError as error:
-            raise ValueError(f"source: row {start + 1} or below: {_no_text(error.object)}") from None
+            raise ValueError(f"source: row {start + 1} or below: {no_text(error.object)}") from None
         return read
 
     def _columns(
@@ -513,15 +508,15 @@ class _Batches(Source):
         try:
             label = group = None
             if self.label is not None:
-                label = _labels(_whole(batch.column(_found("source", names, self.label))))
+                label = labels_of(_whole(batch.column(_found("source", names, self.label))))
             column = self.score
-            score = _scores(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
+            score = scores_of(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
             if self.group is not None:
                 column = self.group
                 cells = _whole(batch.column(_found("source", names, self.group)))
                 _checked_groups(cells.type, f"source: column {column!r}")
-                group = _coded(_encoded_groups(cells), self.codes)
-        except _BadCell as bad:
+                group = coded(_encoded_groups(cells), self.codes)
+        except BadCell as bad:
             place = "" if bad.index is None else f"row {start + bad.index + 1}, "
             raise ValueError(f"source: {place}column {column!r}: {bad}") from None
         return label, score, group
@@ -548,7 +543,7 @@ class _Batches(Source):
             if not fine.all():
                 at = int(np.argmin(fine))
                 raise ValueError(f"source: row {start + at + 1}: the label is {labels[at]}: labels must be 0 or 1")
-        if self.nan_policy == "raise" and _has_nan(score):
+        if self.nan_policy == "raise" and has_nan(score):
             at = int(np.argmax(np.isnan(score)))
             raise ValueError(f"source: row {start + at + 1}: the score is nan, which has no rank: rank such rows last "
                              "(nan_policy='worst') or leave them out (nan_policy='omit')")  # fmt: skip
@@ -559,19 +554,19 @@ class _Batches(Source):
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
             pa = needed("pyarrow", "a scan of groups")
             try:
-                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
+                group = coded(_encoded_groups(pa.array(groups)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
-                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
+                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
             except UnicodeError:
                 texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
                 at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
-                raise ValueError(f"source: row {start + at + 1}: the group {_no_text(name)}") from None
-            except _BadCell as bad:
+                raise ValueError(f"source: row {start + at + 1}: the group {no_text(name)}") from None
+            except BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        return _ascending(list(self.codes))
+        return ascending(list(self.codes))
 
 
 _LABELS = "labels must be 0 or 1, False or True"
@@ -600,9 +595,9 @@ def _encoded_groups(cells: Any) -> Any:
     if pa.types.is_string_view(cells.type):
         cells = pc.cast(cells, pa.string())
     try:
-        return _encoded(cells)
+        return encoded(cells)
     except pa.ArrowNotImplementedError:
-        raise _BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
+        raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
 
 
 def _whole(column: Any) -> Any:

@@ -21,14 +21,14 @@ from hitcurve._progress import Progress
 from hitcurve._ranking import BlockCounter, checked_array, checked_sorted, checked_whole, distinct_scores, unchanged
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
+from hitcurve.sources.cells import Types
 from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
 from hitcurve.sources.spools import Parts, Spool, Store
-from hitcurve.sources.tables import Types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve.sources.tables import Column
+    from hitcurve.sources.cells import Column
 
 __all__ = ["scan"]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._files import file_kind
 from hitcurve.sources.pieces import Files, OtherSchema, Parquet, Piece, Source, Task, piece_of
 from hitcurve.sources.scanning import Job, _Progress, _run
 from hitcurve.sources.spools import Parts, keys_of, texts_of
-from hitcurve.sources.tables import file_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
