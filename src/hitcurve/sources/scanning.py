@@ -612,9 +612,9 @@ class Job:
 
                 _run(source.tasks("rows"), put, self.workers, self.shown)
                 num_groups = len(source.group_order()[1])
-                longest = max(part[1][0].length for part in parts.parts)
+                longest = max(part[1][0].length for part in parts.apart())
                 check_room(longest, min(longest, num_hits), share=3 / 4)
-                for part in parts.parts:
+                for part in parts.apart():
                     label, code, *scores = (column for column, _ in part)
                     if label.length:
                         rank(

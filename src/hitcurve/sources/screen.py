@@ -171,7 +171,7 @@ class _Ids(Parts):
 
     def repeated(self) -> tuple[int, str] | None:
         found = []
-        for ids, rows, *group in self.parts:
+        for ids, rows, *group in self.apart():
             if not rows[0].length:
                 continue
             distinct, codes, width = _id_codes(texts_of(*ids), group[0][0].all(np.int64) if group else None)
@@ -209,7 +209,7 @@ class _BestOfEach(Source):
         return self.job.source.group_order()
 
     def tasks(self, want: str) -> Iterator[Task]:
-        for at, part in enumerate(self.parts.parts):
+        for at, part in enumerate(self.parts.apart()):
             if part[1][0].length:
                 yield lambda at=at, part=part: (self._best(want, at, *part),)  # type: ignore[misc]
 

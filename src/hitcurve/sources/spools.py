@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Spool", "Store", "keys_of", "texts_of"]
 
 _PARTS = 64
+_TOGETHER = 1 << 20  # rows that stay in one part
 
 
 class Store:
@@ -104,32 +105,63 @@ class Spool:
 
 
 class Parts:
-    """Rows put apart by a key, so that all of one key come together: columns of numbers, and of texts."""
+    """Rows of columns of numbers and of texts; many are put apart by a key, so that all of one key come together."""
 
     def __init__(self, columns: int, limit: int) -> None:
         self.store = Store()
-        # A column of texts takes two spools; the second of one of numbers stays empty.
-        share = limit // (_PARTS * columns)
-        self.parts = [[(Spool(share, self.store), Spool(share, self.store)) for _ in range(columns)]
-                      for _ in range(_PARTS)]  # fmt: skip
+        self.limit, self.columns = limit, columns
+        self.together = min(_TOGETHER, max(0, limit) // 200)
+        self.rows = 0
+        self.waiting: list[tuple[NDArray[Any], Sequence[Any]]] | None = []  # None: too many for one part
+        self.parts: list[list[tuple[Spool, Spool]]] = []
         self.lock = threading.Lock()
 
+    def _made(self, count: int) -> list[list[tuple[Spool, Spool]]]:
+        # A column of texts takes two spools; the second of one of numbers stays empty.
+        share = self.limit // (count * self.columns)
+        return [
+            [(Spool(share, self.store), Spool(share, self.store)) for _ in range(self.columns)] for _ in range(count)
+        ]
+
     def put(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
+        todo = [(key, columns)]
+        with self.lock:
+            if self.waiting is not None:
+                self.waiting += todo
+                self.rows += key.shape[0]
+                if self.rows <= self.together:
+                    return
+                todo, self.waiting = self.waiting, None
+                self.parts = self._made(_PARTS)
+        for one in todo:
+            self._put_apart(*one)
+
+    def _put_apart(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
         part = (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(58)).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         ends = np.append(0, np.cumsum(np.bincount(part, minlength=_PARTS))).tolist()
-        taken = [
-            column[order] if isinstance(column, np.ndarray) else _letters(column.take(order)) for column in columns
-        ]
+        self._append([one[order] if isinstance(one, np.ndarray) else one.take(order) for one in columns], ends)
+
+    def _append(self, columns: Sequence[Any], ends: list[int]) -> None:
+        taken = [one if isinstance(one, np.ndarray) else _letters(one) for one in columns]
         with self.lock:  # the columns of a part stay in one order
             for at, column in enumerate(taken):
-                for one, start, end in zip(self.parts, ends, ends[1:], strict=False):
+                for part, start, end in zip(self.parts, ends, ends[1:], strict=False):
                     if isinstance(column, np.ndarray):
-                        one[at][0].append(column[start:end])
+                        part[at][0].append(column[start:end])
                     else:
                         letters, starts = column
-                        one[at][0].append(letters[starts[start] : starts[end]])
-                        one[at][1].append(np.diff(starts[start : end + 1]))
+                        part[at][0].append(letters[starts[start] : starts[end]])
+                        part[at][1].append(np.diff(starts[start : end + 1]))
+
+    def apart(self) -> list[list[tuple[Spool, Spool]]]:
+        """The parts, once all rows are put."""
+        if self.waiting is not None:
+            self.parts = self._made(1)
+            for key, columns in self.waiting:
+                self._append(columns, [0, key.shape[0]])
+            self.waiting = None
+        return self.parts
 
     def close(self) -> None:
         self.store.close()
