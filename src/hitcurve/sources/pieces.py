@@ -31,7 +31,7 @@ from hitcurve.sources.cells import (
     numbers_of,
     scores_of,
 )
-from hitcurve.sources.tables import Batch, TableReader, _found, _place
+from hitcurve.sources.tables import TableReader, _found, _place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,8 +123,8 @@ def open_source(
             row_groups = Parquet(paths, label, [score], nan_policy, workers, group)
             if not in_order:
                 return row_groups
-        kind = TableReader if label is not None else Unlabelled
-        return Files(kind(paths, label, [score], group, nan_policy=nan_policy, header=header, workers=workers))
+        reading: Any = {"nan_policy": nan_policy, "header": header, "workers": workers}
+        return Files(TableReader(paths, label, [score], group, unlabelled=unlabelled and label is None, **reading))
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
@@ -394,18 +394,6 @@ def _arrow_error() -> type[Exception]:
 
     error: type[Exception] = pa.ArrowException
     return error
-
-
-class Unlabelled(TableReader):
-    """Scores alone: no row is relevant."""
-
-    def __init__(self, paths: Sequence[Path], label: Any, scores: Sequence[Column], group: Any, **options: Any) -> None:
-        super().__init__(paths, scores[0], scores, **options)
-        self.roles = self.roles[1:]
-        self.asked = self.asked[1:]
-
-    def _batch(self, values: list[Any], shown: str) -> Batch:
-        return Batch(np.zeros(values[0].shape[0], np.uint8), tuple(values), None, None)
 
 
 class Files(Source):

@@ -191,16 +191,11 @@ def scan(
         if sorted == "score":
             return job.in_order()
         if actives is not None:
-            known = checked_actives(actives, nan_policy)
+            known = checked_array(actives, "actives", "they are scores, one for each item")
+            if nan_policy == "raise" and known.dtype.kind == "f" and np.isnan(known).any():
+                raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
             return job.counted(known, label is None and not arrays and not callable(source))
         return job.twice()[0]
-
-
-def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
-    array = checked_array(actives, "actives", "they are scores, one for each item")
-    if nan_policy == "raise" and array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"actives[{int(np.argmax(np.isnan(array)))}] is nan")
-    return array
 
 
 # ------------------------------------------------------------------------------------------------------ types of scores

@@ -114,6 +114,8 @@ class TableReader:
     header : bool
         Whether the first line of a CSV or TSV file holds the column names. Parquet always has them; of a SMILES file
         it is found out (a column asked for by name, or a first line without a number for a score).
+    unlabelled : bool
+        No row is relevant; in place of labels.
     workers : int
         Threads, -1 for all cores. The batches do not depend on it.
 
@@ -146,11 +148,12 @@ class TableReader:
         by_file: bool = False,
         nan_policy: str = "raise",
         header: bool = True,
+        unlabelled: bool = False,
         workers: int = -1,
     ) -> None:
         if nan_policy not in ("raise", "worst", "omit"):
             raise ValueError(f"nan_policy is {nan_policy!r}: it must be 'raise', 'worst' or 'omit'")
-        if (label is None) == (actives is None):
+        if (label is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give either label or actives")
         if actives is not None and ids is None:
             raise ValueError("actives are joined by their ids: ids must say in which column these are")
@@ -233,7 +236,7 @@ class TableReader:
                 named[role] = value
         ids = named.get("ids")
         if self._actives is None:
-            label = named["label"]
+            label = named["label"] if "label" in named else np.zeros(values[0].shape[0], np.uint8)
         else:
             import pyarrow.compute as pc
 
