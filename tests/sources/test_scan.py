@@ -92,8 +92,8 @@ def test_every_source_gives_the_curve_of_the_rows(kind, kept, workers, files, ta
 def test_text_is_read_once_and_kept_as_numbers(kept, files, items, monkeypatch):
     monkeypatch.setattr(scanning, "_HELD", kept)
     read = []
-    whole = sources.TableReader._file
-    monkeypatch.setattr(sources.TableReader, "_file", lambda self, path: read.append(1) or whole(self, path))
+    whole = sources.TableReader.batches
+    monkeypatch.setattr(sources.TableReader, "batches", lambda self, path: read.append(1) or whole(self, path))
     y, s, _ = items
     text = np.array([str(x) for x in s.tolist()]).astype(float)
     expected = hc.HitCurve(y, pa.array(s).cast("string").cast("double").to_numpy())
@@ -160,8 +160,8 @@ def test_what_is_known_to_hold_no_hit_is_not_read_twice(dtype, tmp_path, monkeyp
     y = (np.arange(10_000) // 1_000 == 7).astype(dtype)
     parquet.write_table(pa.table({"y": y, "s": s}), tmp_path / "a.parquet", row_group_size=1_000)
     read = []
-    column = sources._Parquet._column
-    monkeypatch.setattr(sources._Parquet, "_column", lambda *where: read.append(where[2:]) or column(*where))
+    column = sources.Parquet._column
+    monkeypatch.setattr(sources.Parquet, "_column", lambda *where: read.append(where[2:]) or column(*where))
     monkeypatch.setattr(scanning, "_HELD", 0)
     assert hc.scan(tmp_path / "a.parquet", "y", "s") == hc.HitCurve(y, s)
     assert sorted(read) == sorted([(group, [1]) for group in range(10)] + [(7, [0]), (7, [1])])
@@ -375,7 +375,7 @@ def test_a_source_that_changes_is_an_error():
     # Where reading again is cheap and there are too many rows to keep, they are read twice.
     opened = sources._Batches(source, None, None, None, "raise", rows=1 << 40, cheap=True)
     with pytest.raises(ValueError, match="changed between the passes"):
-        scanning._twice(opened, scanning._Progress(opened, 2, False), False, "raise", None, None, None, 1)
+        scanning.Job(opened, scanning._Progress(opened, 2, False), [False], "raise", 1).twice()
 
 
 def test_promises_are_checked(items):

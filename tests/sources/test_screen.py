@@ -42,7 +42,7 @@ def table(folder, **columns):
 def memory(request, monkeypatch):
     """A table that is kept, and one that is too large and read twice."""
     if request.param == "counted":
-        monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
+        monkeypatch.setattr("hitcurve.sources.scanning._HELD", -1)
     monkeypatch.setattr("hitcurve.sources.tables._PARQUET_ROWS", 100)
 
 
@@ -115,23 +115,23 @@ def test_nothing(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_goes_wrong_while_counting_stops_it(tmp_path, monkeypatch, workers):
-    monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
+    monkeypatch.setattr("hitcurve.sources.scanning._HELD", -1)
     monkeypatch.setattr("hitcurve.sources.tables._PARQUET_ROWS", 10)
     path = table(tmp_path, y=[1, 0] * 500, s=[2.0, 1] * 500, t=[1.0, 2] * 500)
     told = []
 
-    def interrupt(text):
-        if text.startswith("counted"):
-            told.append(text)
-            raise KeyboardInterrupt
+    def interrupt(*block):
+        told.append(1)
+        raise KeyboardInterrupt
 
+    monkeypatch.setattr("hitcurve.sources.scanning._Column.count", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        made(path, (("s", False), ("t", False)), workers=workers, progress=interrupt)
+        made(path, (("s", False), ("t", False)), workers=workers)
     assert len(told) <= workers
 
 
 def test_standard_input_is_kept(monkeypatch):
-    monkeypatch.setattr(screen, "_KEPT_BYTES", -1)
+    monkeypatch.setattr("hitcurve.sources.scanning._HELD", -1)
 
     class Stdin:
         buffer = io.BufferedReader(io.BytesIO(b"y,s\n1,2\n0,3\n"))
@@ -168,8 +168,8 @@ POSES = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(poses=POSES, lower=st.booleans(), grouped=st.booleans())
-def test_the_best_pose_of_each_compound(tmp_path_factory, poses, lower, grouped):
+@given(poses=POSES, lower=st.booleans(), grouped=st.booleans(), held=st.sampled_from([1 << 20, -1]))
+def test_the_best_pose_of_each_compound(tmp_path_factory, poses, lower, grouped, held):
     path = tmp_path_factory.mktemp("poses") / "t.csv"
     rows = [(compound, group, first, second) for compound, group, first, second in poses]
     path.write_text(
@@ -184,7 +184,9 @@ def test_the_best_pose_of_each_compound(tmp_path_factory, poses, lower, grouped)
             score = value if math.isnan(score) else min(score, value) if lower else max(score, value)
         best[key] = label, score, max(other, float(row["t"]))
     options = {"group": "g"} if grouped else {}
-    found = made(path, [("s", lower), ("t", False)], ids="id", nan_policy="worst", best_per_id=True, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hitcurve.sources.scanning._HELD", held)
+        found = made(path, [("s", lower), ("t", False)], ids="id", nan_policy="worst", best_per_id=True, **options)
     labels, scores, others = ([one[at] for one in best.values()] for at in range(3))
     for column, values, down in zip(found.scores, (scores, others), (lower, False), strict=True):
         settings = {"nan_policy": "worst", "lower_is_better": down}
@@ -194,6 +196,43 @@ def test_the_best_pose_of_each_compound(tmp_path_factory, poses, lower, grouped)
         groups = [group for _, group in best]
         expected = hc.HitCurves(labels, np.array(values, float), qid=np.array(groups, str), **settings) if best else []
         assert list(column.curves) == list(expected)
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("best", [True, False])
+def test_items_of_many_poses_on_demand(tmp_path, best):
+    """In the order of the file where they are ranked as they are."""
+    rng = np.random.default_rng(3)
+    compound = rng.integers(0, 400, 1000)
+    s, t = rng.normal(size=1000), rng.integers(-9, 9, 1000)
+    y = (compound % 7 == 0).astype(int)
+    path = table(tmp_path, id=[f"Z{one}" for one in compound], y=y, s=s, t=t, g=compound % 3)
+    found = made(path, [("s", False), ("t", True)], ids="id", group="g", best_per_id=best, keep=True, workers=2)
+    arrays = found.arrays
+    if not best:
+        assert (arrays.label.tolist(), arrays.group.tolist()) == (y.tolist(), (compound % 3).tolist())
+        assert (arrays.scores[0].tolist(), arrays.scores[1].tolist()) == (s.tolist(), t.tolist())
+        assert found.notes[0].startswith(f"{1000 - len(set(compound.tolist())):,} rows repeat the id of another row of")
+        assert (
+            f"(such as {'Z' + str(next(one for one in compound if (compound == one).sum() > 1))!r})" in found.notes[0]
+        )
+    else:
+        rows = {one: np.flatnonzero(compound == one) for one in set(compound.tolist())}
+        expected = sorted((y[at[0]], s[at].max(), t[at].min(), one % 3) for one, at in rows.items())
+        assert sorted(zip(arrays.label, *arrays.scores, arrays.group, strict=True)) == expected
+    for column, score, lower in zip(found.scores, arrays.scores, (False, True), strict=True):
+        curves = hc.HitCurves(arrays.label, score, qid=arrays.group, lower_is_better=lower)
+        assert list(column.curves) == list(curves)
+        assert column.names == [0, 1, 2]
+    assert found.num_rows == 1000
+
+
+def test_files_of_several_schemas(tmp_path):
+    """Are read one after the other where no single type is needed."""
+    for name, dtype in (("a", np.int8), ("b", np.float64)):
+        parquet.write_table(pa.table({"y": [1, 0], "s": np.array([1, 2], dtype)}), tmp_path / f"{name}.parquet")
+    (found,) = made([tmp_path / "a.parquet", tmp_path / "b.parquet"]).scores
+    assert found.curves == hc.HitCurve([1, 0, 1, 0], [1.0, 2, 1, 2])
 
 
 def test_poses_that_disagree(tmp_path):
@@ -213,8 +252,8 @@ def test_repeated_ids_are_told(tmp_path, monkeypatch):
     (note,) = made(path, ids="id", group="g").notes
     assert note.startswith("2 rows repeat the id of another row of their group (such as 'b')")
     assert made(path, ids="id", best_per_id=True).notes == []
-    monkeypatch.setattr(screen, "_KEPT_BYTES", 0)
-    assert made(path, ids="id").notes == ["the ids are too many to be looked through for repeated ones"]
+    monkeypatch.setattr("hitcurve.sources.scanning._HELD", 0)
+    assert made(path, ids="id", group="g").notes == [note]
 
 
 # --- warnings and intervals ---------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace) -> str:
     drawn = {"n_resamples": options.resamples or _RESAMPLES[grouped], "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
     with Progress() as progress:
-        found, notes = _read(options, scores, progress)
+        found, notes = _read(options, scores)
         made = report(
             found.scores,
             options.measures,
@@ -166,7 +166,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
     return scores
 
 
-def _read(options: argparse.Namespace, scores: list[tuple[str, bool]], progress: Progress) -> tuple[Screen, list[str]]:
+def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[Screen, list[str]]:
     """What was read, and what is odd about it, in sentences."""
     from hitcurve.sources.screen import read_screen
     from hitcurve.sources.tables import TableReader, read_ids
@@ -190,7 +190,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]], progress:
         workers=options.workers,
     )
     best = options.best_per is not None
-    found = read_screen(reader, scores, best_per_id=best, keep=options.compare, progress=progress)
+    found = read_screen(reader, scores, best_per_id=best, keep=options.compare)
     missing = [one for one in actives or () if one not in reader.found]
     if not actives or not missing:
         return found, found.notes

@@ -17,30 +17,26 @@ import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import needed
-from hitcurve.sources.tables import (
-    Batch,
+from hitcurve._files import Path, file_kind, file_state
+from hitcurve.sources.cells import (
+    BadCell,
     Column,
-    TableReader,
-    _ascending,
-    _BadCell,
-    _coded,
-    _encoded,
-    _first_line,
-    _found,
-    _has_nan,
-    _kind,
-    _labels,
-    _no_text,
-    _numpy,
-    _place,
-    _scores,
-    file_state,
+    ascending,
+    coded,
+    encoded,
+    first_line,
+    has_nan,
+    labels_of,
+    no_text,
+    numbers_of,
+    scores_of,
 )
+from hitcurve.sources.tables import TableReader, _found, _place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Piece", "Source", "open_source"]
+__all__ = ["Files", "OtherSchema", "Parquet", "Piece", "Source", "Task", "names_array", "open_source", "piece_of"]
 
 _ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
 _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
@@ -50,11 +46,14 @@ class Piece(NamedTuple):
     """Some rows, with what was asked for."""
 
     rows: int
-    relevant: NDArray[Any] | None = None
-    """Scores of the relevant rows."""
-    score: NDArray[Any] | None = None
+    scores: tuple[NDArray[Any] | None, ...] = ()
+    """One array for each column of scores."""
+    relevant: tuple[NDArray[Any], ...] | None = None
+    """Scores of the relevant rows, for each column."""
     label: NDArray[np.uint8] | None = None
     group: NDArray[np.int64] | None = None
+    ids: Any | None = None
+    """A pyarrow array of strings."""
     start: int = 0
     """Rows of the source before these."""
     places: NDArray[np.int64] | None = None
@@ -75,14 +74,14 @@ class Source:
         About how many.
     cheap : bool
         Reading again costs less than a copy on disk. Some others cannot be read again.
-    dtypes : set of dtype
-        Types of scores that are known beforehand to come.
+    dtypes : sequence of set of dtype
+        For each column of scores the types that are known beforehand to come.
     """
 
     rows: int | None = None
     guess: int | None = None
     cheap = False
-    dtypes: frozenset[np.dtype[Any]] = frozenset()
+    dtypes: Sequence[set[np.dtype[Any]]] = ()
 
     def tasks(self, want: str) -> Iterator[Task]:
         """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
@@ -119,12 +118,13 @@ def open_source(
         paths = _paths(source)
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
-        plain = all(_kind(path)[1:] == ("parquet", None) for path in paths)
-        if plain and not in_order:
-            return _Parquet(paths, label, score, nan_policy, workers)
+        plain = all(file_kind(path)[1:] == ("parquet", None) for path in paths)
         if plain:
-            _Parquet(paths, label, score, nan_policy, workers, group)  # one schema, or an error before any row is read
-        return _Files(paths, label, score, group, nan_policy, header, workers)
+            row_groups = Parquet(paths, label, [score], nan_policy, workers, group)
+            if not in_order:
+                return row_groups
+        reading: Any = {"nan_policy": nan_policy, "header": header, "workers": workers}
+        return Files(TableReader(paths, label, [score], group, unlabelled=unlabelled and label is None, **reading))
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
@@ -161,62 +161,70 @@ def _paths(source: Any) -> list[str]:
         else:
             paths.append(text)
     for path in paths:
-        _kind(path)
+        file_kind(path)
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", path)
     return paths
 
 
-def _piece(want: str, score: NDArray[Any], label: NDArray[np.uint8] | None, start: int) -> Piece:
-    relevant = places = None
-    if want != "score" and label is not None:
+def piece_of(
+    want: str,
+    scores: tuple[NDArray[Any], ...],
+    label: NDArray[np.uint8] | None,
+    group: NDArray[np.int64] | None,
+    start: int,
+    ids: Any = None,
+) -> Piece:
+    places = relevant = None
+    if label is not None and want in ("relevant", "both"):
         places = np.flatnonzero(label.view(np.bool_))
-        relevant = score[places]
-    return Piece(score.shape[0], relevant, None if want == "relevant" else score, start=start, places=places)
+        relevant = tuple(score[places] for score in scores)
+    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
 
 
-class _Parquet(Source):
+class Parquet(Source):
     """Parquet files: a task is a row group, and a pass decodes the columns that it needs."""
 
     cheap = True
 
     def __init__(
-        self, paths: list[str], label: Column | None, score: Column, nan_policy: str, workers: int,
+        self, paths: list[str], label: Column | None, scores: Sequence[Column], nan_policy: str, workers: int,
         group: Column | None = None,
     ) -> None:  # fmt: skip
-        self.paths, self.label, self.score, self.nan_policy = paths, label, score, nan_policy
+        self.label, self.scores, self.nan_policy = label, scores, nan_policy
         self.threads = workers == 1  # a single worker leaves the other cores to the decoder
         self.files: list[_ParquetFile] = []
         self.rows = 0
         self.local = threading.local()
         types: dict[Column, Any] = {}
-        dtypes: set[np.dtype[Any]] = set()
+        dtypes: list[set[np.dtype[Any]]] = [set() for _ in scores]
         for path in paths:
             state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
             ends = np.cumsum([_leaves(field.type) for field in schema])
             found: list[list[int]] = []
-            for column in (label, score, group):
+            for column in (label, group, *scores):
                 if column is None:
                     found.append([])
                     continue
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
-                    raise ValueError(
+                    raise OtherSchema(
                         f"{path}: column {column!r} is of type {type_}, but {types[column]} in {paths[0]}: the files "
                         "must have one schema"
                     )
                 found.append(list(range(int(ends[at]) - _leaves(type_), int(ends[at]))))
             if group is not None:
                 _checked_groups(types[group], f"{path}: column {group!r}")
-            if nan_policy != "raise" and _nulls_among_integers(types[score], metadata, found[1][:1]):
-                dtypes.add(np.dtype(np.float64))
-            self.files.append(_ParquetFile(path, metadata, found[0], found[1], self.rows, state))
+            for at, score in enumerate(scores):
+                if nan_policy != "raise" and _nulls_among_integers(types[score], metadata, found[2 + at][:1]):
+                    dtypes[at].add(np.dtype(np.float64))
+            self.files.append(_ParquetFile(path, metadata, found[0], found[2:], self.rows, state))
             self.rows += metadata.num_rows
             file.close()
-        self.dtypes = frozenset(dtypes)
+        self.dtypes = tuple(dtypes)
 
     def place(self, row: int) -> str:
         at = max(at for at, file in enumerate(self.files) if file.start <= row)
@@ -229,7 +237,7 @@ class _Parquet(Source):
         except (pa.ArrowInvalid, OSError) as error:
             if getattr(error, "filename", None) is not None:
                 raise
-            raise ValueError(f"{path}: cannot be read: {_first_line(error)}") from None
+            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
 
     def tasks(self, want: str) -> Iterator[Task]:
         for at, file in enumerate(self.files):
@@ -239,10 +247,11 @@ class _Parquet(Source):
                 first += file.metadata.row_group(group).num_rows
 
     def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
-        path, metadata, label, score, _, _ = self.files[at]
+        path, metadata, label, scores, _, _ = self.files[at]
         rows = metadata.row_group(group).num_rows
+        nothing = Piece(rows, (), tuple(np.empty(0, np.uint8) for _ in scores))
         if want == "relevant" and _without_hits(metadata.row_group(group), label):
-            yield Piece(rows, np.empty(0, np.uint8))
+            yield nothing
             return
         held = getattr(self.local, "file", None)
         if held is None or held[0] != at:
@@ -250,31 +259,32 @@ class _Parquet(Source):
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
+        cells: list[Any]
+        wanted = [[] if want == "score" else label, *scores]
         try:
             if rows > _LONG_GROUP:
-                leaves = sorted({*score, *(() if want == "score" else label)})
-                for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=leaves,
+                # The columns come in the order of the file, each as one, however many leaves it has.
+                order = sorted({tuple(leaves) for leaves in wanted if leaves})
+                for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=sum(order, ()),
                                                use_threads=self.threads):  # fmt: skip
                     self._unchanged(at)
-                    # The columns come in the order of the file, each as one, however many leaves it has.
-                    labels = None if want == "score" else batch.column(int(score < label))
-                    scores = batch.column(int(want != "score" and label < score))
-                    yield self._converted(want, scores, labels, at, first)
+                    cells = [batch.column(order.index(tuple(leaves))) if leaves else None for leaves in wanted]
+                    yield self._converted(want, cells, at, first)
                     first += batch.num_rows
                 return
-            labels = scores = None
-            if want != "score":
-                labels = self._column(file, group, label)
-                if want == "relevant" and labels.type == "bool" and not labels.null_count and not labels.true_count:
+            cells = []
+            for leaves in wanted:
+                cells.append(self._column(file, group, leaves) if leaves else None)
+                only = cells[0]
+                if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
                     self._unchanged(at)
-                    yield Piece(rows, np.empty(0, np.uint8))
+                    yield nothing
                     return
-            scores = self._column(file, group, score)
         except (OSError, _arrow_error()) as error:
             self._unchanged(at)
-            raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {_first_line(error)}") from None
+            raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
         self._unchanged(at)
-        yield self._converted(want, scores, labels, at, first)
+        yield self._converted(want, cells, at, first)
 
     def _unchanged(self, at: int) -> None:
         """An error if what was just read may not be of the file that was opened first."""
@@ -285,40 +295,46 @@ class _Parquet(Source):
         import pyarrow as pa
 
         column = file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0)
-        return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+        return column.chunk(0) if column.num_chunks == 1 else pa.concnumberarrays(column.chunks)
 
-    def _converted(self, want: str, scores: Any, labels: Any, at: int, first: int) -> Piece:
+    def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         column = self.label
-        start = self.files[at].start + first
+        start, rows = self.files[at].start + first, len(cells[1])
+        places: Any = None
         try:
             if want != "score":
-                if labels.type == "bool" and not labels.null_count:
-                    places = pc.indices_nonzero(labels)
+                if cells[0].type == "bool" and not cells[0].null_count:
+                    places = numbers_of(pc.indices_nonzero(cells[0])).view(np.int64)
                 else:
-                    found = np.flatnonzero(_labels(labels).view(np.bool_)).astype(np.int64, copy=False)
-                    # Arrow's own ways between numpy and itself import pandas where that is installed.
-                    places = pa.Array.from_buffers(pa.int64(), found.shape[0], [None, pa.py_buffer(found)])
-                column = self.score
-                if want == "relevant":
-                    # The other scores are looked at when they are counted.
-                    try:
-                        relevant = _scores(scores.take(places), "worst")
-                    except _BadCell as bad:
-                        bad.index = None if bad.index is None else places[bad.index].as_py()
-                        raise
-                    return Piece(len(scores), relevant, start=start)
-            column = self.score
-            score = _scores(scores, self.nan_policy)
-            if want == "score":
-                return Piece(len(scores), None, score, start=start)
-            places = _numpy(places)
-            return Piece(len(scores), score[places], score, start=start, places=places)
-        except _BadCell as bad:
+                    places = np.flatnonzero(labels_of(cells[0]).view(np.bool_)).astype(np.int64, copy=False)
+            made = []
+            for number, scores in enumerate(cells[1:]):
+                column = self.scores[number]
+                if want != "relevant":
+                    made.append(scores_of(scores, self.nan_policy))
+                    continue
+                # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself
+                # import pandas where that is installed.
+                chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
+                try:
+                    made.append(scores_of(scores.take(chosen), "worst"))
+                except BadCell as bad:
+                    bad.index = None if bad.index is None else int(places[bad.index])
+                    raise
+        except BadCell as bad:
             place = "" if bad.index is None else f"row {first + bad.index + 1}, "
             raise ValueError(f"{self.files[at].path}: {place}column {column!r}: {bad}") from None
+        if want == "relevant":
+            return Piece(rows, (), tuple(made), start=start)
+        relevant = None if places is None else tuple(score[places] for score in made)
+        return Piece(rows, tuple(made), relevant, start=start, places=places)
+
+
+class OtherSchema(ValueError):
+    """Parquet files with a column that is of several types."""
 
 
 class _ParquetFile(NamedTuple):
@@ -326,7 +342,7 @@ class _ParquetFile(NamedTuple):
     metadata: Any
     label: list[int]
     """The leaves of the column: numbers, as names need not be distinct."""
-    score: list[int]
+    scores: list[list[int]]
     start: int
     """Rows of the files before."""
     state: tuple[int, ...] | None
@@ -380,63 +396,39 @@ def _arrow_error() -> type[Exception]:
     return error
 
 
-class _Unlabelled(TableReader):
-    """Scores alone: no row is relevant."""
+class Files(Source):
+    """Files read row by row, in order, by a `TableReader`, which parses text in threads of its own."""
 
-    def __init__(self, paths: list[str], score: Column, nan_policy: str, header: bool, workers: int) -> None:
-        super().__init__(paths, score, [score], nan_policy=nan_policy, header=header, workers=workers)
-        self._roles = [("score", score)]
-        self.asked = [score]
-
-    def _batch(self, values: list[Any], shown: str) -> Batch:
-        return Batch(np.zeros(values[0].shape[0], np.uint8), (values[0],), None, None)
-
-
-class _Files(Source):
-    """Files read row by row, in order, by `TableReader`, which parses text in threads of its own."""
-
-    def __init__(
-        self, paths: list[str], label: Column | None, score: Column, group: Column | None, nan_policy: str,
-        header: bool, workers: int,
-    ) -> None:  # fmt: skip
-        self.paths = paths
+    def __init__(self, reader: TableReader) -> None:
+        self.reader = reader
         self.starts: list[int] = []  # rows before each file
-        if label is None:
-            self.reader: TableReader = _Unlabelled(paths, score, nan_policy, header, workers)
-        else:
-            self.reader = TableReader(
-                paths, label, [score], group, nan_policy=nan_policy, header=header, workers=workers
-            )
-        self.guess = _guessed_rows(paths)
+        self.guess = _guessed_rows(reader.paths)
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
         self.starts = []
-        for path in self.paths:
+        for path in self.reader.paths:
             self.starts.append(start)
-            for batch in self.reader._file(path):
-                score = batch.scores[0]
-                if want == "rows":
-                    piece = Piece(score.shape[0], None, score, batch.label, batch.group, start)
-                else:
-                    piece = _piece(want, score, batch.label, start)
-                start += score.shape[0]
+            for batch in self.reader.batches(path):
+                piece = piece_of(want, batch.scores, batch.label, batch.group, start, batch.ids)
+                start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
 
     def place(self, row: int) -> str:
         at = max(at for at, start in enumerate(self.starts) if start <= row)
-        path = self.paths[at]
-        return f"{_kind(path)[0]}: {_place(path, self.reader._header_read, row - self.starts[at] + 1)}"
+        path = self.reader.paths[at]
+        return f"{file_kind(path)[0]}: {_place(path, self.reader._header_read, row - self.starts[at] + 1)}"
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return self.reader.ordered_groups()
 
 
-def _guessed_rows(paths: list[str]) -> int | None:
+def _guessed_rows(paths: Sequence[Path]) -> int | None:
     """From the lines of the first megabyte of each text file that is not compressed."""
     rows = 0
     for path in paths:
-        if path == "-" or _kind(path)[2] is not None or _kind(path)[1] in ("parquet", "sdf"):
+        shown, kind, compression = file_kind(path)
+        if compression is not None or kind in ("parquet", "sdf") or not os.path.isfile(shown):
             return None
         with open(path, "rb") as file:
             start = file.read(1 << 20)
@@ -462,12 +454,10 @@ class _Batches(Source):
         for whole in self.open():
             for batch in self._split(whole, start):
                 label, score, group = self._columns(batch, start)
-                if want == "rows":
-                    label = np.zeros(score.shape[0], np.uint8) if label is None else label
-                    piece = Piece(score.shape[0], None, score, label, group, start)
-                else:
-                    piece = _piece(want, score, label, start)
-                start += score.shape[0]
+                if label is None and want == "rows":
+                    label = np.zeros(score.shape[0], np.uint8)
+                piece = piece_of(want, (score,), label, group, start)
+                start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
 
     def _split(self, batch: Any, start: int) -> Iterable[Any]:
@@ -492,7 +482,7 @@ class _Batches(Source):
         try:
             read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
         except UnicodeEncodeError as error:
-            raise ValueError(f"source: row {start + 1} or below: {_no_text(error.object)}") from None
+            raise ValueError(f"source: row {start + 1} or below: {no_text(error.object)}") from None
         return read
 
     def _columns(
@@ -506,15 +496,15 @@ class _Batches(Source):
         try:
             label = group = None
             if self.label is not None:
-                label = _labels(_whole(batch.column(_found("source", names, self.label))))
+                label = labels_of(_whole(batch.column(_found("source", names, self.label))))
             column = self.score
-            score = _scores(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
+            score = scores_of(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
             if self.group is not None:
                 column = self.group
                 cells = _whole(batch.column(_found("source", names, self.group)))
                 _checked_groups(cells.type, f"source: column {column!r}")
-                group = _coded(_encoded_groups(cells), self.codes)
-        except _BadCell as bad:
+                group = coded(_encoded_groups(cells), self.codes)
+        except BadCell as bad:
             place = "" if bad.index is None else f"row {start + bad.index + 1}, "
             raise ValueError(f"source: {place}column {column!r}: {bad}") from None
         return label, score, group
@@ -541,7 +531,7 @@ class _Batches(Source):
             if not fine.all():
                 at = int(np.argmin(fine))
                 raise ValueError(f"source: row {start + at + 1}: the label is {labels[at]}: {LABEL_RULE}")
-        if self.nan_policy == "raise" and _has_nan(score):
+        if self.nan_policy == "raise" and has_nan(score):
             at = int(np.argmax(np.isnan(score)))
             raise ValueError(f"source: row {start + at + 1}: the score is nan: {NO_RANK}")
         group = None
@@ -552,19 +542,19 @@ class _Batches(Source):
             pa = needed("pyarrow", "a scan of groups")
             try:
                 native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
-                group = _coded(_encoded_groups(pa.array(native)), self.codes)
+                group = coded(_encoded_groups(pa.array(native)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
-                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
+                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
             except UnicodeError:
                 texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
                 at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
-                raise ValueError(f"source: row {start + at + 1}: the group {_no_text(name)}") from None
-            except _BadCell as bad:
+                raise ValueError(f"source: row {start + at + 1}: the group {no_text(name)}") from None
+            except BadCell as bad:
                 raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
         return flags, score, group
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        return _ascending(list(self.codes))
+        return ascending(list(self.codes))
 
 
 def _group_names(groups: Any, place: str) -> NDArray[Any]:
@@ -589,16 +579,16 @@ def _encoded_groups(cells: Any) -> Any:
     if pa.types.is_string_view(cells.type):
         cells = pc.cast(cells, pa.string())
     try:
-        return _encoded(cells)
+        return encoded(cells)
     except pa.ArrowNotImplementedError:
-        raise _BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
+        raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
 
 
 def _whole(column: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
-        return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks) if column.num_chunks \
+        return column.chunk(0) if column.num_chunks == 1 else pa.concnumberarrays(column.chunks) if column.num_chunks \
             else pa.array([], column.type)  # fmt: skip
     return column
 

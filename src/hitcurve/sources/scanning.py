@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -22,20 +22,20 @@ from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
+from hitcurve.sources.cells import Types
 from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
-from hitcurve.sources.tables import Types
+from hitcurve.sources.spools import Parts, Spool, Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve.sources.tables import Column
+    from hitcurve.sources.cells import Column
 
 __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _ORDERED_BYTES = 112  # for each row of the table when rows come best first
-_PARTS = 64  # of items apart by their groups
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
@@ -180,24 +180,17 @@ def scan(
     )  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     with _Progress(opened, passes, progress) as shown:
+        job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance)
         if grouped:
-            return _by_group(opened, shown, sorted, lower_is_better, nan_policy, max_memory, workers)
+            return job.by_group(sorted)[0]
         if sorted == "score":
-            return _in_order(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory)
+            return job.in_order()
         if actives is not None:
-            known = checked_actives(actives, nan_policy)
-            unlabelled = label is None and not arrays and not callable(source)
-            return _counted(
-                opened, shown, known, unlabelled, lower_is_better, nan_policy, num_relevant, max_memory, workers
-            )
-        return _twice(opened, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers)
-
-
-def checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
-    array = checked_array(actives, "actives", "they are scores, one for each item")
-    if nan_policy == "raise" and array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"actives[{int(np.argmax(np.isnan(array)))}] is nan")
-    return array
+            known = checked_array(actives, "actives", "they are scores, one for each item")
+            if nan_policy == "raise" and known.dtype.kind == "f" and np.isnan(known).any():
+                raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
+            return job.counted(known, label is None and not arrays and not callable(source))
+        return job.twice()[0]
 
 
 # ------------------------------------------------------------------------------------------------------ types of scores
@@ -223,9 +216,7 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 # -------------------------------------------------------------------------------------------------- reading in threads
 
 
-def _run(
-    tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress
-) -> None:
+def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
     """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
     free = list(range(workers))
     left = False
@@ -285,179 +276,406 @@ class _Progress(Progress):
         self(line)
 
 
-class _Spool:
-    """Arrays kept in the order of their coming: in memory up to a limit, then in a temporary file without a name."""
-
-    def __init__(self, limit: int, disk: bool) -> None:
-        self.limit, self.disk = limit, disk
-        self.bytes = self.length = 0
-        self.parts: list[Any] = []  # arrays, or (offset, length, type) of those in the file
-        self.file: Any = None
-        self.full = False  # there was no room: what is here is not all
-        self.lock = threading.Lock()
-
-    def append(self, array: NDArray[Any]) -> None:
-        with self.lock:
-            if self.full or not array.shape[0]:
-                return
-            self.length += array.shape[0]
-            if self.bytes + array.nbytes <= self.limit:
-                # A view would keep the whole batch it came from.
-                self.parts.append(array if array.base is None or isinstance(array.base, bytes) else array.copy())
-            elif not self.disk:
-                self.full, self.parts = True, []
-            else:
-                if self.file is None:
-                    import tempfile
-
-                    self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-                    self.offset = 0
-                data = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
-                self.parts.append((self.offset, array.shape[0], array.dtype))
-                self.offset += len(data)
-                while data:
-                    data = data[self.file.write(data) :]
-            self.bytes += array.nbytes
-
-    def __iter__(self) -> Iterator[Callable[[], NDArray[Any]]]:
-        for part in self.parts:
-            yield lambda part=part: part if isinstance(part, np.ndarray) else self._read(*part)  # type: ignore[misc]
-
-    def _read(self, offset: int, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        array = np.empty(length, dtype)
-        left = memoryview(array.view(np.uint8).data)
-        with self.lock:
-            self.file.seek(offset)
-            while left:
-                left = left[self.file.readinto(left) :]
-        return array
-
-    def all(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        whole = np.empty(self.length, dtype)
-        at = 0
-        for part in self:
-            array = part()
-            whole[at : at + array.shape[0]] = array
-            at += array.shape[0]
-        return whole
-
-    def close(self) -> None:
-        with self.lock:  # a thread that comes late writes nothing more
-            self.full, self.parts = True, []
-            if self.file is not None:
-                self.file.close()
-
-
 # ------------------------------------------------------------------------------------------------------- two passes
-
-
-def _twice(
-    source: Source,
-    shown: _Progress,
-    lower_is_better: bool,
-    nan_policy: str,
-    num_relevant: int | None,
-    max_memory: int | None,
-    tolerance: float | None,
-    workers: int,
-) -> HitCurve:
-    types = Types(source.dtypes)
-    while True:
-        try:
-            return _both_passes(
-                source, shown, lower_is_better, nan_policy, num_relevant, max_memory, tolerance, workers, types
-            )
-        except _OtherType:
-            # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
-            shown.at = 0
-            shown.next_pass(source.rows or 0)
 
 
 class _OtherType(Exception):
     """The scores that are not relevant have a type in which the thresholds were not made."""
 
 
-def _both_passes(
-    source: Source,
-    shown: _Progress,
-    lower_is_better: bool,
-    nan_policy: str,
-    num_relevant: int | None,
-    max_memory: int | None,
-    tolerance: float | None,
-    workers: int,
-    types: Types,
-) -> HitCurve:
-    held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
-    # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not fit.
-    keep = not source.cheap or (source.rows is not None and source.rows * 4 <= held)
-    scores = _Spool(held, disk=not source.cheap)
-    relevant = _Spool(sys.maxsize if max_memory is None else held // 2, disk=True)
-    rows = [0] * (workers + 1)
+class Job:
+    """One scan: of rows as they come, with one or several columns of scores, each of which ranks them.
 
-    def collect(worker: int, piece: Piece) -> None:
-        assert piece.relevant is not None
-        rows[worker] += piece.rows
-        relevant.append(piece.relevant)
-        types.add(piece.relevant if piece.score is None else piece.score, lambda: source.place(piece.start))
-        if keep and piece.score is not None:
-            scores.append(piece.score)
+    Attributes
+    ----------
+    rows : int
+        How many were met.
+    kept : list of Piece or None
+        What was met, where that is wanted.
+    ids : optional
+        What pieces with ids are added to.
+    """
 
-    try:
-        _run(source.tasks("both" if keep else "relevant"), collect, workers, shown)
-        dtype = types.common()
-        num_rows = sum(rows)
-        shown.next_pass(num_rows)
-        spooled = keep and not scores.full
-        exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
-        if exact:
-            cuts, hits, nan_hits = _distinct(relevant.all(dtype), own=True)
-            relevant.close()
-            while max_memory is not None and workers > 1 and _needed(cuts.shape[0], dtype, workers) > max_memory:
+    def __init__(
+        self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
+        num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
+    ) -> None:  # fmt: skip
+        self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
+        self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
+        self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
+        self.types = [Types(known) for known in source.dtypes or [set()] * len(lower)]
+        self.rows = 0
+        self.kept: list[Piece] | None = None
+        self.ids: Any = None
+        self.lock = threading.Lock()
+
+    def meet(self, piece: Piece, scores: Sequence[NDArray[Any] | None]) -> None:
+        """Takes note of rows that are read for the first time."""
+        for types, score in zip(self.types, scores, strict=True):
+            assert score is not None
+            types.add(score, lambda: self.source.place(piece.start))
+        with self.lock:
+            self.rows += piece.rows
+            if self.kept is not None:
+                self.kept.append(piece)
+        if self.ids is not None:
+            self.ids.add(piece)
+
+    def twice(self) -> list[HitCurve]:
+        """The relevant scores first, then the counts."""
+        while True:
+            try:
+                return self._both_passes()
+            except _OtherType:
+                # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
+                self.shown.at = 0
+                self.shown.next_pass(self.source.rows or 0)
+
+    def _both_passes(self) -> list[HitCurve]:
+        source, max_memory, columns = self.source, self.max_memory, len(self.lower)
+        self.rows = 0
+        # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not
+        # fit.
+        keep = not source.cheap or (source.rows is not None and source.rows * 4 * columns <= self.held)
+        store = Store()
+        scores = [Spool(self.held // columns, None if source.cheap else store) for _ in self.lower]
+        room = sys.maxsize if max_memory is None else self.held // 2
+        relevant = [Spool(room, store) for _ in self.lower]
+
+        def collect(worker: int, piece: Piece) -> None:
+            assert piece.relevant is not None
+            self.meet(piece, piece.scores or piece.relevant)
+            for spool, found in zip(relevant, piece.relevant, strict=True):
+                spool.append(found)
+            if keep:
+                for spool, score in zip(scores, piece.scores, strict=True):
+                    assert score is not None
+                    spool.append(score)
+
+        try:
+            _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
+            self.shown.next_pass(self.rows)
+            made = [_Column(self, at, relevant[at]) for at in range(columns)]
+            workers = min(one.workers for one in made)
+            for one in made:
+                one.start(workers)
+            seen = [0] * workers
+
+            def count(worker: int, piece: Piece) -> None:
+                seen[worker] += piece.rows
+                for one, score in zip(made, piece.scores, strict=True):
+                    if score is not None:
+                        one.count(worker, piece, score)
+
+            again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
+            _run(again, count, workers, self.shown)
+            if sum(seen) != self.rows:
+                raise ValueError(
+                    f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second"
+                )
+            for spool in scores:
+                spool.close()
+            return [one.curve() for one in made]
+        finally:
+            for spool in [*scores, *relevant]:
+                spool.close()
+            store.close()
+
+    def in_order(self) -> HitCurve:
+        """One pass over rows that come best first."""
+        tables: list[tuple[NDArray[Any], ...]] = []
+        seen = num_rows = 0
+        group = np.empty(0)  # the score of the group that may go on
+        tied = hits = above = 0
+        (types,) = self.types
+
+        def walk(worker: int, piece: Piece) -> None:
+            nonlocal seen, num_rows, group, tied, hits, above
+            (score,), label, rows = piece.scores, piece.label, None
+            assert score is not None and label is not None
+            if self.nan_policy == "omit" and score.dtype.kind == "f":
+                present = score == score
+                if not present.all():
+                    rows = np.flatnonzero(present)
+                    score, label = score[rows], label[rows]
+            if not score.shape[0]:
+                return
+            dtype = types.add(score, lambda: self.source.place(piece.start))
+            score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
+            line = np.concatenate([group, score]) if group.shape[0] else score
+            # NaN, at the end, equal each other here.
+            missing = line != line
+            worse = line[1:] < line[:-1] if self.lower[0] else line[1:] > line[:-1]
+            worse |= missing[:-1] & ~missing[1:]
+            if worse.any():
+                at = int(np.argmax(worse))
+                row = at + 1 - group.shape[0]
+                place = self.source.place(piece.start + (row if rows is None else int(rows[row])))
+                raise ValueError(
+                    f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
+                )
+            begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
+            if not group.shape[0]:
+                begins = np.append(True, begins)
+            starts = np.flatnonzero(begins)
+            sums = np.append(0, np.cumsum(label, dtype=np.int64))
+            ends = np.append(starts, score.shape[0])
+            # What belongs to the open group, then the groups that begin here.
+            tied += int(ends[0])
+            hits += int(sums[ends[0]])
+            if starts.shape[0]:
+                numbers, found = np.diff(ends), np.diff(sums[ends])
+                if hits:
+                    tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
+                rows = np.flatnonzero(found[:-1])
+                num_rows += rows.shape[0]
+                needed = _ORDERED_BYTES * num_rows
+                if self.max_memory is not None and needed > self.max_memory:
+                    raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
+                tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
+                above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
+                group = score[starts[-1] :][:1].copy()
+            seen += score.shape[0]
+
+        _run(self.source.tasks("rows"), walk, 1, self.shown)
+        if hits:
+            tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
+        score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
+        columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
+        return HitCurve.from_table(
+            score, *columns, num_items=seen, num_relevant=self.num_relevant, lower_is_better=self.lower[0]
+        )
+
+    def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
+        """One pass against known relevant scores; where the source has no labels, their items are not in it."""
+        nan_policy, max_memory, workers = self.nan_policy, self.max_memory, self.workers
+        cuts, hits, nan_hits = _distinct(actives)
+        own = cuts.dtype
+        # Smaller integers are floats that any score compares with exactly, also one that was rounded.
+        small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
+        if small:
+            cuts = cuts.astype(np.float64)
+        if max_memory is not None:
+            copies = 120 * cuts.shape[0]  # that the table is made from
+            while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
                 workers -= 1
-        elif tolerance is not None and max_memory is not None:
-            cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), lower_is_better)
+            needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+            if needed > max_memory:
+                raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
+        counters = [BlockCounter(cuts)]
+        counters += [counters[0].sibling() for _ in range(workers - 1)]
+        found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
+        found_nan = [0] * len(counters)
+        labelled: set[bool] = set()
+        kinds: set[str] = set()
+
+        def count(worker: int, piece: Piece) -> None:
+            (score,) = piece.scores
+            assert score is not None
+            labelled.add(piece.relevant is not None)
+            if len(labelled) > 1:
+                raise ValueError(f"{self.source.place(piece.start)}: some batches have labels, others have none")
+            if piece.rows:
+                kinds.add(score.dtype.kind)
+            wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
+            if piece.places is not None and piece.places.shape[0]:
+                relevant = wide[piece.places]
+                present = relevant == relevant
+                found_nan[worker] += relevant.shape[0] - int(np.count_nonzero(present))
+                place = np.searchsorted(cuts, relevant)
+                known = place < cuts.shape[0]
+                known[known] = cuts[place[known]] == relevant[known]
+                if not (known | ~present).all():
+                    at = int(piece.places[int(np.argmin(known | ~present))])
+                    types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
+                    raise ValueError(
+                        f"{self.source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, "
+                        "which is not among the actives"
+                    )
+                np.add.at(found[worker], place[known], 1)
+            counters[worker].add(wide, nan_policy, nan_policy == "raise")
+
+        _run(self.source.tasks("score" if unlabelled else "both"), count, workers, self.shown)
+        counter = _together(counters)
+        items, nan_items = counter.counts(), counter.nan_items
+        if True not in labelled and (unlabelled or labelled):
+            items[1::2] += hits
+            nan_items += nan_hits
+        else:
+            differ = np.flatnonzero(sum(found[1:], found[0]) != hits)
+            if differ.shape[0]:
+                at = int(differ[0])
+                number = int(sum(one[at] for one in found))
+                raise ValueError(
+                    f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
+                    "it: these must be the scores of all relevant items"
+                )
+            if sum(found_nan) != nan_hits:
+                raise ValueError(
+                    f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none"
+                )
+        if small and "f" not in kinds:
+            cuts = cuts.astype(own)
+        if nan_policy == "omit":
+            nan_items = nan_hits = 0
+        return table_from_counts(
+            cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0], num_relevant=self.num_relevant
+        )
+
+    def by_group(self, order: str | None) -> list[HitCurves]:
+        """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
+        columns, source = len(self.lower), self.source
+        made: list[list[HitCurves]] = [[] for _ in self.lower]
+        num_hits = num_groups = 0  # met so far
+
+        def check_room(rows: int, hits: int, share: float = 1) -> None:
+            """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+            needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
+            if self.max_memory is not None and needed > self.max_memory:
+                what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
+                raise _too_little(what, needed, self.max_memory)
+
+        def rank(label: NDArray[Any], scores: Sequence[NDArray[Any]], code: NDArray[np.int64]) -> None:
+            for curves, score, lower in zip(made, scores, self.lower, strict=True):
+                options: Any = {"lower_is_better": lower, "nan_policy": self.nan_policy, "workers": self.workers}
+                curves.append(HitCurves(label, score, qid=code, **options))
+
+        if order == "group":
+            waiting: list[Piece] = []
+            together = _TOGETHER if self.max_memory is None else min(_TOGETHER, self.max_memory // 200)
+            held, limit = 0, together
+            ended = np.zeros(0, np.bool_)
+
+            def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
+                nonlocal ended, num_groups
+                starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+                codes = code[starts]
+                ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
+                back = ended[codes]
+                again = np.setdiff1d(np.arange(codes.shape[0]), np.unique(codes, return_index=True)[1])
+                back[again] = True
+                if back.any():
+                    at = int(np.argmax(back))
+                    raise ValueError(
+                        f"{source.place(start + int(starts[at]))}: a group goes on that had ended: the rows are not "
+                        "sorted by group"
+                    )
+                ended[codes] = True
+                num_groups += codes.shape[0]
+                rank(label, [score], code)
+
+            def stream(worker: int, piece: Piece) -> None:
+                nonlocal waiting, held, limit, num_hits
+                if not piece.rows:
+                    return
+                self.meet(piece, piece.scores)
+                waiting.append(piece)
+                held += piece.rows
+                num_hits += _hits([piece])
+                if held >= limit:
+                    check_room(held, _hits(waiting))
+                    label, score, code, start = _joined(waiting, self.types[0].common())
+                    last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
+                    if last:
+                        close(label[:last], score[:last], code[:last], start)
+                    rest = score[last:], label[last:], code[last:]
+                    waiting = [Piece(held - last, rest[:1], None, rest[1], rest[2], start=start + last)]
+                    held -= last
+                    limit = max(together, 2 * held)
+
+            _run(source.tasks("rows"), stream, 1, self.shown)
+            check_room(held, _hits(waiting))
+            if held:
+                close(*_joined(waiting, self.types[0].common()))
+        else:
+            limit = _HELD if self.max_memory is None else self.max_memory // 4
+            parts = Parts(2 + columns, limit)
+            try:
+
+                def put(worker: int, piece: Piece) -> None:
+                    nonlocal num_hits
+                    assert piece.group is not None
+                    self.meet(piece, piece.scores)
+                    with self.lock:
+                        num_hits += _hits([piece])
+                    parts.put(piece.group, [piece.label, piece.group, *piece.scores])
+
+                _run(source.tasks("rows"), put, self.workers, self.shown)
+                num_groups = len(source.group_order()[1])
+                longest = max(part[1][0].length for part in parts.apart())
+                check_room(longest, min(longest, num_hits), share=3 / 4)
+                for part in parts.apart():
+                    label, code, *scores = (column for column, _ in part)
+                    if label.length:
+                        rank(
+                            label.all(np.uint8),
+                            [one.all(types.common()) for one, types in zip(scores, self.types, strict=True)],
+                            code.all(np.int64),
+                        )
+                    for column, _ in part:
+                        column.close()
+            finally:
+                parts.close()
+        places, names = source.group_order()
+        return [
+            _gathered(curves, places, names, lower, types.common())
+            for curves, lower, types in zip(made, self.lower, self.types, strict=True)
+        ]
+
+
+class _Column:
+    """What is counted of one column of scores against its relevant scores."""
+
+    def __init__(self, job: Job, at: int, relevant: Spool) -> None:
+        self.job, self.types, self.lower, self.relevant = job, job.types[at], job.lower[at], relevant
+        self.dtype = dtype = self.types.common()
+        max_memory, self.workers = job.max_memory, job.workers
+        self.exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
+        if self.exact:
+            self.cuts, self.hits, self.nan_hits = _distinct(relevant.all(dtype), own=True)
+            relevant.close()
+            while (
+                max_memory is not None
+                and self.workers > 1
+                and (_needed(self.cuts.shape[0], dtype, self.workers) > max_memory)
+            ):
+                self.workers -= 1
+        elif job.tolerance is not None and max_memory is not None:
+            self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
             raise _too_little(
                 f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
                 ", or give tolerance= to accept bins",
             )  # fmt: skip
-        counters = [BlockCounter(cuts)]
-        del cuts
-        counters += [counters[0].sibling() for _ in range(workers - 1)]
-        seen = [0] * (workers + 1)
 
-        def count(worker: int, piece: Piece) -> None:
-            assert piece.score is not None
-            seen[worker] += piece.rows
-            # Where nothing is relevant, there is nothing to compare with.
-            other = relevant.length and piece.score.dtype != dtype
-            if other and types.add(piece.score, lambda: source.place(piece.start)) != dtype:
-                raise _OtherType
-            counters[worker].add(piece.score.astype(dtype, copy=False), nan_policy, nan_policy == "raise")
+    def start(self, workers: int) -> None:
+        self.counters = [BlockCounter(self.cuts)]
+        del self.cuts
+        self.counters += [self.counters[0].sibling() for _ in range(workers - 1)]
 
-        again = _spooled(scores) if spooled else source.tasks("score")
-        _run(again, count, workers, shown)
-        if sum(seen) != num_rows:
-            raise ValueError(f"the source gave {num_rows:,} rows in the first pass, and {sum(seen):,} in the second")
-        scores.close()
-        counter = _together(counters)
-        if exact:
-            table = counter.table(hits, lower_is_better, 0 if nan_policy == "omit" else nan_hits)
-            return _curve_of(lower_is_better, num_relevant, *table)
+    def count(self, worker: int, piece: Piece, score: NDArray[Any]) -> None:
+        # Where nothing is relevant, there is nothing to compare with.
+        other = self.relevant.length and score.dtype != self.dtype
+        if other and self.types.add(score, lambda: self.job.source.place(piece.start)) != self.dtype:
+            raise _OtherType
+        nan_policy = self.job.nan_policy
+        self.counters[worker].add(score.astype(self.dtype, copy=False), nan_policy, nan_policy == "raise")
+
+    def curve(self) -> HitCurve:
+        job, nan_policy = self.job, self.job.nan_policy
+        counter = _together(self.counters)
+        if self.exact:
+            nan_hits = 0 if nan_policy == "omit" else self.nan_hits
+            return _curve_of(self.lower, job.num_relevant, *counter.table(self.hits, self.lower, nan_hits))
         found = counter.sibling()
-        for part in relevant:
-            found.add(part().astype(dtype, copy=False), nan_policy)
+        for part in self.relevant:
+            found.add(part().astype(self.dtype, copy=False), nan_policy)
         bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
-        counters.clear()
+        self.counters.clear()
         del counter, found  # what they hold takes as much as the bins
-        assert tolerance is not None and max_memory is not None
-        return _binned(
-            *bins, lower_is_better, num_relevant, tolerance, max_memory, _needed(relevant.length, dtype, 1)
-        )
-    finally:
-        scores.close()
-        relevant.close()
+        assert job.tolerance is not None and job.max_memory is not None
+        exact = _needed(self.relevant.length, self.dtype, 1)
+        return _binned(*bins, self.lower, job.num_relevant, job.tolerance, job.max_memory, exact)
 
 
 def _bytes(number: int) -> str:
@@ -469,19 +687,19 @@ def _bytes(number: int) -> str:
 
 def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
     assert max_memory is not None
-    return ValueError(
-        f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}"
-    )
+    return ValueError(f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}")
 
 
-def _spooled(scores: _Spool) -> Iterator[Task]:
-    for part in scores:
+def _spooled(columns: list[Spool]) -> Iterator[Task]:
+    for at, scores in enumerate(columns):
+        for part in scores:
 
-        def read(part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
-            array = part()
-            yield Piece(array.shape[0], None, array)
+            def read(at: int = at, part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
+                array = part()
+                rest = len(columns) - 1 - at
+                yield Piece(0 if at else array.shape[0], (*[None] * at, array, *[None] * rest))
 
-        yield read
+            yield read
 
 
 def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
@@ -507,7 +725,7 @@ def _together(counters: list[BlockCounter]) -> BlockCounter:
 # ------------------------------------------------------------------------------------------------------------- binned
 
 
-def _edges(relevant: _Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
+def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
     """Up to about `cap` of the relevant scores: the best half of them all, and an even sample of the others.
 
     An error of a bin counts with its items over its rank, so the best ranks are kept whole. The sample is by a hash of
@@ -577,93 +795,6 @@ def _binned(
     return curve(above, tied, score)
 
 
-# ----------------------------------------------------------------------------------------------------------- one pass
-
-
-def _counted(
-    source: Source,
-    shown: _Progress,
-    actives: NDArray[Any],
-    unlabelled: bool,
-    lower_is_better: bool,
-    nan_policy: str,
-    num_relevant: int | None,
-    max_memory: int | None,
-    workers: int,
-) -> HitCurve:
-    """One pass against known relevant scores; where the source has no labels, their items are not in it."""
-    cuts, hits, nan_hits = _distinct(actives)
-    own = cuts.dtype
-    # Smaller integers are floats that any score compares with exactly, also one that was rounded.
-    small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
-    if small:
-        cuts = cuts.astype(np.float64)
-    if max_memory is not None:
-        copies = 120 * cuts.shape[0]  # that the table is made from
-        while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
-            workers -= 1
-        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
-        if needed > max_memory:
-            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
-    counters = [BlockCounter(cuts)]
-    counters += [counters[0].sibling() for _ in range(workers - 1)]
-    found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
-    found_nan = [0] * len(counters)
-    labelled: set[bool] = set()
-    kinds: set[str] = set()
-
-    def count(worker: int, piece: Piece) -> None:
-        assert piece.score is not None
-        score = piece.score
-        labelled.add(piece.relevant is not None)
-        if len(labelled) > 1:
-            raise ValueError(f"{source.place(piece.start)}: some batches have labels, others have none")
-        if piece.rows:
-            kinds.add(score.dtype.kind)
-        wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
-        if piece.places is not None and piece.places.shape[0]:
-            relevant = wide[piece.places]
-            present = relevant == relevant
-            found_nan[worker] += relevant.shape[0] - int(np.count_nonzero(present))
-            place = np.searchsorted(cuts, relevant)
-            known = place < cuts.shape[0]
-            known[known] = cuts[place[known]] == relevant[known]
-            if not (known | ~present).all():
-                at = int(piece.places[int(np.argmin(known | ~present))])
-                types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
-                raise ValueError(
-                    f"{source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, which is "
-                    "not among the actives"
-                )
-            np.add.at(found[worker], place[known], 1)
-        counters[worker].add(wide, nan_policy, nan_policy == "raise")
-
-    _run(source.tasks("score" if unlabelled else "both"), count, workers, shown)
-    counter = _together(counters)
-    items, nan_items = counter.counts(), counter.nan_items
-    if True not in labelled and (unlabelled or labelled):
-        items[1::2] += hits
-        nan_items += nan_hits
-    else:
-        differ = np.flatnonzero(sum(found[1:], found[0]) != hits)
-        if differ.shape[0]:
-            at = int(differ[0])
-            number = int(sum(one[at] for one in found))
-            raise ValueError(
-                f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
-                "it: these must be the scores of all relevant items"
-            )
-        if sum(found_nan) != nan_hits:
-            raise ValueError(f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none")
-    if small and "f" not in kinds:
-        cuts = cuts.astype(own)
-    if nan_policy == "omit":
-        nan_items = nan_hits = 0
-    return table_from_counts(
-        cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better, num_relevant=num_relevant
-    )
-
-
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
     if _compared(score.dtype) == dtype:
@@ -674,202 +805,19 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return wide
 
 
-def _in_order(
-    source: Source,
-    shown: _Progress,
-    lower_is_better: bool,
-    nan_policy: str,
-    num_relevant: int | None,
-    max_memory: int | None,
-) -> HitCurve:
-    """One pass over rows that come best first."""
-    tables: list[tuple[NDArray[Any], ...]] = []
-    seen = num_rows = 0
-    group = np.empty(0)  # the score of the group that may go on
-    tied = hits = above = 0
-    types = Types()
-
-    def walk(worker: int, piece: Piece) -> None:
-        nonlocal seen, num_rows, group, tied, hits, above
-        assert piece.score is not None and piece.label is not None
-        score, label, rows = piece.score, piece.label, None
-        if nan_policy == "omit" and score.dtype.kind == "f":
-            present = score == score
-            if not present.all():
-                rows = np.flatnonzero(present)
-                score, label = score[rows], label[rows]
-        if not score.shape[0]:
-            return
-        dtype = types.add(score, lambda: source.place(piece.start))
-        score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
-        line = np.concatenate([group, score]) if group.shape[0] else score
-        # NaN, at the end, equal each other here.
-        missing = line != line
-        worse = line[1:] < line[:-1] if lower_is_better else line[1:] > line[:-1]
-        worse |= missing[:-1] & ~missing[1:]
-        if worse.any():
-            at = int(np.argmax(worse))
-            row = at + 1 - group.shape[0]
-            raise ValueError(
-                f"{source.place(piece.start + (row if rows is None else int(rows[row])))}: the score {line[at + 1]} "
-                f"comes after {line[at]}: the rows are not sorted by score"
-            )
-        begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
-        if not group.shape[0]:
-            begins = np.append(True, begins)
-        starts = np.flatnonzero(begins)
-        sums = np.append(0, np.cumsum(label, dtype=np.int64))
-        ends = np.append(starts, score.shape[0])
-        # What belongs to the open group, then the groups that begin here.
-        tied += int(ends[0])
-        hits += int(sums[ends[0]])
-        if starts.shape[0]:
-            numbers, found = np.diff(ends), np.diff(sums[ends])
-            if hits:
-                tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-            rows = np.flatnonzero(found[:-1])
-            num_rows += rows.shape[0]
-            if max_memory is not None and _ORDERED_BYTES * num_rows > max_memory:
-                raise _too_little(f"the table of {num_rows:,} rows and more", _ORDERED_BYTES * num_rows, max_memory)
-            tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
-            above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
-            group = score[starts[-1] :][:1].copy()
-        seen += score.shape[0]
-
-    _run(source.tasks("rows"), walk, 1, shown)
-    if hits:
-        tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-    score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
-    columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
-    return HitCurve.from_table(
-        score, *columns, num_items=seen, num_relevant=num_relevant, lower_is_better=lower_is_better
-    )
-
-
-# ------------------------------------------------------------------------------------------------------------- groups
-
-
-def _by_group(
-    source: Source,
-    shown: _Progress,
-    order: str | None,
-    lower_is_better: bool,
-    nan_policy: str,
-    max_memory: int | None,
-    workers: int,
-) -> HitCurves:
-    """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
-    made: list[tuple[NDArray[np.int64], HitCurves]] = []  # codes of groups, their curves
-    num_hits = num_groups = 0  # met so far
-    types = Types()
-
-    def check_room(rows: int, hits: int, share: float = 1) -> None:
-        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
-        needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
-        if max_memory is not None and needed > max_memory:
-            what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
-            raise _too_little(what, needed, max_memory)
-
-    def rank(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64]) -> None:
-        options: Any = {"lower_is_better": lower_is_better, "nan_policy": nan_policy, "workers": workers}
-        curves = HitCurves(label, score, qid=code, **options)
-        assert curves.qid is not None
-        made.append((curves.qid, curves))
-
-    if order == "group":
-        waiting: list[Piece] = []
-        together = _TOGETHER if max_memory is None else min(_TOGETHER, max_memory // 200)
-        held, limit = 0, together
-        ended = np.zeros(0, np.bool_)
-
-        def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
-            nonlocal ended, num_groups
-            starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
-            codes = code[starts]
-            ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
-            back = ended[codes]
-            again = np.setdiff1d(np.arange(codes.shape[0]), np.unique(codes, return_index=True)[1])
-            back[again] = True
-            if back.any():
-                at = int(np.argmax(back))
-                raise ValueError(
-                    f"{source.place(start + int(starts[at]))}: a group goes on that had ended: the rows are not "
-                    "sorted by group"
-                )
-            ended[codes] = True
-            num_groups += codes.shape[0]
-            rank(label, score, code)
-
-        def stream(worker: int, piece: Piece) -> None:
-            nonlocal waiting, held, limit, num_hits
-            if not piece.rows:
-                return
-            assert piece.score is not None
-            types.add(piece.score, lambda: source.place(piece.start))
-            waiting.append(piece)
-            held += piece.rows
-            num_hits += _hits([piece])
-            if held >= limit:
-                check_room(held, _hits(waiting))
-                label, score, code, start = _joined(waiting, types.common())
-                last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
-                if last:
-                    close(label[:last], score[:last], code[:last], start)
-                waiting = [Piece(held - last, None, score[last:], label[last:], code[last:], start + last)]
-                held -= last
-                limit = max(together, 2 * held)
-
-        _run(source.tasks("rows"), stream, 1, shown)
-        check_room(held, _hits(waiting))
-        if held:
-            close(*_joined(waiting, types.common()))
-    else:
-        limit = _HELD if max_memory is None else max_memory // 4
-        parts = [[_Spool(limit // (3 * _PARTS), disk=True) for _ in range(3)] for _ in range(_PARTS)]
-
-        def put(worker: int, piece: Piece) -> None:
-            nonlocal num_hits
-            assert piece.group is not None and piece.score is not None
-            types.add(piece.score, lambda: source.place(piece.start))
-            num_hits += _hits([piece])
-            part = (piece.group * 0x9E3779B1 >> 7) % _PARTS
-            place = np.argsort(part, kind="stable")
-            ends = np.cumsum(np.bincount(part, minlength=_PARTS))
-            for at, chosen in enumerate(np.split(place, ends[:-1])):
-                for spool, column in zip(parts[at], (piece.label, piece.score, piece.group), strict=True):
-                    assert column is not None
-                    spool.append(column[chosen])
-
-        try:
-            _run(source.tasks("rows"), put, 1, shown)
-            num_groups = len(source.group_order()[1])
-            longest = max(code.length for _, _, code in parts)
-            check_room(longest, min(longest, num_hits), share=3 / 4)
-            for label, score, code in parts:
-                if code.length:
-                    rank(label.all(np.dtype(np.uint8)), score.all(types.common()), code.all(np.dtype(np.int64)))
-                for spool in (label, score, code):
-                    spool.close()
-        finally:
-            for part in parts:
-                for spool in part:
-                    spool.close()
-    places, names = source.group_order()
-    return _gathered(made, places, names, lower_is_better, types.common())
-
-
 def _hits(pieces: list[Piece]) -> int:
     return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
 
 
 def _joined(pieces: list[Piece], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
     label = np.concatenate([piece.label for piece in pieces if piece.label is not None])
-    score = np.concatenate([piece.score.astype(dtype, copy=False) for piece in pieces if piece.score is not None])
-    return label, score, np.concatenate([piece.group for piece in pieces if piece.group is not None]), pieces[0].start
+    scores = [score.astype(dtype, copy=False) for piece in pieces for score in piece.scores if score is not None]
+    group = np.concatenate([piece.group for piece in pieces if piece.group is not None])
+    return label, np.concatenate(scores), group, pieces[0].start
 
 
 def _gathered(
-    made: list[tuple[NDArray[np.int64], HitCurves]],
+    made: list[HitCurves],
     places: NDArray[np.int64],
     names: list[Any],
     lower: bool,
@@ -878,15 +826,15 @@ def _gathered(
     """The curves of all groups in the order of their names."""
     if not made:
         return HitCurves([], [], qid=[], lower_is_better=lower)
-    codes = np.concatenate([code for code, _ in made])
+    codes = np.concatenate([curves.qid for curves in made if curves.qid is not None])
     order = np.argsort(places[codes])
-    lengths = np.concatenate([np.diff(curves.row_offsets) for _, curves in made])
+    lengths = np.concatenate([np.diff(curves.row_offsets) for curves in made])
     starts = np.cumsum(lengths) - lengths
     row_offsets = np.append(0, np.cumsum(lengths[order]))
     rows = np.repeat(starts[order] - row_offsets[:-1], lengths[order]) + np.arange(row_offsets[-1])
 
     def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
-        return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for _, curves in made])
+        return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
     result: HitCurves = _curves_of(
         names_array(names), lower, False, row_offsets,

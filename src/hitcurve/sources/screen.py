@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves, _curves_of
-from hitcurve._workers import in_threads
-from hitcurve.counter import HitCounter
-from hitcurve.sources.tables import Types
+from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._files import file_kind
+from hitcurve.sources.pieces import Files, OtherSchema, Parquet, Piece, Source, Task, piece_of
+from hitcurve.sources.scanning import Job, _Progress, _run
+from hitcurve.sources.spools import Parts, keys_of, texts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.measures import Measure
-    from hitcurve.sources.tables import Batch, TableReader
+    from hitcurve.sources.tables import TableReader
 
 __all__ = ["Screen", "ScreenedScore", "read_screen", "warnings_of"]
 
-# A table up to this many bytes is kept and read once; a larger one is read twice, and only counted.
-_KEPT_BYTES = 128 << 20
 # Below this many relevant items an interval is as wide as the scale, and normal approximations fail.
 FEW_RELEVANT = 20
 # A tie group at a cutoff that holds more of the items than this is worth a warning.
 TIED_SHARE = 0.05
-
-Progress = Callable[[str], None]
 
 
 class ScreenedScore(NamedTuple):
@@ -48,6 +47,7 @@ class Arrays(NamedTuple):
     label: NDArray[np.uint8]
     scores: list[NDArray[Any]]
     group: NDArray[np.int64] | None
+    """The place of each item's group among the names."""
 
 
 class Screen(NamedTuple):
@@ -67,7 +67,7 @@ def read_screen(
     *,
     best_per_id: bool = False,
     keep: bool = False,
-    progress: Progress = lambda text: None,
+    progress: bool | None = None,
 ) -> Screen:
     """Read the files of `reader` and rank their items by each score.
 
@@ -82,8 +82,8 @@ def read_screen(
         the same label. Rows without a score lose.
     keep : bool
         Keep the items however many there are, and return them.
-    progress : callable
-        Is told now and then what is done.
+    progress : bool, optional
+        As for `scan`.
 
     Returns
     -------
@@ -94,262 +94,150 @@ def read_screen(
     ValueError
         As iterating over the reader; rows of one id that have different labels.
     """
-    once = "-" in [str(path) for path in reader.paths]
-    roles = dict(reader._roles)
-    plain = len(reader._roles) == 2 and "label" in roles and not (once or keep or best_per_id or reader.grouped)
-    if plain and sum(os.path.getsize(path) for path in reader.paths if os.path.exists(path)) > _KEPT_BYTES:
-        # One column of labels and one of scores in large files: nothing but the curve is wanted of the rows.
-        from hitcurve.sources.scanning import scan
-
-        ((name, low),) = scores
-        options: Any = {"nan_policy": reader.nan_policy, "header": reader.header, "workers": reader.workers}
-        paths = [os.fspath(path) for path in reader.paths]
-        curve = scan(paths, roles["label"], roles["score"], lower_is_better=low, **options)
-        assert isinstance(curve, HitCurve)
-        return Screen([ScreenedScore(name, low, curve, None)], curve.num_items, [], None, [])
-    keep = keep or once or best_per_id
-    kept: list[Batch] | None = []
-    ids: list[Any] | None = []
-    size = rows = 0
-    met = [Types() for _ in scores]
-    relevant: list[dict[int, list[NDArray[Any]]]] = [{} for _ in scores]
-    for batch in reader:
-        rows += batch.label.shape[0]
-        progress(f"read {rows:,} rows")
-        where = batch.label.view(bool)
-        group = None if batch.group is None else batch.group[where]
-        for at, score in enumerate(batch.scores):
-            met[at].add(score, lambda name=scores[at][0]: f"column {name!r}")  # type: ignore[misc]
-            for code, hits in _split(group, score[where]):
-                relevant[at].setdefault(code, []).append(hits)
-        if ids is not None and batch.ids is not None:
-            ids.append(batch.ids)
-            if not best_per_id and sum(one.nbytes for one in ids[-1:]) * len(ids) > _KEPT_BYTES:
-                ids = None
-        if kept is not None:
-            size += batch.label.nbytes + sum(score.nbytes for score in batch.scores)
-            kept.append(batch._replace(ids=None))
-            if size > _KEPT_BYTES and not keep:
-                kept = None
-    notes: list[str] = []
-    if ids is None:
-        notes.append("the ids are too many to be looked through for repeated ones")
-    elif ids and not best_per_id:
-        notes += _repeated(ids, kept)
-    types = [one.common() for one in met]
-    rank, names = reader.ordered_groups()
-    grouped = reader.grouped
-    if best_per_id:
-        assert ids is not None and kept is not None
-        found = _best(ids, _arrays(kept, types, grouped), [lower for _, lower in scores], names, rank)
-        progress(f"ranking {found.label.shape[0]:,} items")
-        made = [
-            _ranked(found.label, score, None if found.group is None else rank[found.group], lower, reader, names)
-            for score, (_, lower) in zip(found.scores, scores, strict=True)
-        ]
-        arrays: Arrays | None = found if found.group is None else found._replace(group=rank[found.group])
-    else:
+    lower = [low for _, low in scores]
+    source = _source(reader, keep)
+    grouped, with_ids = reader.grouped, any(role == "ids" for role, _ in reader.roles)
+    with _Progress(source, (1 if grouped else 2) + best_per_id, progress) as shown, ExitStack() as opened:
+        job = Job(source, shown, lower, reader.nan_policy, reader.workers)
+        reading = job
+        if best_per_id:
+            source = _BestOfEach(job, grouped)
+            opened.callback(source.parts.close)
+            job = Job(source, shown, lower, reader.nan_policy, reader.workers)
+            job.types = reading.types
+        elif with_ids:
+            job.ids = _Ids(grouped, job.held)
+            opened.callback(job.ids.close)
+        job.kept = [] if keep else None
+        curves: Sequence[HitCurve | HitCurves] = job.by_group(None) if grouped else job.twice()
+        places, names = source.group_order() if grouped else (np.empty(0, np.int64), [])
         arrays = None
-        if kept is not None and (keep or grouped):
-            arrays = _arrays(kept, types, grouped)
-            if arrays.group is not None:
-                arrays = arrays._replace(group=rank[arrays.group])
-        progress(f"ranking {rows:,} items")
-        if arrays is not None and grouped:
-            made = [
-                _ranked(arrays.label, score, arrays.group, lower, reader, names)
-                for score, (_, lower) in zip(arrays.scores, scores, strict=True)
-            ]
-        else:
-            lower = [lower for _, lower in scores]
-            made = _counted(reader, reader if kept is None else kept, relevant, types, lower, progress, rows)
-    ranked = [
-        ScreenedScore(name, lower, curves, groups)
-        for (name, lower), (curves, groups) in zip(scores, made, strict=True)
-    ]
-    return Screen(ranked, rows, notes, arrays if keep else None, names)
+        if job.kept is not None:
+            pieces = sorted(job.kept, key=lambda piece: piece.start)
 
+            def whole(columns: Iterable[NDArray[Any] | None], dtype: Any) -> NDArray[Any]:
+                parts = [column.astype(dtype, copy=False) for column in columns if column is not None]
+                return np.concatenate([np.empty(0, dtype), *parts])
 
-def _split(group: NDArray[np.int64] | None, values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """The values of each group, by its code; all at once under 0 without groups."""
-    if group is None:
-        yield 0, values
-        return
-    if not group.size:
-        return
-    order = np.argsort(group, kind="stable")
-    codes, starts = np.unique(group[order], return_index=True)
-    yield from zip(codes.tolist(), np.split(values[order], starts[1:]), strict=True)
-
-
-def _arrays(kept: list[Batch], types: list[Any], grouped: bool) -> Arrays:
-    return Arrays(
-        np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in kept)]),
-        [
-            np.concatenate([np.empty(0, kind), *(batch.scores[at] for batch in kept)], dtype=kind, casting="unsafe")
-            for at, kind in enumerate(types)
-        ],
-        np.concatenate([np.empty(0, np.int64), *(b.group for b in kept if b.group is not None)]) if grouped else None,
-    )
-
-
-def _ranked(
-    label: NDArray[np.uint8],
-    score: NDArray[Any],
-    group: NDArray[np.int64] | None,
-    lower: bool,
-    reader: TableReader,
-    names: list[Any],
-) -> tuple[HitCurve | HitCurves, list[Any] | None]:
-    options: Any = {"lower_is_better": lower, "nan_policy": reader.nan_policy, "workers": reader.workers}
-    if group is None:
-        return HitCurve(label, score, **options), None
-    curves = HitCurves(label, score, qid=group, **options)
-    assert curves.qid is not None
-    return curves, [names[code] for code in curves.qid.tolist()]
-
-
-def _counted(
-    reader: TableReader,
-    batches: Iterable[Batch],
-    relevant: list[dict[int, list[NDArray[Any]]]],
-    types: list[Any],
-    lower: list[bool],
-    progress: Progress,
-    rows: int,
-) -> list[tuple[HitCurve | HitCurves, list[Any] | None]]:
-    """The curves by counting all items against the relevant scores, batch by batch in threads."""
-    from threading import Lock
-
-    groups = range(len(reader.group_names)) if reader.grouped else range(1)
-    source, lock = iter(batches), Lock()
-    done, stopped = 0, False
-
-    def fresh() -> list[list[HitCounter]]:
-        return [
-            [
-                HitCounter(
-                    np.concatenate([np.empty(0, kind), *hits.get(code, ())], dtype=kind, casting="unsafe"),
-                    lower_is_better=low,
-                    nan_policy=reader.nan_policy,
-                )
-                for code in groups
-            ]
-            for kind, low, hits in zip(types, lower, relevant, strict=True)
-        ]
-
-    def count() -> list[list[HitCounter]]:
-        nonlocal done
-        counters = fresh()
-        while True:
-            with lock:  # one thread reads on while the others count
-                batch = None if stopped else next(source, None)
-                if batch is not None:
-                    done += batch.label.shape[0]
-                    progress(f"counted {done:,} of {rows:,} rows")
-            if batch is None:
-                return counters
-            for score, kind, column in zip(batch.scores, types, counters, strict=True):
-                score = score.astype(kind, copy=False)
-                if batch.group is None:
-                    column[0].update(batch.label, score)
-                    continue
-                labels = dict(_split(batch.group, batch.label))
-                for code, part in _split(batch.group, score):
-                    column[code].update(labels[code], part)
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True  # after an error or Ctrl-C nobody reads on
-
-    counters, *others = in_threads(lambda _: count(), range(reader.workers), reader.workers, cancel=stop)
-    for other in others:
-        for mine, theirs in zip(counters, other, strict=True):
-            for one, two in zip(mine, theirs, strict=True):
-                one += two
-    if not reader.grouped:
-        return [(column[0].curve(), None) for column in counters]
-    rank, names = reader.ordered_groups()
-    order = np.argsort(rank).tolist()
-    return [
-        _joined([column[code].curve() for code in order], names, low)
-        for column, low in zip(counters, lower, strict=True)
-    ]
-
-
-def _joined(curves: list[HitCurve], names: list[Any], lower: bool) -> tuple[HitCurves, list[Any]]:
-    """Curves of one ranking each as one HitCurves."""
-    offsets = np.concatenate([[0], np.cumsum([len(curve) for curve in curves])]).astype(np.int64)
-    columns = [
-        np.concatenate([np.empty(0, np.int64), *(getattr(curve, name) for curve in curves)])
-        for name in ("above", "tied", "hits")
-    ]
-    totals = [
-        np.array([getattr(curve, name) for curve in curves], np.int64)
-        for name in ("num_items", "num_hits", "num_relevant")
-    ]
-    score = np.concatenate([curve.score for curve in curves if curve.score is not None]) if curves else np.empty(0)
-    return _curves_of(np.arange(len(curves)), lower, False, offsets, score, *columns, *totals), names
-
-
-# --- ids ----------------------------------------------------------------------------------------------------
-
-
-def _id_codes(ids: list[Any], group: NDArray[np.int64] | None, num_groups: int) -> tuple[Any, NDArray[np.int64]]:
-    """The distinct ids, and for each row a number that stands for its id in its group."""
-    import pyarrow as pa
-
-    whole = pa.chunked_array(ids, pa.string()).dictionary_encode().unify_dictionaries()
-    codes = np.concatenate([np.empty(0, np.int64), *(chunk.indices.to_numpy() for chunk in whole.chunks)])
-    if group is not None:
-        codes = codes * max(1, num_groups) + group
-    return whole.chunk(whole.num_chunks - 1).dictionary, codes
-
-
-def _repeated(ids: list[Any], kept: list[Batch] | None) -> list[str]:
-    group = None
-    if kept is not None and kept[0].group is not None:
-        group = np.concatenate([batch.group for batch in kept if batch.group is not None])
-    size = 0 if group is None else int(group.max()) + 1
-    distinct, codes = _id_codes(ids, group, size)
-    ordered = np.sort(codes)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not again.size:
-        return []
-    example = distinct[int(again[0]) // max(1, size)].as_py()
-    where = "" if group is None else " of their group"
-    return [
-        f"{again.size:,} rows repeat the id of another row{where} (such as {example!r}) and are ranked by themselves: "
-        "--best-per keeps the best row of each id"
-    ]
-
-
-def _best(
-    ids: list[Any], rows: Arrays, lower: list[bool], names: list[Any], rank: NDArray[np.int64]
-) -> Arrays:
-    """For each id (in each group) its label and the best of each score."""
-    if not ids:
-        return rows
-    distinct, codes = _id_codes(ids, rows.group, len(names))
-    order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
-    label = rows.label[order]
-    low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
-    if np.any(low != high):
-        at = int(np.argmax(low != high))
-        code = int(codes[order][starts[at]])
-        width = len(names) if rows.group is not None else 1
-        place = f" of group {names[rank[code % width]]!r}" if rows.group is not None else ""
-        raise ValueError(
-            f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one compound is "
-            "relevant or it is not"
+            arrays = Arrays(
+                whole((piece.label for piece in pieces), np.uint8),
+                [whole((one.scores[at] for one in pieces), types.common()) for at, types in enumerate(job.types)],
+                places[whole((piece.group for piece in pieces), np.int64)] if grouped else None,
+            )
+        repeated = job.ids.repeated() if job.ids is not None else None
+    notes = []
+    if repeated is not None:
+        notes.append(
+            f"{repeated[0]:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as "
+            f"{repeated[1]!r}) and are ranked by themselves: --best-per keeps the best row of each id"
         )
-    # fmin and fmax take a number over NaN.
-    best = [
-        (np.fmin if down else np.fmax).reduceat(score[order], starts)
-        for score, down in zip(rows.scores, lower, strict=True)
+    ranked = [
+        ScreenedScore(name, low, one, names if grouped else None)
+        for (name, low), one in zip(scores, curves, strict=True)
     ]
-    return Arrays(low, best, None if rows.group is None else rows.group[order][starts])
+    return Screen(ranked, reading.rows, notes, arrays, names)
+
+
+def _source(reader: TableReader, keep: bool) -> Source:
+    roles = [role for role, _ in reader.roles]
+    if keep or reader.grouped or "ids" in roles or "label" not in roles or not all(
+        file_kind(path)[1:] == ("parquet", None) for path in reader.paths
+    ):  # fmt: skip
+        return Files(reader)
+    label, *scores = reader.asked
+    try:
+        return Parquet([os.fspath(path) for path in reader.paths], label, scores, reader.nan_policy, reader.workers)
+    except OtherSchema:
+        return Files(reader)
+
+
+def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
+    """The distinct ids, for each row a number that stands for its id and group, and by what it divides to the id's."""
+    coded = texts.dictionary_encode()
+    codes = np.frombuffer(coded.indices.buffers()[1], np.int32, len(texts)).astype(np.int64)
+    width = 1 if group is None else int(group.max(initial=0)) + 1
+    return coded.dictionary, codes if group is None else codes * width + group, width
+
+
+class _Ids(Parts):
+    """Ids apart, to find those that are repeated."""
+
+    def __init__(self, grouped: bool, held: int) -> None:
+        super().__init__(2 + grouped, held)
+
+    def add(self, piece: Piece) -> None:
+        rows = np.arange(piece.start, piece.start + piece.rows)
+        self.put(keys_of(piece.ids), [piece.ids, rows, *(() if piece.group is None else (piece.group,))])
+
+    def repeated(self) -> tuple[int, str] | None:
+        found = []
+        for ids, rows, *group in self.apart():
+            if not rows[0].length:
+                continue
+            distinct, codes, width = _id_codes(texts_of(*ids), group[0][0].all(np.int64) if group else None)
+            ordered = np.sort(codes)
+            again = ordered[1:][ordered[1:] == ordered[:-1]]
+            if again.shape[0]:
+                first = np.full(len(distinct), sys.maxsize)
+                np.minimum.at(first, codes // width, rows[0].all(np.int64))
+                which = np.unique(again // width)
+                one = which[np.argmin(first[which])]
+                found.append((int(first[one]), distinct[int(one)].as_py(), again.shape[0]))
+        return (sum(number for _, _, number in found), min(found)[1]) if found else None
+
+
+class _BestOfEach(Source):
+    """Of the rows of another source those with one id, in one group, as one: the best of each score."""
+
+    def __init__(self, job: Job, grouped: bool) -> None:
+        self.job = job
+        self.parts = Parts(2 + grouped + len(job.lower), job.held)
+
+        def put(worker: int, piece: Piece) -> None:
+            job.meet(piece, piece.scores)
+            group = () if piece.group is None else (piece.group,)
+            self.parts.put(keys_of(piece.ids), [piece.ids, piece.label, *piece.scores, *group])
+
+        try:
+            _run(job.source.tasks("rows"), put, job.workers, job.shown)
+        except BaseException:
+            self.parts.close()
+            raise
+        job.shown.next_pass(0)
+
+    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
+        return self.job.source.group_order()
+
+    def tasks(self, want: str) -> Iterator[Task]:
+        for at, part in enumerate(self.parts.apart()):
+            if part[1][0].length:
+                yield lambda at=at, part=part: (self._best(want, at, *part),)  # type: ignore[misc]
+
+    def _best(self, want: str, at: int, ids: Any, labels: Any, *columns: Any) -> Piece:
+        columns = tuple(column for column, _ in columns)
+        count = len(self.job.lower)
+        group = columns[count].all(np.int64) if len(columns) > count else None
+        distinct, codes, width = _id_codes(texts_of(*ids), group)
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
+        label = labels[0].all(np.uint8)[order]
+        low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
+        if np.any(low != high):
+            code = int(codes[order][starts[int(np.argmax(low != high))]])
+            place = ""
+            if group is not None:
+                ranks, names = self.group_order()
+                place = f" of group {names[ranks[code % width]]!r}"
+            raise ValueError(
+                f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one compound is "
+                "relevant or it is not"
+            )
+        # fmin and fmax take a number over NaN.
+        best = tuple(
+            (np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts)
+            for column, types, down in zip(columns, self.job.types, self.job.lower, strict=False)
+        )
+        return piece_of(want, best, low, None if group is None else group[order][starts], at)
 
 
 # --- warnings -----------------------------------------------------------------------------------------------

@@ -1,0 +1,357 @@
+"""Cells of columns, as Arrow holds them, to labels, scores, groups and ids; an error names the cell that is none."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+from collections.abc import Callable, Iterable
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hitcurve._checks import LABEL_RULE, NO_RANK, unchanged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Column = str | int
+
+# An index into this list is odd for a relevant item.
+LABELS = ("0", "1", "false", "true", "0.0", "1.0")
+MISSING = ("", "nan", "na", "null")
+
+
+def _cases(words: tuple[str, ...]) -> list[str]:
+    """Each word in every mixture of small and capital letters."""
+    return ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
+
+
+# What Arrow's converters are given to know the same.
+KNOWN = {
+    "null_values": _cases(MISSING),
+    "true_values": _cases(LABELS[1::2]),
+    "false_values": _cases(LABELS[::2]),
+}
+LARGE = 2.0**53  # a float64 from here on may stand for several integers
+
+
+class BadCell(Exception):
+    """A cell that cannot be used: its place in the batch (None: the whole column), and what is wrong with it."""
+
+    def __init__(self, index: int | None, problem: str) -> None:
+        super().__init__(problem)
+        self.index = index
+        self.column: Column | None = None  # None: the whole row
+
+
+class Types:
+    """The types in which the batches of one column of scores come, and the one that holds all of them exactly.
+
+    Parameters
+    ----------
+    known : iterable of dtype
+        Types that are known to come.
+    """
+
+    def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
+        self.known = set(known)
+        self._low = self._high = 0  # of the integers
+        self._odd: int | None = None  # an integer that no float64 holds
+        self._lock = threading.Lock()
+
+    def add(self, score: NDArray[Any], where: Callable[[], str]) -> np.dtype[Any]:
+        """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
+        if not score.shape[0]:
+            return self.common()
+        low = high = 0
+        odd = None
+        if score.dtype.kind in "iu":
+            low, high = int(score.min()), int(score.max())
+            if self._odd is None and max(-low, high) > 1 << 53:
+                at = rounded(score)
+                odd = None if at is None else int(score[at])
+        with self._lock:
+            others = ", ".join(sorted(str(one) for one in self.known - {score.dtype}))
+            self.known.add(score.dtype)
+            self._low, self._high = min(self._low, low), max(self._high, high)
+            self._odd = odd if self._odd is None else self._odd
+            dtype = self.common()
+        if dtype.kind == "f" and self._odd is not None:
+            raise ValueError(
+                f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds all of them "
+                f"exactly ({self._odd} is no float64): give all scores one type"
+            )
+        return dtype
+
+    def common(self) -> np.dtype[Any]:
+        """The type of all batches so far; float64 where none has come."""
+        kinds = {dtype.kind for dtype in self.known}
+        if "f" in kinds or not kinds:
+            one = np.result_type(*self.known) if kinds else np.dtype(np.float64)
+            return np.dtype(np.float32 if one.itemsize <= 4 else np.float64)
+        if np.dtype(np.uint64) not in self.known or (self._low < 0 and self._high < 1 << 63):
+            return np.dtype(np.int64)
+        return np.dtype(np.float64 if self._low < 0 else np.uint64)
+
+
+def rounded(score: NDArray[Any]) -> int | None:
+    """The place of the first integer that no float64 holds."""
+    if unchanged(score, np.dtype(np.float64)) is not None:
+        return None
+    return next(at for at, number in enumerate(map(int, score)) if int(float(number)) != number)
+
+
+def has_nan(score: NDArray[Any]) -> bool:
+    return bool(score.dtype.kind == "f" and score.size and np.isnan(score.min()))
+
+
+def labels_of(cells: Any) -> NDArray[np.uint8]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = _plain(cells)
+    labels: NDArray[np.uint8]
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        numbers = numbers_of(cells)
+        wrong = (numbers != 0) & (numbers != 1)
+        labels = numbers.astype(np.uint8, copy=False) if not wrong.any() else np.empty(0, np.uint8)
+    elif pa.types.is_boolean(cells.type):
+        labels = numbers_of(cells)
+        wrong = labels > 1
+    elif pa.types.is_string(cells.type):
+        # Few distinct texts: each is looked at once. 2 stands for a wrong one.
+        distinct = cells.dictionary_encode()
+        known = {text: at % 2 for at, text in enumerate(LABELS)}
+        values = [known.get(str(text).strip().lower(), 2) for text in distinct.dictionary.to_pylist()]
+        codes = distinct.indices if not cells.null_count else pc.fill_null(distinct.indices, len(values))
+        labels = np.array([*values, 2], np.uint8)[numbers_of(codes)]
+        wrong = labels > 1
+    else:
+        raise BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
+    if cells.null_count or wrong.any():
+        index = int(np.argmax(wrong | numbers_of(pc.is_null(cells)).view(bool)))
+        raise BadCell(index, f"the label is {_value(cells, index)}: {LABEL_RULE}")
+    return labels
+
+
+def numbers_of(cells: Any) -> NDArray[Any]:
+    """The numbers of an array, without a copy if none is missing; bool as uint8; integers with missing ones as float64.
+
+    Arrow's own way imports pandas where that is installed, which takes longer than a million rows.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
+    if cells.null_count and pa.types.is_integer(cells.type):
+        cells = pc.cast(cells, pa.float64(), safe=False)
+    held, data = cells.buffers()
+    kind, end = np.dtype(cells.type.to_pandas_dtype()), cells.offset + len(cells)
+    if data is None:
+        return np.empty(0, kind)
+    numbers = np.frombuffer(data, kind, end)[cells.offset :]
+    if not cells.null_count:
+        return numbers
+    bits = np.frombuffer(held, np.uint8, -(-end // 8))
+    present = np.unpackbits(bits, count=end, bitorder="little")[cells.offset :].view(bool)
+    return np.where(present, numbers, kind.type(np.nan))
+
+
+def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = numbers = _plain(cells)
+    if pa.types.is_string(cells.type):
+        numbers = _parsed(pc.utf8_trim_whitespace(cells))
+    elif pa.types.is_boolean(cells.type):
+        numbers = pc.cast(cells, pa.uint8())
+    elif pa.types.is_decimal(cells.type):
+        digits, scale = cells.type.precision, cells.type.scale
+        if digits <= 15 and 0 <= scale <= 22:
+            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
+            whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
+            numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
+        else:
+            numbers = _parsed(pc.cast(cells, pa.string()), scale)
+    elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        raise BadCell(None, f"it holds {cells.type}, not numbers")
+    if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
+        at = rounded(numbers_of(pc.fill_null(numbers, 0)))
+        if at is not None:
+            raise BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
+    scores = numbers_of(numbers)
+    if nan_policy == "raise" and has_nan(scores):
+        index = int(np.isnan(scores).argmax())
+        raise BadCell(index, f"the score is {_value(cells, index)}: {NO_RANK}")
+    return scores
+
+
+def _parsed(texts: Any, scale: int | None = None) -> Any:
+    """Numbers from text: int64 if all are, else float64, null where missing.
+
+    `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        # Floats first: Arrow's integers also take hexadecimal.
+        floats = pc.cast(texts, pa.float64())
+    except pa.ArrowInvalid:
+        missing = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING))
+        texts = pc.if_else(missing, None, texts)
+        try:
+            floats = pc.cast(texts, pa.float64())
+        except pa.ArrowInvalid:
+            for index, text in enumerate(texts.to_pylist()):
+                if text is not None and not is_number(text):
+                    raise BadCell(index, f"the score is {short(text)}, not a number") from None
+            raise
+    try:
+        return pc.cast(texts, pa.int64())
+    except pa.ArrowInvalid:
+        pass
+
+    def places(flags: Any) -> list[int]:
+        found: list[int] = np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
+        return found
+
+    for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
+        raise BadCell(index, f"the score {short(texts[index].as_py())} is beyond the range of float64")
+    large = pc.greater_equal(pc.abs(floats), LARGE)
+    if scale is not None:
+        exact = pa.decimal256(76, scale)
+        same = pc.equal(pc.cast(pc.cast(floats, pa.string()), exact), pc.cast(texts, exact))
+        for index in places(pc.and_not(pc.invert(same), large)):
+            problem = "has digits that no float64 holds: cast the column to double to round them"
+            raise BadCell(index, f"the score {texts[index]} {problem}")
+    else:
+        large = pc.and_(large, pc.match_substring_regex(texts, "^[+-]?[0-9]+$"))
+    for index in places(large):
+        from decimal import Decimal
+
+        if Decimal(texts[index].as_py()) != floats[index].as_py():
+            problem = "is a whole number that no float64 holds, and not all scores are integers of 64 bits with a sign"
+            raise BadCell(index, f"the score {short(texts[index].as_py())} {problem}")
+    return floats
+
+
+_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
+
+
+def is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def encoded(cells: Any) -> Any:
+    import pyarrow as pa
+
+    cells = text_of(cells)
+    if not pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    names = cells.dictionary.to_pylist()
+    wrong = {at for at, name in enumerate(names) if name is None or name == "" or name != name}
+    if cells.null_count or wrong:
+        for index, at in enumerate(cells.indices.to_pylist()):
+            if at is None or at in wrong:
+                raise BadCell(index, "the group is empty")
+    return cells
+
+
+def coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
+    """The code of the group in each cell; what has none yet is given the next."""
+    indices = numbers_of(cells.indices)
+    if codes and indices.shape[0]:
+        before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
+        if _sort_of_name(before) != _sort_of_name(now):
+            problem = f"the group is {short(now)}, but {short(before)} came before: give all groups one type"
+            raise BadCell(None, problem)
+    code = np.zeros(len(cells.dictionary), np.int64)
+    for used in np.unique(indices).tolist():
+        code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
+    coded: NDArray[np.int64] = code[indices]
+    return coded
+
+
+def _sort_of_name(name: Any) -> Any:
+    """What two groups share that can be one: numbers of any type are equal by value."""
+    return Number if isinstance(name, Number) and not isinstance(name, bool) else type(name)
+
+
+def ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """The place of each name among them all, and these in order."""
+    try:
+        order = sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # groups of several files or batches may be of types that have no common order
+        order = sorted(range(len(names)), key=lambda code: str(names[code]))
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank, [names[code] for code in order]
+
+
+def ids_of(cells: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = _plain(cells)
+    texts = pc.utf8_trim_whitespace(cells if pa.types.is_string(cells.type) else pc.cast(cells, pa.string()))
+    if texts.null_count or not pc.min(pc.binary_length(texts)).as_py():
+        for index, text in enumerate(texts.to_pylist()):
+            if not text:
+                raise BadCell(index, "the id is empty")
+    return texts
+
+
+def text_of(cells: Any) -> Any:
+    """The cells; an error for the first that is to be text, but is none."""
+    import pyarrow as pa
+
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.dictionary_decode()
+        for index, cell in enumerate(cells.cast(pa.binary()).to_pylist()):
+            try:
+                cell is None or cell.decode()
+            except UnicodeDecodeError:
+                raise BadCell(index, f"{short(cell)} is not UTF-8") from None
+        raise
+    return cells
+
+
+def no_text(text: str) -> str:
+    return f"{short(text)} holds a lone surrogate, which is no character"
+
+
+def _plain(cells: Any) -> Any:
+    """The cells with any encoding of a text or dictionary column undone."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = text_of(cells)
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    if pa.types.is_large_string(cells.type) or pa.types.is_string_view(cells.type):
+        cells = pc.cast(cells, pa.string())
+    return cells
+
+
+def _value(cells: Any, index: int) -> str:
+    value = cells[index].as_py()
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return "empty"
+    return short(value)
+
+
+def short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0]

@@ -1,0 +1,194 @@
+"""Columns kept in memory up to a limit, then in a temporary file, as they come or put apart by a key."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Parts", "Spool", "Store", "keys_of", "texts_of"]
+
+_PARTS = 64
+_TOGETHER = 1 << 20  # rows that stay in one part
+
+
+class Store:
+    """A temporary file without a name, made when it is first written to."""
+
+    def __init__(self) -> None:
+        self.file: Any = None
+        self.end = 0
+        self.closed = False
+        self.lock = threading.Lock()
+
+    def write(self, data: memoryview) -> int:
+        """Where it was put."""
+        with self.lock:
+            start = self.end
+            if self.closed:
+                return start
+            if self.file is None:
+                import tempfile
+
+                self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+            self.end += len(data)
+            self.file.seek(start)
+            while data:
+                data = data[self.file.write(data) :]
+        return start
+
+    def read(self, start: int, room: memoryview) -> None:
+        with self.lock:
+            self.file.seek(start)
+            while room:
+                room = room[self.file.readinto(room) :]
+
+    def close(self) -> None:
+        with self.lock:  # a thread that comes late writes nothing more
+            self.closed = True
+            if self.file is not None:
+                self.file.close()
+
+
+class Spool:
+    """Arrays kept in the order of their coming: in memory up to a limit, then in a file, or not at all without one."""
+
+    def __init__(self, limit: int, store: Store | None) -> None:
+        self.limit, self.store = limit, store
+        self.bytes = self.length = 0
+        self.parts: list[Any] = []  # arrays, or (offset, length, type) of those in the file
+        self.full = False  # there was no room: what is here is not all
+        self.lock = threading.Lock()
+
+    def append(self, array: NDArray[Any]) -> None:
+        with self.lock:
+            if self.full or not array.shape[0]:
+                return
+            self.length += array.shape[0]
+            if self.bytes + array.nbytes <= self.limit:
+                # A view would keep the whole batch it came from.
+                self.parts.append(array if array.base is None or isinstance(array.base, bytes) else array.copy())
+            elif self.store is None:
+                self.full, self.parts = True, []
+            else:
+                data = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
+                self.parts.append((self.store.write(data), array.shape[0], array.dtype))
+            self.bytes += array.nbytes
+
+    def __iter__(self) -> Iterator[Callable[[], NDArray[Any]]]:
+        for part in self.parts:
+            yield lambda part=part: part if isinstance(part, np.ndarray) else self._read(*part)  # type: ignore[misc]
+
+    def _read(self, offset: int, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        assert self.store is not None
+        array = np.empty(length, dtype)
+        self.store.read(offset, memoryview(array.view(np.uint8).data))
+        return array
+
+    def all(self, dtype: np.dtype[Any] | type) -> NDArray[Any]:
+        whole = np.empty(self.length, dtype)
+        at = 0
+        for part in self:
+            array = part()
+            whole[at : at + array.shape[0]] = array
+            at += array.shape[0]
+        return whole
+
+    def close(self) -> None:
+        with self.lock:
+            self.full, self.parts = True, []
+
+
+class Parts:
+    """Rows of columns of numbers and of texts; many are put apart by a key, so that all of one key come together."""
+
+    def __init__(self, columns: int, limit: int) -> None:
+        self.store = Store()
+        self.limit, self.columns = limit, columns
+        self.together = min(_TOGETHER, max(0, limit) // 200)
+        self.rows = 0
+        self.waiting: list[tuple[NDArray[Any], Sequence[Any]]] | None = []  # None: too many for one part
+        self.parts: list[list[tuple[Spool, Spool]]] = []
+        self.lock = threading.Lock()
+
+    def _made(self, count: int) -> list[list[tuple[Spool, Spool]]]:
+        # A column of texts takes two spools; the second of one of numbers stays empty.
+        share = self.limit // (count * self.columns)
+        return [
+            [(Spool(share, self.store), Spool(share, self.store)) for _ in range(self.columns)] for _ in range(count)
+        ]
+
+    def put(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
+        todo = [(key, columns)]
+        with self.lock:
+            if self.waiting is not None:
+                self.waiting += todo
+                self.rows += key.shape[0]
+                if self.rows <= self.together:
+                    return
+                todo, self.waiting = self.waiting, None
+                self.parts = self._made(_PARTS)
+        for one in todo:
+            self._put_apart(*one)
+
+    def _put_apart(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
+        part = (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(58)).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        ends = np.append(0, np.cumsum(np.bincount(part, minlength=_PARTS))).tolist()
+        self._append([one[order] if isinstance(one, np.ndarray) else one.take(order) for one in columns], ends)
+
+    def _append(self, columns: Sequence[Any], ends: list[int]) -> None:
+        taken = [one if isinstance(one, np.ndarray) else _letters(one) for one in columns]
+        with self.lock:  # the columns of a part stay in one order
+            for at, column in enumerate(taken):
+                for part, start, end in zip(self.parts, ends, ends[1:], strict=False):
+                    if isinstance(column, np.ndarray):
+                        part[at][0].append(column[start:end])
+                    else:
+                        letters, starts = column
+                        part[at][0].append(letters[starts[start] : starts[end]])
+                        part[at][1].append(np.diff(starts[start : end + 1]))
+
+    def apart(self) -> list[list[tuple[Spool, Spool]]]:
+        """The parts, once all rows are put."""
+        if self.waiting is not None:
+            self.parts = self._made(1)
+            for key, columns in self.waiting:
+                self._append(columns, [0, key.shape[0]])
+            self.waiting = None
+        return self.parts
+
+    def close(self) -> None:
+        self.store.close()
+        self.parts.clear()
+
+
+def _letters(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The bytes of an array of strings, and where each begins and the last ends."""
+    _, starts, letters = texts.buffers()
+    if not len(texts):
+        return np.empty(0, np.uint8), np.zeros(1, np.int32)
+    ends = np.frombuffer(starts, np.int32, len(texts) + 1, 4 * texts.offset)
+    return np.frombuffer(letters, np.uint8)[ends[0] : ends[-1]], ends - ends[0]
+
+
+def texts_of(letters: Spool, lengths: Spool) -> Any:
+    import pyarrow as pa
+
+    ends = np.append(0, np.cumsum(lengths.all(np.int32), dtype=np.int64))
+    return pa.Array.from_buffers(
+        pa.large_string(), ends.shape[0] - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters.all(np.uint8))]
+    )
+
+
+def keys_of(texts: Any) -> NDArray[np.uint64]:
+    """Numbers that are equal for equal texts, of which none is empty."""
+    letters, starts = _letters(texts)
+    place = np.arange(letters.shape[0]) - np.repeat(starts[:-1], np.diff(starts))
+    weights = np.arange(1, 257, dtype=np.uint64) ** np.uint64(3)
+    return np.add.reduceat(letters * weights[place & 255], starts[:-1]) if len(texts) else np.empty(0, np.uint64)
