@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 _Choice = TypeVar("_Choice", bound=str | None)
 
 LABEL_RULE: str
+LABELS: str
+WHOLE: str
 SCORES: str
 NO_RANK: str
 

@@ -197,6 +197,7 @@ for type_, kind in {
     "L": KIND_U64 if sizeof(long) == 8 else KIND_U32,
 }.items():
     KIND_OF[np.dtype(type_).num] = kind
+del number, type_, kind
 
 
 cdef int kind_of(int type_number) noexcept nogil:
