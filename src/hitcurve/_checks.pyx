@@ -751,8 +751,8 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
             as_whole(column, name)
-    # Above 2**62 sums are Python's unbounded integers.
-    large = not weighted and max([int(column.max(initial=0)) for column in (above, tied, hits)]) > LARGEST
+    # From 2**62 on sums are Python's unbounded integers.
+    large = not weighted and max([int(column.max(initial=0)) for column in (above, tied, hits)]) >= LARGEST
     kind = np.float64 if weighted else object if large else np.int64
     above, tied, hits = [column.astype(kind, copy=False) for column in (above, tied, hits)]
     ends, slack = above + tied, 1e-12 if weighted else 0

@@ -620,9 +620,9 @@ def test_queries_on_one_side_only():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"ties": "threshold"}, "ties is 'threshold'"),
-        ({"missing": "one"}, "missing is 'one'"),
-        ({"scores": "float16"}, "scores is 'float16'"),
+        ({"ties": "threshold"}, "ties='threshold' is unknown"),
+        ({"missing": "one"}, "missing='one' is unknown"),
+        ({"scores": "float16"}, "scores='float16' is unknown"),
         ({"depth": 0}, "depth is 0"),
         ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
