@@ -60,13 +60,12 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST,
     TIES_THRESHOLD,
     TIES_WORST,
+    Formula,
     Measure,
     Reading,
     Record,
     Table,
     mean_precision,
-    read_measure,
-    record_of,
 )
 
 from hitcurve._checks import equal_numbers
@@ -84,7 +83,7 @@ cdef class _Measures:
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
         raise NotImplementedError
 
@@ -104,7 +103,7 @@ cdef class _Measures:
 
     cdef const Record* checked(self, Measure measure, object ties, Reading* reading) except NULL:
         """The record of the measure, once the curves are found to have all that it needs."""
-        cdef const Record* record = record_of(measure)
+        cdef const Record* record = &formulas.RECORDS[<int>measure]
         parse_reading(None, ties, None, "min", reading)
         if record.readings == formulas.NO_THRESHOLD and reading.ties == TIES_THRESHOLD:
             no_threshold(record.method.decode(), reading.ties)
@@ -121,8 +120,10 @@ cdef class _Measures:
         if self.weighted:
             return self.weighted_read(measure, ties, None)
         reading.x = x
-        ranks, shape = ranks_from(k, fraction, None if fraction is None else self.num_items, record.takes & formulas.DIVIDES)
-        return self.read(measure, &reading, ranks, None, shape)
+        if k is None and fraction is None:
+            return self.read(record.formula, &reading, None, None, None)
+        ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
+        return self.read(record.formula, &reading, ranks, None, shape)
 
     cdef object with_number(self, Measure measure, object ties, object values, str name):
         """A measure for each of the numbers that it takes."""
@@ -132,7 +133,7 @@ cdef class _Measures:
             numbers, shape = parameters(values, name, "in (0, 1)", 0.0, 1.0)
         else:
             numbers, shape = parameters(values, name, "finite and above 0", 0.0, INFINITY)
-        return self.read(measure, &reading, None, numbers, shape)
+        return self.read(record.formula, &reading, None, numbers, shape)
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
@@ -192,7 +193,7 @@ cdef class _Measures:
         if k is not None and interpolation is not None:
             raise interpolated_cutoff(k, interpolation)
         self.needs_plain("average_precision at k")
-        return self.read(formulas.MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
+        return self.read(formulas.RECORDS[<int>formulas.MEASURE_AVERAGE_PRECISION].formula, &reading, ranks, None, shape)
 
     def precision(self, k=None, *, fraction=None, ties="expected"):
         """Precision among the first k items, h(k) / k (Kent et al. 1955).
@@ -459,9 +460,9 @@ cdef class _Measures:
         2.0
         """
         cdef Reading reading
-        self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
+        cdef const Record* record = self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
         false_positives, rests, shape = quotients(fpr, "fpr", self.num_items - self.num_relevant)
-        return self.read(formulas.MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
+        return self.read(record.formula, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -1125,13 +1126,13 @@ cdef class HitCurve(_Measures):
 
     # How the measures look at the table.
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         cdef Py_ssize_t i, n
         cdef double[::1] out
         cdef const int64_t[::1] k
         cdef const double[::1] x
         if ranks is None and numbers is None:
-            return read_measure(measure, &self.table, reading)
+            return formula(&self.table, reading)
         n = ranks.shape[0] if ranks is not None else numbers.shape[0]
         values = np.empty(n)
         out = values
@@ -1144,17 +1145,19 @@ cdef class HitCurve(_Measures):
                 reading.k = k[i]
             if numbers is not None:
                 reading.x = x[i]
-            out[i] = read_measure(measure, &self.table, reading)
+            out[i] = formula(&self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
 
     cdef int needs_all(self, const char* name) except -1:
+        if self.weights is None and self.table.num_relevant <= self.hits_in_table:  # without a look-up
+            return 0
         if self.num_relevant > self.num_hits:
             raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
                              f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
         return 0
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
-        name = record_of(measure).method.decode()
+        name = formulas.RECORDS[<int>measure].method.decode()
         if parse_ties(ties) != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
         hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
@@ -1749,7 +1752,7 @@ cdef class HitCurves(_Measures):
         table.num_items = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items))[q]
         table.num_relevant = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant))[q]
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         cdef Py_ssize_t q, i, num_queries = len(self), n = 1
         cdef Table table
         cdef Table first
@@ -1785,7 +1788,7 @@ cdef class HitCurves(_Measures):
                             reading.k = k[q if own else 0, i]
                         if has_numbers:
                             reading.x = x[q if own else 0, i]
-                        out[q, i] = read_measure(measure, &table, reading)
+                        out[q, i] = formula(&table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))
 
     cdef int needs_all(self, const char* name) except -1:

@@ -26,12 +26,15 @@ from hitcurve._kernel.count cimport (
 from hitcurve._kernel.formulas cimport (
     ALL_RANKS,
     CUTOFF,
+    INTERPOLATES,
     INTERPOLATION_NONE,
     MEASURE_AVERAGE_PRECISION,
     NO_CUTOFF,
     NO_NUMBER,
     NO_THRESHOLD,
     NOT_NEGATIVE,
+    NUM_MEASURES,
+    RECORDS,
     SHARE,
     TIES_THRESHOLD,
     Interpolation,
@@ -41,7 +44,6 @@ from hitcurve._kernel.formulas cimport (
     Table,
     Ties,
     read_measure,
-    record_of,
 )
 from hitcurve._kernel.table cimport (
     SMALL,
@@ -532,7 +534,8 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 cdef bint fitting(const Record* record, const hitcurve_options* options) noexcept nogil:
     """Whether the options hold what the measure takes."""
     cdef double x = options.parameter
-    if record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF:
+    if (record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF
+            or options.interpolation != INTERPOLATION_NONE and not record.takes & INTERPOLATES):
         return False
     if record.domain == NO_NUMBER:
         return True
@@ -544,12 +547,14 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     cdef hitcurve_options options
     cdef Reading reading
     cdef Table rows
-    cdef const Record* record = record_of(measure)
+    cdef const Record* record
     cdef int status = take_options(given, &options)
     if status != HITCURVE_OK:
         return status
-    if (value is NULL or record is NULL or not usable(table) or not fitting(record, &options)
-            or options.interpolation != HITCURVE_INTERPOLATION_NONE and measure != HITCURVE_AVERAGE_PRECISION):
+    if value is NULL or not 0 <= measure < NUM_MEASURES or not usable(table):
+        return HITCURVE_BAD_ARGUMENT
+    record = &RECORDS[measure]
+    if not fitting(record, &options):
         return HITCURVE_BAD_ARGUMENT
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED

@@ -945,7 +945,8 @@ cdef double normalized_average_precision(const Table* table, const Reading* aske
 
 # --------------------------------------------------------------------------------------------------------- the records
 
-cdef Record[NUM_MEASURES] RECORDS
+cdef Record[NUM_MEASURES] FOUND
+RECORDS = FOUND
 
 
 cdef void record(int measure, const char* method, Formula formula, Readings readings, int takes=0,
@@ -953,7 +954,7 @@ cdef void record(int measure, const char* method, Formula formula, Readings read
     RECORDS[measure] = Record(method, formula, readings, takes, domain)
 
 
-record(MEASURE_AVERAGE_PRECISION, "average_precision", average_precision, ALL_READINGS, CUTOFF | WEIGHTS)
+record(MEASURE_AVERAGE_PRECISION, "average_precision", average_precision, ALL_READINGS, CUTOFF | WEIGHTS | INTERPOLATES)
 record(MEASURE_PRECISION, "precision", precision, ALL_READINGS, CUTOFF | DIVIDES)
 record(MEASURE_RECALL, "recall", recall, ALL_READINGS, CUTOFF)
 record(MEASURE_F_SCORE, "f_score", f_score, ALL_READINGS, CUTOFF | DIVIDES, NOT_NEGATIVE)
@@ -976,11 +977,6 @@ record(MEASURE_CHANCE, "chance", chance, ONE_READING)
 record(MEASURE_MINIMUM, "minimum", minimum, ONE_READING)
 record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", normalized_average_precision, ALL_READINGS)
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
-
-
-cdef const Record* record_of(int measure) noexcept nogil:
-    """NULL for a number that no measure has."""
-    return &RECORDS[measure] if 0 <= measure < NUM_MEASURES else NULL
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
