@@ -1,5 +1,6 @@
 """The extension modules; everything else is in pyproject.toml."""
 import os
+import re
 import sys
 from glob import glob
 
@@ -9,7 +10,7 @@ from setuptools import Extension, setup
 
 MODULES = [
     "_kernel.sort", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_checks", "_ranking",
-    "_blocks", "_curve", "retrieval.formulas", "retrieval.runs", "capi",
+    "_blocks", "_curve", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
@@ -57,7 +58,17 @@ extensions = [
     for name in MODULES
 ]
 
+
+def description():
+    """The README as a package index can show it: there is no picture beside it, and a relative link leads nowhere."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "README.md"), encoding="utf-8") as file:
+        text = re.sub(r"^!\[.*\]\(.*\)\n\n", "", file.read(), flags=re.MULTILINE)
+    return re.sub(r"\[([^]]+)\]\((?!\w+:)([^)]+)\)", r"\1 (\2)", text)
+
+
 setup(
+    long_description=description(),
+    long_description_content_type="text/markdown",
     ext_modules=cythonize(
         extensions,
         build_dir="build/cython",  # generated C never lies beside the sources

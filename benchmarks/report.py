@@ -1,21 +1,33 @@
-"""Rewrite the README's speed table from the JSON of a benchmark run.
+"""Write the speed tables from the JSON of a benchmark run: all rows into docs/speed.md, six of them into the README.
 
     pytest benchmarks --benchmark-json=speed.json
     python benchmarks/report.py speed.json
 
 Several files are joined: libraries whose import disturbs the others are run apart, with -k.
 
-Everything between the two marker comments is replaced. Cells where another library is faster stay in, in bold.
+What stands between the two marker comments of each file is replaced. Cells where another library is faster stay in, in
+bold.
 """
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
 OURS = "hitcurve"
+# What the README shows of it.
+TASKS = (
+    "one call: AP of 10 items, 2 relevant",
+    "AP of 1,000,000 float64, 2,000 relevant, random",
+    "AP of 10,000,000 float32, 300 relevant, random",
+    "AP of 10,000,000 float32, 5,000,000 relevant, random",
+    "MAP of 10,000 queries x 1,000 float32, 20 relevant each",
+    "MAP of 50,000 queries of 1 to 400 items, 3 % relevant, float64",
+)
+LIBRARIES = ("scikit-learn", "argsort, in numpy", "pytrec_eval", "ranx")
 
 
 def time(seconds):
@@ -42,22 +54,29 @@ def is_scale(row):
     return row["extra_info"]["reading"] is None
 
 
-def table(results):
-    """Lines of Markdown: a row a task, a column a library."""
+def table(results, wanted_tasks=None, wanted_libraries=None):
+    """Lines of Markdown: a row a task, a column a library; all of them, or those wanted, in that order."""
     tasks, libraries = {}, {}
     for row in results:
         tasks.setdefault(row["group"], {})[row["extra_info"]["library"]] = row
         if row["extra_info"]["library"] != OURS:
             libraries.setdefault(row["extra_info"]["library"], row)
-    columns = sorted(libraries, key=lambda name: is_scale(libraries[name]))
+    columns = wanted_libraries or sorted(libraries, key=lambda name: is_scale(libraries[name]))
     yield "| task | " + " | ".join([OURS, *columns]) + " |"
     yield "|---|" + "--:|" * (1 + len(columns))
-    for task, rows in tasks.items():
+    for task in wanted_tasks or tasks:
+        rows = tasks.get(task, {})
         if OURS not in rows:
             raise SystemExit(f"{task}: {OURS} was not run")
         ours = rows[OURS]
         cells = [time(ours["stats"]["min"]) + error(ours), *(cell(rows.get(name), ours) for name in columns)]
         yield f"| {task} | " + " | ".join(cells) + " |"
+
+
+def versions(machine):
+    """The machine and what ran on it."""
+    shown = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    return f"{machine['cpu'].get('brand_raw', machine['machine'])}, {machine['system']}; {shown}."
 
 
 def provenance(machine):
@@ -66,21 +85,24 @@ def provenance(machine):
         "the relative error against an independent count under the library's own reading of ties. Sorts and sums are "
         "there for scale. The minimum of several rounds, one thread."
     )
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    cpu = machine["cpu"]
-    yield f"{cpu.get('brand_raw', machine['machine'])}, {machine['system']}; {versions}."
+    yield versions(machine)
     command = machine["command"] + " --benchmark-json=speed.json"
     yield f"Command: `{command}`, then `python benchmarks/report.py speed.json`."
 
 
-def section(reports):
+def sections(reports):
+    """What stands between the markers, by file."""
     results = [row for report in reports for row in report["benchmarks"]]
     machine = reports[0]["machine_info"]
     for report in reports[1:]:
         if report["machine_info"]["cpu"] != machine["cpu"]:
             raise SystemExit("the files come from different machines")
         machine["versions"] |= report["machine_info"]["versions"]
-    return "\n".join([BEGIN, *table(results), "", *provenance(machine), END])
+    bare = [re.sub(r" \([^()]*e[-+]\d+\)", "", line) for line in table(results, TASKS, LIBRARIES)]
+    return {
+        ROOT / "docs" / "speed.md": "\n".join([BEGIN, *table(results), "", *provenance(machine), END]),
+        ROOT / "README.md": "\n".join([BEGIN, *bare, "", f"One thread, {versions(machine)}", END]),
+    }
 
 
 def rewritten(text, new):
@@ -92,20 +114,19 @@ def rewritten(text, new):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description="Rewrite the README's speed table from a benchmark run.")
+    parser = argparse.ArgumentParser(description="Write the speed tables from a benchmark run.")
     parser.add_argument("json", type=Path, nargs="+", help="what --benchmark-json wrote")
-    parser.add_argument("--readme", type=Path, default=README)
-    parser.add_argument("--print", action="store_true", help="print the section, write nothing")
+    parser.add_argument("--print", action="store_true", help="print the tables, write nothing")
     options = parser.parse_args(arguments)
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.json]
-    new = section(reports)
+    new = sections(reports)
     if options.print:
-        sys.stdout.write(new + "\n")
+        sys.stdout.write("\n".join(new.values()) + "\n")
         return
     if any("--quick" in report["machine_info"]["command"] for report in reports):
-        raise SystemExit("a --quick run has small inputs: not for the README")
-    text = options.readme.read_text(encoding="utf-8")
-    options.readme.write_text(rewritten(text, new), encoding="utf-8")
+        raise SystemExit("a --quick run has small inputs: not for the documentation")
+    for path, section in new.items():
+        path.write_text(rewritten(path.read_text(encoding="utf-8"), section), encoding="utf-8")
 
 
 if __name__ == "__main__":

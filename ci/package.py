@@ -29,12 +29,17 @@ def expected_in_wheel(source, names):
     """The wheel's files by rule: every Python file and stub of the package, what others compile against, a module for
     every .pyx, and the metadata."""
     package = source / "src" / "hitcurve"
-    files = {f"hitcurve/{path.name}" for kind in ("*.py", "*.pyi") for path in package.glob(kind)}
+
+    def inside(path):
+        return f"hitcurve/{path.relative_to(package).as_posix()}"
+
+    files = {inside(path) for kind in ("*.py", "*.pyi") for path in package.rglob(kind)}
     files |= {f"hitcurve/{name}" for name in ("py.typed", "__init__.pxd", "capi.pxd", "hitcurve.h")}
-    for path in package.glob("*.pyx"):
-        built = [name for name in names if re.fullmatch(rf"hitcurve/{path.stem}\.[\w-]+\.(so|pyd)", name)]
+    for path in package.rglob("*.pyx"):
+        module = re.escape(inside(path).removesuffix(".pyx"))
+        built = [name for name in names if re.fullmatch(rf"{module}\.[\w-]+\.(so|pyd)", name)]
         if len(built) != 1:
-            fail(f"{path.name} has the modules {built}")
+            fail(f"{inside(path)} has the modules {built}")
         files.add(built[0])
     info = next(name.split("/")[0] for name in names if ".dist-info/" in name)
     metadata = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE")

@@ -1,4 +1,4 @@
-"""The pages that are made rather than written: the reference, the measures, the presets, the disagreements."""
+"""The pages that are made rather than written: the reference and the disagreements."""
 
 import ast
 import importlib
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import run
+from measured import table
 from sphinx.util import logging
 
 import hitcurve
-from hitcurve import measures
 
 here = Path(__file__).resolve().parent
 out = here / "_made"
@@ -25,15 +25,6 @@ def keep(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
-
-
-def cell(text: Any) -> str:
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(cell, row)) + " |" for row in rows]) + "\n"
 
 
 # --- the reference ----------------------------------------------------------------------------------------------------
@@ -125,27 +116,6 @@ def reference() -> None:
         (folder / stale).unlink()
 
 
-# --- measures and presets -----------------------------------------------------------------------------------------
-
-
-def measures_page() -> None:
-    text = ""
-    for record in measures.MEASURES:
-        text += ", ".join(f"`{form}`" for form in record.forms)
-        if record.synonyms:
-            text += "; in trec_eval " + ", ".join(f"`{synonym}`" for synonym in record.synonyms)
-        text += f"\n: {record.definition}.\n\n  {record.source}.\n\n"
-    keep(out / "measures.md", text)
-
-
-def presets_page() -> None:
-    rows = [
-        [f"`{name}`", ", ".join(f"`{key}={value!r}`" for key, value in preset.items())]
-        for name, preset in hitcurve.PRESETS.items()
-    ]
-    keep(out / "presets.md", table(["preset", "keyword arguments"], rows))
-
-
 # --- why tools disagree -----------------------------------------------------------------------------------------------
 
 
@@ -192,8 +162,6 @@ def disagreements_page() -> None:
 
 def generate(app: Any) -> None:
     reference()
-    measures_page()
-    presets_page()
     disagreements_page()
     for failure in run.docstring_failures():
         log.warning("an example in a docstring: %s", failure)

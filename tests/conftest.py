@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,19 @@ from hitcurve import _workers as cores
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all") or "slow" in config.option.markexpr:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +43,9 @@ def many_cores():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cores, "cores", lambda: 8)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_pyplot(monkeypatch):
+    """Whatever else has loaded it in this process: pictures go to its current axes where it is loaded."""
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)

@@ -8,254 +8,30 @@ down, so a tool that changes its mind fails a test and stops the docs. A record'
 
 from __future__ import annotations
 
-import functools
 import importlib
-import json
 import math
-import os
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
-import warnings
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from records import (
+    AREA,
+    NORMALIZED,
+    RECORDS,
+    SECTIONS,
+    Shown,
+    lines_of,
+    precision_at_hits,
+    pytrec,
+    record,
+    spark,
+    trec_eval,
+)
 
 import hitcurve as hc
 
-PEERS = {  # the package that is installed, and the module that it brings
-    "scikit-learn": "sklearn.metrics",
-    "pytrec_eval-terrier": "pytrec_eval",
-    "ir_measures": "ir_measures",
-    "ranx": "ranx",
-    "rdkit": "rdkit.ML.Scoring.Scoring",
-    "pycocotools": "pycocotools.cocoeval",
-    "torchmetrics": "torchmetrics",
-    "polars-ds": "polars_ds",
-    "scikit-fingerprints": "skfp.metrics",
-    "pyspark": "pyspark.mllib.evaluation",
-}
-
-LAST_RUN = {
-    "scikit-learn": "1.9.1",
-    "pytrec_eval-terrier": "0.5.11",
-    "ir_measures": "0.4.3",
-    "ranx": "0.3.21",
-    "rdkit": "2026.9.1",
-    "pycocotools": "2.0.11",
-    "torchmetrics": "1.9.0",
-    "polars-ds": "0.13.0",
-    "scikit-fingerprints": "2.1.0",
-    "pyspark": "4.3.0",
-}
-
-
-@functools.cache
-def peer_version(name: str) -> str | None:
-    """The version of a peer that is installed, None for one that is not."""
-    if name == "trec_eval":  # a program, which no package brings
-        program = shutil.which("trec_eval")
-        said = program and subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stderr
-        return said.split()[-1] if said and said.split()[-1].startswith("10.") else None
-    if name == "pyspark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        return None
-    try:
-        found = version(name)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            importlib.import_module(PEERS[name])
-    except (PackageNotFoundError, ImportError):
-        if os.environ.get("HITCURVE_ALL_PEERS"):
-            raise
-        return None
-    return found
-
-
-class Line(NamedTuple):
-    """One number of one tool."""
-
-    who: str
-    call: str
-    value: Any
-    ours: bool
-
-
-class Band(NamedTuple):
-    """One of our numbers under the orders that ties allow."""
-
-    call: str
-    worst: float
-    expected: float
-    best: float
-
-
-def outcome(call: Callable[[], Any]) -> Any:
-    """What the call gives, or what it raises, as a short text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            value = call()
-        except Exception as error:
-            return f"raises {type(error).__name__}"
-    return float(value) if isinstance(value, (float, np.floating)) or hasattr(value, "item") else value
-
-
-def agrees(value: Any, wanted: Any, tolerance: float) -> bool:
-    if isinstance(wanted, (list, tuple)):
-        return len(value) == len(wanted) and all(agrees(a, b, tolerance) for a, b in zip(value, wanted, strict=True))
-    if isinstance(wanted, float) and isinstance(value, (int, float)):
-        return bool(np.isclose(value, wanted, rtol=tolerance, atol=tolerance, equal_nan=True))
-    return bool(value == wanted)
-
-
-class Shown:
-    """What one record shows, filled while it runs; a number that is not the one written down is an AssertionError."""
-
-    def __init__(self) -> None:
-        self.data: list[str] = []
-        self.names: dict[str, Any] = {"hc": hc, "np": np, "math": math}
-        self.lines: list[Line] = []
-        self.bands: list[Band] = []
-        self.run_with: dict[str, str] = {}
-
-    def given(self, *statements: str, **names: Any) -> None:
-        """Statements of Python that make the data: run here, and shown."""
-        self.names.update(names)
-        for statement in statements:
-            exec(statement, self.names)
-            self.data.append(statement)
-
-    def peer(self, name: str, call: str, wanted: Any, real: Callable[[Any], Any] | None = None,
-             rule: Callable[[], Any] | None = None, tolerance: float = 1e-6) -> None:
-        """The number of a peer; `real` is called with the peer's module, or the path of its program."""
-        found = peer_version(name) if real is not None else None
-        values = []
-        who = name
-        if found is not None and real is not None:
-            module = importlib.import_module(PEERS[name]) if name in PEERS else shutil.which(name)
-            values.append(outcome(lambda: real(module)))
-            self.run_with[name] = found
-            who = f"{name} {found}"
-        if rule is not None:
-            values.append(outcome(rule))
-            who = who if found else f"{name}, by its published rule"
-        for value in values:
-            assert agrees(value, wanted, tolerance), f"{who}: {call} is {value!r}, not {wanted!r}"
-        if values:
-            self.lines.append(Line(who, call, values[0], False))
-        else:
-            self.lines.append(Line(f"{name} {LAST_RUN[name]}, not run here", call, wanted, False))
-
-    def ours(self, call: str, wanted: Any, tolerance: float = 1e-6) -> None:
-        value = outcome(lambda: eval(call, self.names))
-        assert agrees(value, wanted, tolerance), f"{call} is {value!r}, not {wanted!r}"
-        self.lines.append(Line(f"hitcurve {hc.__version__}", call, value, True))
-
-    def band(self, call: str, worst: float, expected: float, best: float, tolerance: float = 1e-6) -> None:
-        """The call has `ties=...` in it."""
-        values = [eval(call.replace("ties=...", f"ties={t!r}"), self.names) for t in ("worst", "expected", "best")]
-        assert agrees(values, [worst, expected, best], tolerance), f"{call}: {values}"
-        self.bands.append(Band(call, *values))
-
-    def same(self, call: str, value: float) -> None:
-        """A band of one number: ties are not the reason here."""
-        self.band(call, value, value, value)
-
-
-class Record(NamedTuple):
-    name: str
-    section: str
-    title: str
-    why: str
-    run: Callable[[Shown], None]
-
-    def shown(self) -> Shown:
-        shown = Shown()
-        self.run(shown)
-        return shown
-
-
-SECTIONS = ("Ties", "Definitions", "Numbers on a computer", "What is missing or undefined", "Input")
-RECORDS: list[Record] = []
-
-
-def record(section: str, title: str) -> Callable[[Callable[[Shown], None]], Callable[[Shown], None]]:
-    def kept(run: Callable[[Shown], None]) -> Callable[[Shown], None]:
-        assert section in SECTIONS
-        lines = (run.__doc__ or "").strip().splitlines()
-        RECORDS.append(Record(run.__name__, section, title, "\n".join(line.strip() for line in lines), run))
-        return run
-
-    return kept
-
-
-def pytrec(measure: str, qrels: Any, run: Any) -> Callable[[Any], Any]:
-    """One measure of the only query."""
-    return lambda m: next(iter(m.RelevanceEvaluator(qrels, {measure}).evaluate(run).values()))[
-        measure.replace(".", "_")
-    ]
-
-
-def trec_eval(measure: str, qrels: str, run: str) -> Callable[[Any], Any]:
-    """One measure over all queries by the program itself, from the lines of two files."""
-
-    def real(program: str) -> Any:
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder, "qrels"), Path(folder, "run")]
-            for path, text in zip(paths, (qrels, run), strict=True):
-                path.write_text(text, encoding="utf-8")
-            done = subprocess.run([program, "-m", measure, *paths], capture_output=True, text=True, check=False)
-        return float(done.stdout.split()[-1]) if done.returncode == 0 else "stops with an error"
-
-    return real
-
-
-def lines_of(qrels: Any, run: Any) -> tuple[str, str]:
-    """Dictionaries as the text of TREC files."""
-    judged = (f"{query} 0 {doc} {level}\n" for query, docs in qrels.items() for doc, level in docs.items())
-    found = (f"{query} Q0 {doc} 0 {score!r} tag\n" for query, docs in run.items() for doc, score in docs.items())
-    return "".join(judged), "".join(found)
-
-
-def precision_at_hits(flags: Any, num_relevant: int) -> float:
-    """Average precision from its definition, of flags in rank order."""
-    hits = np.flatnonzero(flags)
-    return float(np.sum((np.arange(len(hits)) + 1) / (hits + 1)) / num_relevant)
-
-
-NORMALIZED = [0, 1, 0, 1, 0, 0, 0, 1, 1, 1], [*range(10, 0, -1)]
-AREA = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]
-SPARK = """
-import json, sys
-from pyspark import SparkConf, SparkContext
-from pyspark.mllib.evaluation import BinaryClassificationMetrics, RankingMetrics
-settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-context = SparkContext("local[1]", conf=SparkConf().setAll(settings.items()))
-ranked, scored = json.load(sys.stdin)
-one = RankingMetrics(context.parallelize([tuple(ranked[0])], 1))
-two = RankingMetrics(context.parallelize([tuple(pair) for pair in ranked], 1))
-area = BinaryClassificationMetrics(context.parallelize([tuple(map(float, pair)) for pair in scored], 1))
-found = one.meanAveragePrecisionAt(4), two.meanAveragePrecision, one.meanAveragePrecision, area.areaUnderPR
-print("found", json.dumps(found))
-"""
-
-
-@functools.cache
-def spark() -> dict[str, float]:
-    """What Spark says, in a process of its own: one that the caller runs is left alone."""
-    ids = [*range(len(NORMALIZED[0]))]
-    queries = [(ids, [i for i in ids if NORMALIZED[0][i]]), (ids, [])]  # in rank order; the second without an answer
-    given = json.dumps([queries, [*zip(AREA[1], AREA[0], strict=True)]])
-    done = subprocess.run([sys.executable, "-c", SPARK], input=given, capture_output=True, text=True, check=False)
-    answer = re.search(r"^found (.*)$", done.stdout, re.MULTILINE)
-    if answer is None:
-        raise RuntimeError(done.stderr[-2000:])
-    return dict(zip(("at 4", "two queries", "one query", "area"), json.loads(answer[1]), strict=True))
+__all__ = ["RECORDS", "SECTIONS"]
 
 
 def rows(flags: Any) -> list[list[int]]:
@@ -270,7 +46,7 @@ def above_the_best(show: Shown) -> None:
     """Ten relevant items share one score, below a hundred others. Whatever their order, they hold ranks 101 to 110.
 
     scikit-learn lets a tie enter at once: all ten get the precision after the tenth, 10/110. That is neither the mean
-    over the orders nor a bound of them; on average it is too low, here it is above every order. cornac's MAP and the
+    over the orders nor a bound of them. On average it is too low. Here it is above every order. cornac's MAP and the
     label ranking average precision of scikit-learn are the same rule.
     """
     show.given("y = [0] * 100 + [1] * 10", "s = [2.0] * 100 + [1.0] * 10")
@@ -287,7 +63,7 @@ def above_the_best(show: Shown) -> None:
 
 @record("Ties", "A scorer that says nothing, and BEDROC 1.00")
 def constant_scorer(show: Shown) -> None:
-    """RDKit takes rows that the caller has sorted; it never sees a score, so ties are in the order the sort left.
+    """RDKit takes rows that the caller has sorted. It never sees a score, so ties keep the order of the caller's sort.
 
     The widespread line `sorted(zip(score, label), reverse=True)` compares labels where scores are equal: actives come
     first. Sorting stably by the score alone leaves the order of the input, as scikit-fingerprints 2.1 and
@@ -311,10 +87,10 @@ def constant_scorer(show: Shown) -> None:
 
 @record("Ties", "Fifteen tied documents or sixteen")
 def fifteen_or_sixteen(show: Shown) -> None:
-    """ranx sorts with numba's `argsort`, which inserts up to 15 items and partitions from 16 on: only the first is
-    stable. One relevant document, the first of 15 that are tied, is ranked first; the first of 16 is ranked 15th.
-    Dictionaries go another way, a reversed sort, so the same data as dictionaries have another number again. No rule
-    gives these numbers: they follow from the sort's inner steps.
+    """ranx sorts with numba's `argsort`. It inserts up to 15 items, which is stable, and partitions from 16 on, which
+    is not. A relevant document that is the first of 15 tied ones is ranked first. The first of 16 is ranked 15th.
+    Dictionaries take a reversed sort, so the same data as dictionaries have a third number. No rule gives these
+    numbers: they follow from the sort's inner steps.
     """
     show.given("y15, s15 = [1] + [0] * 14, [1.0] * 15", "y16, s16 = [1] + [0] * 15, [1.0] * 16")
 
@@ -382,9 +158,9 @@ def topk_order(show: Shown) -> None:
 
 @record("Ties", "Docking scores with one decimal")
 def docking_scores(show: Shown) -> None:
-    """A docking program writes energies with one decimal: a hundred thousand compounds then share some eighty scores,
-    and the order that a sort happens to leave inside these groups moves AP by a quarter. In whole numbers it moves AP
-    thirteenfold. Actives first or last in the file is all the difference between the two rows of a stable sort.
+    """A docking program writes energies with one decimal, so a hundred thousand compounds share some eighty scores. The
+    order that a sort happens to leave inside these groups moves AP by a quarter. In whole numbers it moves AP
+    thirteenfold. The two rows of a stable sort differ only in whether actives come first or last in the file.
     """
     show.given(
         "rng = np.random.default_rng(0)",
@@ -456,11 +232,11 @@ def relevant_before_the_sort(show: Shown) -> None:
 
 @record("Ties", "A random scorer with log AUC 0.50")
 def log_auc_of_nothing(show: Shown) -> None:
-    """The ROC curve of a constant score is the diagonal. Drawn over the logarithm of the false-positive rate it is
-    bent, and a trapezoid between its two points, as torchmetrics, TDC and oddt compute, is no area under it: 0.50 in
+    """The ROC curve of a constant score is the diagonal. Over the logarithm of the false-positive rate it is bent.
+    torchmetrics, TDC and oddt compute a trapezoid between its two points, which is not the area under it: 0.50 in
     place of 0.145. The exact integral of a straight ROC segment is Δy/ln 10 + b·Δlog₁₀ x. The programs of DOCK and
-    DUD-E have that integral, but break ties by the order of a stable sort: with the actives before the decoys in the
-    file, noise that ties enough has the best of all values, 85.54 %.
+    DUD-E have that integral, but break ties by the order of a stable sort. If the actives come before the decoys in
+    the file, noise with enough ties has the best of all values, 85.54 %.
     """
     show.given("y, s = [1] * 10 + [0] * 9990, [0.5] * 10_000")
 
@@ -483,9 +259,9 @@ def log_auc_of_nothing(show: Shown) -> None:
 
 @record("Ties", "Ties that count as losses")
 def ties_as_losses(show: Shown) -> None:
-    """In ROC AUC a tied pair counts a half: that is the mean over its orders, and what scikit-learn, RDKit on average
-    and the area under the polygon say. cornac counts pairs with a strictly greater score only: its number is the worst
-    order. precrec's statistic with `ustat_method="sort"` counts them as wins: the best order. Its default is
+    """In ROC AUC a tied pair counts a half. That is the mean over its orders. scikit-learn and the area under the
+    polygon say so, and RDKit does on average. cornac counts pairs with a strictly greater score only: its number is
+    the worst order. precrec's statistic with `ustat_method="sort"` counts them as wins: the best order. Its default is
     the half.
     """
     show.given("y, s = [1, 0, 1, 0], [3.0, 3.0, 2.0, 1.0]")
@@ -500,9 +276,9 @@ def ties_as_losses(show: Shown) -> None:
 
 @record("Ties", "nDCG, with ties averaged and not")
 def ndcg_ties(show: Shown) -> None:
-    """For nDCG there is a peer that takes the mean over all orders of a tie: scikit-learn (McSherry & Najork 2008), and
-    torchmetrics after it. trec_eval and what is built on it rank by document id here too, so that one ranking has two
-    values of nDCG; for average precision scikit-learn has no such mean.
+    """For nDCG scikit-learn takes the mean over all orders of a tie (McSherry & Najork 2008), and torchmetrics follows
+    it. trec_eval and what is built on it rank by document id here too, so one ranking has two values of nDCG. For
+    average precision scikit-learn has no such mean.
     """
     show.given("qrels = {'q': {'a': 1, 'b': 0, 'c': 2}}", "run = {'q': {'a': 1.0, 'b': 1.0, 'c': 1.0}}")
     qrels, run = show.names["qrels"], show.names["run"]
@@ -520,8 +296,8 @@ def ndcg_ties(show: Shown) -> None:
 @record("Ties", "Neighbours at the same distance")
 def same_distance(show: Shown) -> None:
     """The recall of an approximate search for neighbours asks how many of the k nearest it found. Where several are
-    equally far, which of them are "the" nearest is an accident of the exact search. ann-benchmarks therefore counts
-    whoever is no farther than the k-th, plus a little; a comparison of ids does not. Here the labels say what is meant.
+    equally far, the exact search chooses "the" nearest by accident. ann-benchmarks therefore counts every neighbour
+    that is no farther than the k-th, plus a little. A comparison of ids does not. Here you choose by the labels.
     """
     show.given("distance = [1.0, 2.0, 2.0, 3.0]  # of items 0 to 3; the two nearest: 0, and 1 or 2", "found = [0, 2]")
     distance, found = np.array(show.names["distance"]), show.names["found"]
@@ -559,7 +335,7 @@ def normalizers(show: Shown) -> None:
     ir_measures, ranx, TF-Ranking), by min(R, k) (Spark, recommenders, RecBole, Kaggle, Vespa; LensKit by the lesser of
     R and the length of the list) or by the relevant items found (torchmetrics, much image-hashing code). Elliot's MAP
     is the mean of P@1 to P@k, whatever is relevant. MAP@R of pytorch-metric-learning is AP@R divided by R. Few of them
-    say which.
+    say what they divide by.
     """
     show.given("y, s = [0, 1, 0, 1, 0, 0, 0, 1, 1, 1], list(range(10, 0, -1))")
     assert (show.names["y"], show.names["s"]) == NORMALIZED
@@ -618,8 +394,8 @@ def eleven_points(show: Shown) -> None:
 @record("Definitions", "The area under the precision-recall curve")
 def pr_area(show: Shown) -> None:
     """Average precision is a sum of steps. Straight lines between the points give another number, too high where
-    precision falls: scikit-learn's `auc(recall, precision)` starts them at precision 1, Spark at the first precision.
-    The hits of a tie group spread evenly over it give the area of Davis & Goadrich, which PRROC and precrec compute.
+    precision falls. scikit-learn's `auc(recall, precision)` starts the lines at precision 1, Spark at the first
+    precision. PRROC and precrec spread the hits of a tie group evenly over it: that is the area of Davis & Goadrich.
     All are called area under the PR curve.
     """
     show.given("y, s = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]")
@@ -695,9 +471,9 @@ def seven_percent(show: Shown) -> None:
 
 @record("Definitions", "A share that ends inside a tie, or between two items")
 def fractional_share(show: Shown) -> None:
-    """enrichvs lets a share of 15 % of ten items be one and a half items, and takes the hits of a tie group in
-    proportion: the expected hits here, at a fractional place. But where the share ends in the last group, it says 1,
-    whatever was found before. Here a share is the whole number of items that reaches it.
+    """For enrichvs 15 % of ten items are one and a half items. It takes the hits of a tie group in proportion: these
+    are the expected hits at a fractional place. But where the share ends in the last group, it says 1, whatever was
+    found before. Here a share stands for a whole number of items, rounded up.
     """
     show.given("hits = [1, 0, 0, 1] + [0] * 6", "y, s = [1, 1] + [0] * 8, [2.0] * 2 + [1.0] * 8")
 
@@ -778,9 +554,9 @@ def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list
 @record("Numbers on a computer", "Recall levels 0.3, 0.6 and 0.7 of PASCAL VOC 2007")
 def voc_levels(show: Shown) -> None:
     """The Python code that most copied for the 11-point AP of VOC 2007 makes its levels by `np.arange(0, 1.1, 0.1)`.
-    There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it; 6 and 7 likewise. Of rankings at
-    random with 10 objects half get another number; the first one below is lower by 0.08. In whole numbers,
-    10 · h ≥ i · R, no level is missed.
+    There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it. Levels 6 and 7 are too high as
+    well. Half of the random rankings with 10 objects get another number. The first one below is lower by 0.08. In
+    whole numbers, 10 · h ≥ i · R, no level is missed.
     """
     show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7", *at_random(10))
     hits = np.array(show.names["hits"])
@@ -802,8 +578,8 @@ def voc_levels(show: Shown) -> None:
 @record("Numbers on a computer", "Recall levels 0.35, 0.7 and 0.95 of COCO")
 def coco_levels(show: Shown) -> None:
     """pycocotools compares the recall h/R with `np.linspace(0, 1, 101)` in floats. With 20 objects the levels 0.35,
-    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. Of rankings at
-    random with 20 objects more than half get another number; the first one below is lower by 0.01.
+    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. More
+    than half of the random rankings with 20 objects get another number. The first one below is lower by 0.01.
     """
     show.given("hits = [1] * 7 + [0] * 1000 + [1] * 13", *at_random(20))
     hits = show.names["hits"]
@@ -825,9 +601,9 @@ def coco_levels(show: Shown) -> None:
 
 @record("Numbers on a computer", "BEDROC at both ends of α")
 def bedroc_ends(show: Shown) -> None:
-    """RDKit divides a difference of two exponentials by another. At α = 710 the exponential overflows; at α near 0
-    nothing is left of the differences, and the value leaves [0, 1]. BEDROC tends to ROC AUC there, and is well
-    conditioned for every α when it is written as sums of e^(-αx/N) - 1.
+    """RDKit divides a difference of two exponentials by another. At α = 710 the exponential overflows. At α near 0 the
+    differences lose all digits, and the value leaves [0, 1]. BEDROC tends to ROC AUC there. Sums of e^(-αx/N) - 1
+    compute it well for every α.
     """
     show.given("hits = [1, 0, 0, 1] + [0] * 6")
     hits = rows(show.names["hits"])
@@ -868,9 +644,9 @@ def sigmoid(show: Shown) -> None:
 @record("Numbers on a computer", "Two hundred thresholds")
 def two_hundred_thresholds(show: Shown) -> None:
     """Keras' AUC, and torchmetrics with `thresholds=`, keep counts at thresholds that are evenly spaced from 0 to 1,
-    for constant memory. Scores between two neighbours are tied: a model whose scores are all small is not ranked at
-    all, and nothing says so. Spark's `numBins` merges neighbouring scores likewise. Here a bin is a tie group, and the
-    worst and the best value hold the exact one between them.
+    for constant memory. Scores between two neighbours are tied. If all scores of a model are small, they are all tied,
+    and no warning says so. Spark's `numBins` merges neighbouring scores in the same way. Here a bin is a tie group,
+    and the exact value lies between the worst and the best.
     """
     show.given("y, s = [1, 1, 0, 0, 0, 0], [0.0046, 0.0044, 0.0038, 0.0034, 0.0030, 0.0026]",
                "binned = hc.HitCounter(edges=np.linspace(0, 1, 200))", "binned.update(y, s)")
@@ -906,8 +682,8 @@ def single_precision_counts(show: Shown) -> None:
 
 @record("What is missing or undefined", "A query that was not answered")
 def unanswered(show: Shown) -> None:
-    """Two queries have judgments, the run answers one of them, with AP 0.5. The mean over the queries that are there
-    is 0.5, over all of them 0.25. trec_eval 9 and pytrec_eval skip the missing one (trec_eval unless `-c` is given),
+    """Two queries have judgments. The run answers one of them, with AP 0.5. The mean over the answered queries is 0.5,
+    the mean over all is 0.25. trec_eval 9 and pytrec_eval skip the missing one (trec_eval unless `-c` is given),
     trec_eval 10 stops with an error, ir_measures counts 0, ranx refuses unless it is told to count 0.
     """
     show.given("answered = hc.HitCurve([0, 1], [2.0, 1.0])", "missing = hc.HitCurve([], [], num_relevant=1)")
@@ -937,7 +713,7 @@ def no_relevant(show: Shown) -> None:
     """Nothing can be found, so AP is 0/0. scikit-learn says 0 with a warning for AP, but NaN for ROC AUC and 1 for
     label ranking; its macro average then takes the 0 in. trec_eval, pytrec_eval, ranx, Spark and torchmetrics say 0
     (torchmetrics unless it is told otherwise), and RDKit says 0 for BEDROC. pycocotools writes -1 and leaves the class
-    out of its mean. Here it is NaN, and the caller says what a mean does with it.
+    out of its mean. Here it is NaN, and `empty=` says what a mean does with it.
     """
     show.given("y, s = [0, 0, 0], [3.0, 2.0, 1.0]", "Y, S = np.array([[1, 0, 0], [0, 0, 0]]), np.array([s, s])")
     y, s = show.names["y"], show.names["s"]
@@ -1004,8 +780,8 @@ def not_a_number(show: Shown) -> None:
     """NaN is neither above nor below any score, so a sort puts it anywhere. scikit-learn refuses it. pytrec_eval and
     ranx sort it without a word: pytrec_eval puts it between the others here, above a document that has a score, ranx
     last or first, by the kind of its input. polars-ds' plugin panics. precrec 0.14 puts the least positive number in
-    its place: that is the worst score only where scores are positive. Here it is an error, or the worst score, or left
-    out, as the caller says.
+    its place, which is the worst score only where scores are positive. Here `nan_policy=` makes it an error or the
+    worst score, or leaves it out.
     """
     show.given("y, s = [0, 1, 0], [1.0, math.nan, 2.0]", "below = [-1.0, math.nan, -2.0]")
     y, s = show.names["y"], show.names["s"]
@@ -1058,7 +834,7 @@ def unjudged_query(show: Shown) -> None:
 
 @record("What is missing or undefined", "An infinite score")
 def infinite_score(show: Shown) -> None:
-    """Minus infinity is what a filter leaves. It compares with every number, so it is a score like others; scikit-learn
+    """Filters set scores to minus infinity. It compares with every number, so it is a score like others. scikit-learn
     refuses it.
     """
     show.given("y, s = [1, 0, 1], [2.0, 1.0, -math.inf]")
@@ -1128,8 +904,8 @@ def labels_one_and_two(show: Shown) -> None:
 
 @record("Input", "Weights below zero")
 def negative_weights(show: Shown) -> None:
-    """A negative weight makes a count that falls, and with it a precision that means nothing. scikit-learn computes on:
-    0.5, for a ranking whose precision is never below 2/3 with weights of 1.
+    """With a negative weight a count falls, and the precision means nothing. scikit-learn still computes 0.5, for a
+    ranking whose precision is never below 2/3 with weights of 1.
     """
     show.given("y, s, w = [1, 0, 1], [3.0, 2.0, 1.0], [1.0, -2.0, 1.0]")
     y, s, w = (show.names[name] for name in "ysw")
@@ -1141,8 +917,8 @@ def negative_weights(show: Shown) -> None:
 
 @record("Input", "Numbers of numpy")
 def numbers_of_numpy(show: Shown) -> None:
-    """pytrec_eval takes dictionaries of Python's own numbers. A float32 score or an int64 relevance, as they come out
-    of an array, is a TypeError; so are a relevance of 1.0 and a query that is a number.
+    """pytrec_eval takes dictionaries of Python's own numbers. A float32 score or an int64 relevance from an array is a
+    TypeError. So are a relevance of 1.0 and a query that is a number.
     """
     show.given("y, s = np.array([1]), np.array([1.0], dtype='float32')")
     for what, qrels, run in (
@@ -1160,7 +936,7 @@ def numbers_of_numpy(show: Shown) -> None:
 @record("Input", "A relevance of 0.9, and a score that says foo")
 def numbers_in_text(show: Shown) -> None:
     """trec_eval reads relevance and score by C functions that take the number at the beginning of the text, and 0 where
-    there is none. A document of relevance 0.9 is then not relevant, a score of foo is 0; nothing is said.
+    there is none. So a document of relevance 0.9 is not relevant, and a score of foo is 0. No message says so.
     """
     show.given("judged = {'q': {'a': 0.9, 'b': 1}}", "run = {'q': {'a': 2.0, 'b': 1.0}}")
     judged, scores = "q 0 a 0.9\nq 0 b 1\n", "q Q0 a 1 2.0 tag\nq Q0 b 2 1.0 tag\n"
@@ -1198,7 +974,7 @@ def cut_at_half(show: Shown) -> None:
 @record("Input", "Lower is better")
 def lower_is_better(show: Shown) -> None:
     """Energies and distances rank upwards. No Python tool here but oddt, for its ROC AUC, has an argument for that; the
-    caller negates, and forgets, or meets the rule of torchmetrics that a score below 0 was not retrieved.
+    caller must negate the scores. One forgets it easily, and torchmetrics then takes scores below 0 as not retrieved.
     """
     show.given("y, energy = [1, 0, 0], [-9.0, -7.0, -5.0]")
     y, s = show.names["y"], show.names["energy"]

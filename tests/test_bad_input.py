@@ -6,6 +6,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from register import MEASURES, first_arguments
 
 import hitcurve as hc
 
@@ -230,23 +231,16 @@ bad("weight at a cutoff", ValueError, "weight")(lambda: ap(sample_weight=W, ties
 bad("weight with 11 points", ValueError, "weight", "11-point|interpolation")(
     lambda: ap(sample_weight=W, ties="threshold", interpolation="11-point")
 )
-for name, call in {
-    "precision": lambda c: c.precision(2, ties="threshold"),
-    "recall": lambda c: c.recall(fraction=0.5, ties="threshold"),
-    "f_score": lambda c: c.f_score(2, ties="threshold"),
-    "hits_at": lambda c: c.hits_at(2, ties="threshold"),
-    "enrichment_factor": lambda c: c.enrichment_factor(k=2, ties="threshold"),
-    "rie": lambda c: c.rie(),
-    "bedroc": lambda c: c.bedroc(),
-    "log_auc": lambda c: c.log_auc(ties="threshold"),
-    "reciprocal_rank": lambda c: c.reciprocal_rank(),
-    "chance": lambda c: c.chance(),
-    "minimum": lambda c: c.minimum(),
-    "tie_report": lambda c: c.tie_report(),
-    "roc_auc": lambda c: c.roc_auc(),
-    "auac": lambda c: c.auac(),
-}.items():
-    bad(f"weighted {name}", ValueError, "weight")(lambda call=call: call(curve(sample_weight=W)))
+for row in MEASURES:
+    for ties in row.readings or [None]:
+        if not (row.weighted and ties == "threshold"):
+            read = {"ties": ties} if ties else {}
+            bad(f"weighted {row.method} by {ties}", ValueError, "weight")(
+                lambda row=row, read=read: getattr(curve(sample_weight=W), row.method)(
+                    *first_arguments(row, 2, 0.5), **read
+                )
+            )
+bad("weighted tie_report", ValueError, "weight")(lambda: curve(sample_weight=W).tie_report())
 
 # --- cutoffs ------------------------------------------------------------------------------------------------
 
@@ -273,12 +267,16 @@ for t, error, says in [
     (nan, ValueError, "nan"),
     ("1%", TypeError, "1%|str"),
     ([0.1, 2.0], ValueError, r"fraction\[1\].*\b2"),
+    ("0.25", TypeError, "fraction must be a number.*'0.25'"),
+    (np.array(["0.25", "0.5"]), TypeError, r"fraction\[0\] must be a number.*0\.25"),
 ]:
     bad(f"fraction {t}", error, "fraction", says)(lambda t=t: curve().recall(fraction=t))
     bad(f"fraction {t} of the enrichment factor", error, "fraction", says)(lambda t=t: curve().enrichment_factor(t))
-for name in ("precision", "recall", "hits_at", "success", "f_score"):
-    bad(f"{name} of both", ValueError, r"\bk\b", "fraction")(lambda name=name: getattr(curve(), name)(2, fraction=0.5))
-bad("enrichment of both", ValueError, r"\bk\b", "fraction")(lambda: curve().enrichment_factor(0.5, k=2))
+for row in MEASURES:
+    if {"k", "fraction"} == {*row.cutoffs}:
+        bad(f"{row.method} of both", ValueError, r"\bk\b", "fraction")(
+            lambda name=row.method: getattr(curve(), name)(k=2, fraction=0.5)
+        )
 for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
     bad(f"{interpolation} at a cutoff", ValueError, r"\bk\b", "interpolation")(
         lambda i=interpolation: ap(k=2, interpolation=i)
@@ -306,29 +304,22 @@ for beta in (-1.0, nan, inf):
     )
 bad("threshold nan", ValueError, "threshold", "nan")(lambda: hc.at_threshold(Y, S, nan))
 bad("threshold text", TypeError, "threshold", "str|'high'")(lambda: hc.at_threshold(Y, S, "high"))
-for name in ("rie", "bedroc", "reciprocal_rank"):
-    bad(f"{name} by threshold", ValueError, "ties", "threshold")(
-        lambda name=name: getattr(curve(), name)(ties="threshold")
-    )
-bad("success by threshold", ValueError, "ties", "threshold")(lambda: curve().success(2, ties="threshold"))
+for row in MEASURES:
+    if row.readings and "threshold" not in row.readings:
+        bad(f"{row.method} by threshold", ValueError, "ties", "threshold")(
+            lambda row=row: getattr(curve(), row.method)(*first_arguments(row, 2, 0.5), ties="threshold")
+        )
 
 # --- relevant items that were never retrieved ---------------------------------------------------------------
 
-for name, arguments in {
-    "roc_auc": (),
-    "auac": (),
-    "roc_curve": (),
-    "roc_enrichment": (0.1,),
-    "rie": (),
-    "bedroc": (),
-    "log_auc": (),
-    "enrichment_factor": (0.1,),
-    "max_enrichment_factor": (0.1,),
-}.items():
-    ties = {"ties": "threshold"} if name == "roc_curve" else {}
-    bad(f"{name} of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(
-        lambda name=name, a=arguments, t=ties: getattr(curve(num_relevant=7), name)(*a, **t)
-    )
+for row in MEASURES:
+    if row.complete:
+        bad(f"{row.method} of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(
+            lambda row=row: getattr(curve(num_relevant=7), row.method)(*first_arguments(row, 2, 0.1))
+        )
+bad("roc_curve of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(
+    lambda: curve(num_relevant=7).roc_curve(ties="threshold")
+)
 
 # --- many queries -------------------------------------------------------------------------------------------
 

@@ -5,16 +5,22 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import optional
 import pytest
 
 import hitcurve as hc
+from hitcurve import measures
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
+import measured  # noqa: E402
 import run  # noqa: E402
 
 PAGES = run.pages()
+FENCES = re.compile(r"^( *)```.*?^\1```$", re.DOTALL | re.MULTILINE)
+TEXT = {page.name: FENCES.sub("", page.read_text(encoding="utf-8")) for page in PAGES}
+TIES = ("expected", "best", "worst", "threshold")
 
 
 FOLDER = pytest.mark.thread_unsafe(reason="examples have the process's working folder and standard output")
@@ -45,6 +51,152 @@ def test_every_page_is_linked():
     blocks = re.findall(r"```\{toctree\}.*?```", text, re.DOTALL)
     listed = {name for block in blocks for name in re.findall(r"^([\w-]+)$", block, re.MULTILINE)}
     assert {page.stem for page in PAGES} == listed | {"index"}
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def table(page, first_cell):
+    """The rows of the table whose header begins so, as cells."""
+    head = re.search(rf"^\| {re.escape(first_cell)} \|.*\n\|[-:|]+\|\n((?:\|.*\n)+)", TEXT[page], re.MULTILINE)
+    return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in head[1].splitlines()]
+
+
+def code(text):
+    return re.findall(r"`([^`]+)`", text)
+
+
+@pytest.mark.parametrize("page", measured.MADE)
+def test_tables_are_those_of_the_records(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert measured.rewritten(page, text) == text, "python docs/measured.py writes it"
+
+
+def test_readings_of_ties():
+    below = np.repeat([0, 1], [100, 10]), np.concatenate([np.arange(101, 1, -1), np.ones(10)])
+    equal = np.repeat([0, 1], [990, 10]), np.zeros(1000)
+    rows = table("ties.md", "`ties=`")
+    assert [code(row[0])[0].strip('"') for row in rows] == list(TIES)
+    for ties, row in zip(TIES, rows, strict=True):
+        for ranking, shown in zip((below, equal), row[2:], strict=True):
+            assert f"{hc.average_precision(*ranking, ties=ties):.4f}" == shown
+    assert "0.0514" in rows[0]
+    assert "0.0909" in rows[3]
+
+
+RNG = np.random.default_rng(5)
+Y = (RNG.random((3, 400)) < 0.2).astype(np.int8)
+S = np.minimum(RNG.integers(0, 4, (3, 400)) + Y, 3)  # four scores: every cutoff falls inside a tie
+NAMES = {
+    "hc": hc,
+    "np": np,
+    "Y": Y,
+    "S": S,
+    "y": Y[0],
+    "s": S[0],
+    "y_true": Y[0],
+    "y_score": S[0],
+    "t": 2,
+    "qid": np.arange(400) % 3,
+    "docno": np.array([f"d{i}" for i in range(400)]),
+    "R": int(Y[0].sum()) + 2,
+    "hits": Y[0],
+    "n_gt": int(Y[0].sum()) + 2,
+    "preset": hc.PRESETS["scikit-learn"],
+}
+CURVE, CURVES = hc.HitCurve(Y[0], S[0]), hc.HitCurves(Y, S)
+
+
+def on_curve(call, **options):
+    """The value of a method, or an attribute, that is written without its object."""
+    method = call.partition("(")[0].strip(".")
+    curve = CURVE if hasattr(CURVE, method) else CURVES
+    if "(" not in call:
+        return getattr(curve, method)
+    written = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    joint = "" if call.endswith("()") or not written else ", "
+    return eval(f"curve.{call.strip('.').removesuffix(')')}{joint}{written})", {"curve": curve})
+
+
+def named_rows():
+    """The names, the call and the readings of ties of each row; a measure's first row has the readings."""
+    readings = ""
+    for row in table("measures.md", "name"):
+        readings = row[3] or readings
+        yield pytest.param(code(row[0]), code(row[1])[0], readings, id=code(row[0])[0])
+    for row in table("definitions.md", "`interpolation=`"):
+        call = f"average_precision(interpolation={code(row[0])[0]})"
+        linear = "threshold equals expected" in row[2]
+        yield pytest.param(code(row[1]), call, measured.LINEAR if linear else measured.ALL, id=code(row[1])[0])
+
+
+@pytest.mark.parametrize(("names", "call", "readings"), list(named_rows()))
+def test_measures(names, call, readings):
+    """The method and the names give the same number, and ties are read as the table says."""
+    value = on_curve(call)
+    for name in names:
+        assert measures.parse(name)(CURVE) == value > 0
+    if readings == "none" or "ties=" in call:
+        return
+    if "threshold" not in readings and readings != measured.ALL:
+        with pytest.raises(ValueError, match="threshold"):
+            on_curve(call, ties="threshold")
+    elif readings == measured.LINEAR:
+        assert on_curve(call, ties="threshold") == value
+        cuts = re.search(r"k=(500|1000)", call) is None  # else it is the whole ranking
+        assert (value != on_curve(call, ties="best")) == cuts
+    else:
+        assert len({on_curve(call, ties=ties) for ties in TIES}) >= 3  # with points, worst may equal threshold
+
+
+@pytest.mark.parametrize("row", table("measures.md", "method"), ids=lambda row: code(row[0])[0])
+def test_methods_without_a_name(row):
+    assert on_curve(code(row[0])[0]) is not None
+
+
+def test_every_measure_is_there():
+    shown = " ".join(code(" ".join(TEXT.values())))
+    for name in (name for cls in (hc.HitCurve, hc.HitCurves) for name in vars(cls.__base__) | vars(cls)):
+        if not name.startswith("_") and callable(getattr(hc.HitCurves, name, None)):
+            assert re.search(rf"\b{name}\(", shown), name
+    names = code(" ".join(row[0] for first in ("name", "names") for row in table("measures.md", first)))
+    for record in measures.MEASURES:
+        assert any(measures.parse(form).record is record for form in names if not form.endswith("_X")), record.name
+
+
+CALLS = sorted({call for page in TEXT.values() for call in code(page) if re.fullmatch(r"hc\..*\)", call)})
+
+
+def test_calls_are_found():
+    assert len(CALLS) > 12
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_call(call):
+    """Every call in the text can be made."""
+    if absent := optional.missing(call):
+        pytest.skip(f"needs {absent}")
+    value = eval(call, dict(NAMES))
+    assert np.all(np.isfinite(value)) if isinstance(value, (float, np.ndarray)) else value is not None
+
+
+def test_calls_on_the_same_curve():
+    """Those written as .rie(20.0), after a call that makes the curve."""
+    calls = [call for page in TEXT.values() for call in code(page) if re.fullmatch(r"\.\w+\(.*\)", call)]
+    assert calls
+    for call in calls:
+        assert np.isfinite(on_curve(call))
+
+
+def test_arguments_are_those_of_the_curve():
+    for row in table("input.md", "argument"):
+        name, _, value = code(row[0])[0].partition("=")
+        options = {"num_relevant": 200, "relevance_level": 1, "nan_policy": "omit", "tiebreak": "order", "workers": 2}
+        options["sample_weight"] = np.ones(400)
+        hc.HitCurve(Y[0], S[0], **{name: eval(value) if value else options[name]})
+
+
+# --- docstrings ---------------------------------------------------------------------------------------------
 
 
 def functions():

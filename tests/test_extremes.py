@@ -15,6 +15,8 @@ import mpmath
 import numpy as np
 import pytest
 import reference as ref
+import register
+from register import MEASURES
 
 import hitcurve as hc
 
@@ -562,24 +564,16 @@ def test_roc_enrichment_next_to_a_group(others, fpr):
             close(curve.roc_enrichment(fpr, ties="best"), best, WITHIN["ROC enrichment"])
 
 
-PERFECT = [
-    lambda c, t: c.average_precision(ties=t),
-    lambda c, t: c.average_precision(max(1, c.num_relevant // 2), ties=t),
-    lambda c, t: c.average_precision(c.num_items, ties=t, normalize="hits"),
-    *(lambda c, t, i=i: c.average_precision(ties=t, interpolation=i) for i in ref.INTERPOLATIONS),
-    lambda c, t: c.normalized_average_precision(ties=t),
-    lambda c, t: c.roc_auc(ties=t),
-    lambda c, t: c.log_auc(ties=t),
-    lambda c, t: c.log_auc(0.3, ties=t),
-    lambda c, t: c.r_precision(ties=t),
-    lambda c, t: c.recall(c.num_relevant, ties=t),
-    lambda c, t: c.normalized_enrichment_factor(k=c.num_relevant, ties=t),
-    *(lambda c, t, b=b: c.f_score(c.num_relevant, beta=b, ties=t) for b in (0.3, 0.5, 0.7, 1.0, 2.0)),
-    *(lambda c, t, a=a: c.bedroc(a, ties=t) for a in (1e-9, 0.5, 20.0, 321.9)),
-    lambda c, t: c.reciprocal_rank(ties=t),
-    lambda c, t: c.success(1, ties=t),
-]
-UNTHRESHOLDED = 6  # the last so many, BEDROC and what goes by the first item, do not read ties="threshold"
+def perfect_calls(ties, hits, n):
+    """Those that give 1 where the hits come first."""
+    for row in MEASURES:
+        if ties in row.readings:
+            for args, options in register.perfect_calls(row, hits):
+                yield row.method, args, options
+    yield "average_precision", (max(1, hits // 2),), {}
+    yield "average_precision", (n,), {"normalize": "hits"}
+    if ties != "threshold":
+        yield "success", (1,), {}
 
 
 def perfect(rng, size):
@@ -600,8 +594,8 @@ def test_a_perfect_ranking_has_exactly_1(ties):
     for hits, n in shapes:
         for rows in (perfect(rng, hits), [(0, hits, hits)]):
             curve = hc.HitCurve.from_table(None, *(list(column) for column in zip(*rows, strict=True)), num_items=n)
-            for i, read in enumerate(PERFECT[: -UNTHRESHOLDED if ties == "threshold" else None]):
-                assert read(curve, ties) == 1.0, (i, rows, n)
+            for name, args, options in perfect_calls(ties, hits, n):
+                assert getattr(curve, name)(*args, **options, ties=ties) == 1.0, (name, args, options, rows, n)
 
 
 def test_expected_reciprocal_rank_of_many():

@@ -5,6 +5,7 @@ Two are built: the example of the docs, as its author's pip would, and a probe t
 
 import ctypes
 import importlib
+import inspect
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from register import MEASURES, calls
 
 import hitcurve as hc
 from hitcurve import capi
@@ -30,6 +32,7 @@ TIES = {"expected": 0, "best": 1, "worst": 2, "threshold": 3}
 NORMALIZE = {"min": 0, "relevant": 1, "hits": 2}
 INTERPOLATION = {None: 0, "11-point": 1, "101-point": 2, "all-point": 3, "trapezoid": 4, "continuous": 5}
 NAN_POLICY = {"raise": 0, "worst": 1, "omit": 2}
+NAMED = {"normalize": NORMALIZE, "interpolation": INTERPOLATION}
 EMPTY = {"skip": 0, "zero": 1, "one": 2, "raise": 3}
 BAD_ARGUMENT, BAD_LABEL, BAD_SCORE, NO_ROOM, BAD_NUM_RELEVANT, BAD_OFFSETS, BAD_TABLE, EMPTY_QUERY, NOT_RETRIEVED = (
     1, 2, 3, 5, 6, 7, 8, 9, 10,
@@ -348,36 +351,28 @@ def test_mean_is_rounded_once(probe):
         assert got[:2] == (0, hc.mean_average_precision(label, score, offsets=offsets, num_relevant=relevant))
 
 
-# measure: (its number, a call of it, the options that say the same)
-READINGS = {
-    "average_precision": (0, lambda c: c.average_precision(), {}),
-    "average_precision(7)": (0, lambda c: c.average_precision(7, normalize="hits"), {"k": 7, "normalize": 2}),
-    "11-point": (0, lambda c: c.average_precision(interpolation="11-point"), {"interpolation": 1}),
-    "precision": (1, lambda c: c.precision(7, ties="worst"), {"k": 7, "ties": 2}),
-    "recall": (2, lambda c: c.recall(7), {"k": 7}),
-    "recall()": (2, lambda c: c.recall(), {}),
-    "precision()": (1, lambda c: c.precision(), {}),
-    "success()": (5, lambda c: c.success(), {}),
-    "f_score": (3, lambda c: c.f_score(7, beta=0.5), {"k": 7, "parameter": 0.5}),
-    "hits_at": (4, lambda c: c.hits_at(2**61), {"k": 2**61}),
-    "success": (5, lambda c: c.success(3), {"k": 3}),
-    "r_precision": (6, lambda c: c.r_precision(ties="threshold"), {"ties": 3}),
-    "reciprocal_rank": (7, lambda c: c.reciprocal_rank(), {}),
-    "reciprocal_rank(2)": (7, lambda c: c.reciprocal_rank(2), {"k": 2}),
-    "roc_auc": (8, lambda c: c.roc_auc(), {}),
-    "enrichment_factor": (10, lambda c: c.enrichment_factor(k=30), {"k": 30}),
-    "max_enrichment_factor": (11, lambda c: c.max_enrichment_factor(k=30), {"k": 30}),
-    "normalized_enrichment_factor": (12, lambda c: c.normalized_enrichment_factor(k=30), {"k": 30}),
-    "rie": (13, lambda c: c.rie(20.0, ties="best"), {"parameter": 20.0, "ties": 1}),
-    "bedroc": (14, lambda c: c.bedroc(160.9), {"parameter": 160.9}),
-    "log_auc": (15, lambda c: c.log_auc(0.01), {"parameter": 0.01}),
-    "adjusted log_auc": (16, lambda c: c.log_auc(0.01, adjusted=True), {"parameter": 0.01}),
-    "chance": (17, lambda c: c.chance(), {}),
-    "minimum": (18, lambda c: c.minimum(), {}),
-    "normalized_average_precision": (19, lambda c: c.normalized_average_precision(), {}),
-    "auac": (20, lambda c: c.auac(), {}),
-}
-ALL_RANKS = {*range(8, 17), 20} - {12}
+COUNTED = [row for row in MEASURES if row.number is not None]
+
+
+def readings(row):
+    """The number of each call of the row in the C interface, the call, and the options that say the same."""
+    method = getattr(hc.HitCurve, row.method)
+    parameters = inspect.signature(method).parameters
+    every = [call for k in (2, 7, 30, 2**61) for call in calls(row, k=k)]
+    every += [((value,), {}) for value in row.parameter[1]]
+    for args, keywords in every:
+        given = inspect.signature(method).bind(None, *args, **keywords).arguments
+        if given.get("interpolation") not in INTERPOLATION:
+            continue  # levels in floats: not in the C interface
+        number = row.number + bool(given.get("adjusted"))
+        options = {"k": given["k"]} if given.get("k") is not None else {}
+        options |= {name: table[given[name]] for name, table in NAMED.items() if name in given}
+        for name in ("alpha", "beta", "min_fpr"):
+            if name in parameters:
+                options["parameter"] = given.get(name, parameters[name].default)
+        for ties in row.readings or [None]:
+            read = {"ties": ties} if ties else {}
+            yield number, args, {**keywords, **read}, options | ({"ties": TIES[ties]} if ties else {})
 
 
 def rows_of(probe, curve):
@@ -385,10 +380,9 @@ def rows_of(probe, curve):
     return probe.Rows(*columns, curve.num_items, curve.num_hits, curve.num_relevant)
 
 
-@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("row", COUNTED, ids=[row.method for row in COUNTED])
 @pytest.mark.parametrize("n", [0, 5, 2000])
-def test_read(probe, name, n):
-    measure, call, options = READINGS[name]
+def test_read(probe, row, n):
     rng = np.random.default_rng(n)
     label = (rng.random(n) < 0.2).astype(np.uint8)
     score = rng.integers(0, max(n // 4, 2), n)
@@ -396,11 +390,13 @@ def test_read(probe, name, n):
         curve = hc.HitCurve(label, score, num_relevant=int(label.sum()) + missed)
         rows = rows_of(probe, curve)
         assert rows.check() == (0, -1)
-        status, value = rows.read(measure, **options)
-        if missed and measure in ALL_RANKS:
-            assert status == NOT_RETRIEVED
-        else:
-            assert (status, bits(value)) == (0, bits(call(curve)))
+        for number, args, keywords, options in readings(row):
+            status, value = rows.read(number, **options)
+            if missed and row.complete:
+                assert status == NOT_RETRIEVED
+            else:
+                expected = getattr(curve, row.method)(*args, **keywords)
+                assert (status, bits(value)) == (0, bits(expected)), (args, keywords)
 
 
 def test_roc_enrichment(probe):

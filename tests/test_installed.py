@@ -3,6 +3,7 @@
 import base64
 import json
 import pickle
+import pickletools
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -79,6 +80,12 @@ def test_pickles_of_earlier_versions(path, name):
 @pytest.mark.parametrize("name", OBJECTS)
 def test_pickles_of_this_version(name, protocol):
     assert_same(pickle.loads(pickle.dumps(OBJECTS[name], protocol)), OBJECTS[name])
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_pickles_name_nothing_that_may_move(name):
+    texts = [text for _, text, _ in pickletools.genops(pickle.dumps(OBJECTS[name], 4)) if isinstance(text, str)]
+    assert {text for text in texts if text.startswith("hitcurve")} <= {"hitcurve", "hitcurve._pickle"}
 
 
 def assert_same(found, expected):

@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import register
 
 import hitcurve as hc
 
@@ -103,24 +104,23 @@ def test_subinterpreters_are_refused():
 
 def test_undefined_values_do_not_warn():
     """0 / 0 is nan, without a warning, also where numpy's floating point errors are turned into exceptions."""
+    reads = [
+        (row.method, args, options | ({"ties": ties} if ties else {}))
+        for row in register.MEASURES
+        for args, options in register.calls(row, k=1, fraction=0.5, fpr=0.5)
+        for ties in row.readings or [None]
+    ]
     run(
-        """
+        f"""
         import numpy, hitcurve
         numpy.seterr(all="raise")
         for y, s in ([], []), ([0, 0], [1, 1]), ([1, 1], [1, 2]), ([0, 1], [float("inf"), float("-inf")]):
-            c = hitcurve.HitCurve(y, s)
-            for ties in ("expected", "best", "worst"):
-                c.average_precision(ties=ties), c.average_precision(1, ties=ties, normalize="hits")
-                c.roc_auc(ties=ties), c.auac(ties=ties), c.rie(ties=ties), c.bedroc(ties=ties), c.log_auc(ties=ties)
-                c.precision(1, ties=ties), c.recall(1, ties=ties), c.f_score(1, ties=ties), c.success(1, ties=ties)
-                c.reciprocal_rank(ties=ties), c.r_precision(ties=ties), c.enrichment_factor(0.5, ties=ties)
-            for interpolation in ("11-point", "101-point", "all-point", "trapezoid", "continuous"):
-                c.average_precision(interpolation=interpolation)
-            c.chance(), c.minimum(), c.normalized_average_precision(), c.tie_report(), repr(c)
+            c, many = hitcurve.HitCurve(y, s), hitcurve.HitCurves(y, s, offsets=[0, 0, len(y)])
+            for name, args, options in {reads}:
+                getattr(c, name)(*args, **options), getattr(many, name)(*args, **options)
+            c.tie_report(), repr(c), many.mean_average_precision(empty="zero")
             for ties in ("expected", "threshold"):
                 c.precision_recall_curve(ties=ties), c.roc_curve(ties=ties), c.hit_curve(ties=ties)
-            many = hitcurve.HitCurves(y, s, offsets=[0, 0, len(y)])
-            many.average_precision(), many.bedroc(), many.mean_average_precision(empty="zero"), many.chance()
         """
     )
 

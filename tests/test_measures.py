@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import register
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, TIES, Measure, parse
@@ -13,6 +14,7 @@ from hitcurve.measures import MEASURES, TIES, Measure, parse
 LABELS = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0]
 SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
 FORMS = [form for record in MEASURES for form in record.forms]
+OTHERS = {"hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value"}  # which are no measures
 ON_CURVES = [record for record in MEASURES if record.method]  # the others: tests/test_trec.py
 
 
@@ -26,50 +28,20 @@ def curves():
     return hc.HitCurves([LABELS, LABELS[::-1]], [SCORES, SCORES])
 
 
-# Each name beside the call that it stands for.
-CALLS = [
-    ("AP", lambda c, t: c.average_precision(ties=t)),
-    ("AP@3", lambda c, t: c.average_precision(3, ties=t, normalize="relevant")),
-    ("AP(norm=min)@3", lambda c, t: c.average_precision(3, ties=t, normalize="min")),
-    ("AP(norm=hits)@3", lambda c, t: c.average_precision(3, ties=t, normalize="hits")),
-    ("AP(interp=11-point)", lambda c, t: c.average_precision(ties=t, interpolation="11-point")),
-    ("AP(interp=continuous)", lambda c, t: c.average_precision(ties=t, interpolation="continuous")),
-    ("P@3", lambda c, t: c.precision(3, ties=t)),
-    ("P@30%", lambda c, t: c.precision(fraction=0.3, ties=t)),
-    ("R@3", lambda c, t: c.recall(3, ties=t)),
-    ("R@12.5%", lambda c, t: c.recall(fraction=0.125, ties=t)),
-    ("F1@3", lambda c, t: c.f_score(3, ties=t)),
-    ("F0.5@3", lambda c, t: c.f_score(3, beta=0.5, ties=t)),
-    ("RR", lambda c, t: c.reciprocal_rank(ties=t)),
-    ("RR@2", lambda c, t: c.reciprocal_rank(2, ties=t)),
-    ("Rprec", lambda c, t: c.r_precision(ties=t)),
-    ("Success@2", lambda c, t: c.success(2, ties=t)),
-    ("EF@25%", lambda c, t: c.enrichment_factor(0.25, ties=t)),
-    ("EF@3", lambda c, t: c.enrichment_factor(k=3, ties=t)),
-    ("NEF@25%", lambda c, t: c.normalized_enrichment_factor(0.25, ties=t)),
-    ("EFmax@25%", lambda c, t: c.max_enrichment_factor(0.25)),
-    ("RIE(10)", lambda c, t: c.rie(10.0, ties=t)),
-    ("BEDROC", lambda c, t: c.bedroc(20.0, ties=t)),
-    ("BEDROC(80.5)", lambda c, t: c.bedroc(80.5, ties=t)),
-    ("ROCAUC", lambda c, t: c.roc_auc(ties=t)),
-    ("AUAC", lambda c, t: c.auac(ties=t)),
-    ("Hits@3", lambda c, t: c.hits_at(3, ties=t)),
-    ("ROCE@25%", lambda c, t: c.roc_enrichment(0.25, ties=t)),
-    ("logAUC", lambda c, t: c.log_auc(ties=t)),
-    ("logAUC(adjusted)", lambda c, t: c.log_auc(adjusted=True, ties=t)),
-    ("logAUC(min_fpr=0.01)", lambda c, t: c.log_auc(0.01, ties=t)),
-    ("Chance", lambda c, t: c.chance()),
-    ("NormAP", lambda c, t: c.normalized_average_precision(ties=t)),
-    ("NumRet", lambda c, t: c.num_items),
-    ("NumRel", lambda c, t: c.num_relevant),
-    ("NumRelRet", lambda c, t: c.num_hits),
-]
+# Each name beside the method and its keywords; the last are attributes.
+CALLS = [(name, row.method, keywords) for row in register.MEASURES for name, keywords in row.written]
+CALLS += [("NumRet", "num_items", None), ("NumRel", "num_relevant", None), ("NumRelRet", "num_hits", None)]
 
 
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("name", "call"), CALLS, ids=[name for name, _ in CALLS])
-def test_a_name_is_its_method(name, call, ties, curve, curves):
+@pytest.mark.parametrize(("name", "method", "keywords"), CALLS, ids=[call[0] for call in CALLS])
+def test_a_name_is_its_method(name, method, keywords, ties, curve, curves):
     measure = parse(name)
+
+    def call(one, ties):
+        value = getattr(one, method)
+        return value if keywords is None else value(**keywords, **({"ties": ties} if measure.record.ties else {}))
+
     if measure.record.ties and ties not in measure.record.ties:
         with pytest.raises(ValueError, match=f"no reading of ties called '{ties}', only expected, best or worst"):
             measure(curve, ties)
@@ -80,7 +52,22 @@ def test_a_name_is_its_method(name, call, ties, curve, curves):
 
 
 def test_every_measure_is_tried():
-    assert {parse(name).record for name, _ in CALLS} == set(ON_CURVES)
+    assert {parse(name).record for name, _, _ in CALLS} == set(ON_CURVES)
+    for row in register.MEASURES:
+        records = {parse(name).record for name, _ in row.written}
+        assert {(one.name, one.method, one.ties) for one in records} == {(row.name, row.method, row.readings)} - {
+            ("", row.method, row.readings)
+        }
+
+
+def test_the_register_has_every_method():
+    """A public method with a reading of ties that gives numbers, and no row, would be in no sweep."""
+    methods = {name: one for name, one in vars(hc.HitCurve.__base__).items() if callable(one) and name[0] != "_"}
+    methods |= {name: one for name, one in vars(hc.HitCurve).items() if callable(one) and name[0] != "_"}
+    known = {row.method for row in register.MEASURES}
+    taking = {name for name, one in methods.items() if "ties" in inspect.signature(one).parameters}
+    assert taking - known <= OTHERS
+    assert known <= {*methods}
 
 
 @pytest.mark.parametrize("record", ON_CURVES, ids=[record.name for record in ON_CURVES])
@@ -153,7 +140,8 @@ def test_the_name_decides_on_ties(curve):
 
 
 def test_ties_must_be_known(curve):
-    with pytest.raises(ValueError, match="ties is 'random': it must be one of expected, best, worst or threshold"):
+    known = "'expected', 'best', 'worst', 'threshold'"
+    with pytest.raises(ValueError, match=f"ties='random' is unknown: must be one of {known}"):
         parse("AP")(curve, "random")
 
 

@@ -163,6 +163,14 @@ def test_truth_values_among_numbers_are_no_numbers(call):
         call()
 
 
+@pytest.mark.parametrize("share", ["0.25", ["0.25"], *(np.array(["0.25"], dtype) for dtype in ("U", "S", object))])
+def test_text_is_no_share(share):
+    with pytest.raises(TypeError, match=r"^fraction(\[0\])? must be a number, got .*0\.25"):
+        CURVE.precision(fraction=share)
+    with pytest.raises(TypeError, match=r"^fpr(\[0\])? must be a number, got .*0\.25"):
+        CURVE.roc_enrichment(share)
+
+
 @pytest.mark.parametrize("call", [
     lambda: CURVE.bedroc(10**400),
     lambda: CURVE.f_score(1, beta=10**400),

@@ -219,17 +219,21 @@ def test_ir_measures():
 
 
 @pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
-def test_ranx():
+@pytest.mark.parametrize("made", ["dicts", pytest.param("objects", marks=pytest.mark.slow)])  # whose loops it compiles
+def test_ranx(made):
     ranx = pytest.importorskip("ranx")
     y, s, qid = random_queries(lambda rng, n: rng.random(n))
     y[11] = 1  # it refuses a query without judgements
     qrels, run = trec_dicts(y, s, qid)
-    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), ["map", "map@5"])
+    if made == "objects":
+        qrels, run = ranx.Qrels(qrels), ranx.Run(run)
+    theirs = ranx.evaluate(qrels, run, ["map", "map@5"])
     for measure, k in (("map", None), ("map@5", 5)):
         ours = hc.mean_average_precision(y, s, qid=qid, k=k, **hc.PRESETS["ranx"])
         assert ours == pytest.approx(theirs[measure], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_ranx_in_ties():
     """No rule gives its number, but it is that of an order of the tied documents."""

@@ -11,16 +11,11 @@ import reference as ref
 import routes
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from register import MEASURES, calls, first_arguments
 
 import hitcurve as hc
 
-# Numbers of one reading; for each, the arguments that it takes besides ties=.
-AT_CUTOFF = ("hits_at", "precision", "recall", "f_score", "success")
-WHOLE = (
-    "roc_auc", "auac", "rie", "bedroc", "log_auc", "r_precision", "reciprocal_rank", "normalized_average_precision"
-)  # fmt: skip
-NO_THRESHOLD = ("success", "reciprocal_rank", "rie", "bedroc")
-READINGS = ("expected", "best", "worst", "threshold")
+READINGS = ref.TIES
 
 few_values = st.integers(-3, 3).map(float)
 many_values = st.floats(allow_nan=False, width=32)
@@ -53,28 +48,19 @@ def same(a, b):
 
 
 def numbers(curve, k, ties):
-    """Every number of a curve under one reading."""
-    values = {}
-    for interpolation in ref.INTERPOLATIONS:
-        values["average_precision", interpolation] = curve.average_precision(ties=ties, interpolation=interpolation)
-    for normalize in ref.NORMALIZE:
-        values["average_precision", normalize] = curve.average_precision(k, ties=ties, normalize=normalize)
-    for name in AT_CUTOFF:
-        if ties != "threshold" or name not in NO_THRESHOLD:
-            values[name, "k"] = getattr(curve, name)(k, ties=ties)
-            values[name, "fraction"] = getattr(curve, name)(fraction=0.3, ties=ties)
-    for name in WHOLE:
-        if ties != "threshold" or name not in NO_THRESHOLD:
-            values[name] = getattr(curve, name)(ties=ties)
-    values["enrichment_factor"] = curve.enrichment_factor(0.1, ties=ties)
-    values["normalized_enrichment_factor"] = curve.normalized_enrichment_factor(k=k, ties=ties)
-    values["roc_enrichment"] = curve.roc_enrichment(0.2, ties=ties)
-    return values
+    """Every number of a curve under one reading; None: those that ties do not change."""
+    return {
+        (row.method, args, tuple(options.items())): getattr(curve, row.method)(
+            *args, **options, **({"ties": ties} if ties else {})
+        )
+        for row in MEASURES
+        if (ties in row.readings if ties else not row.readings)
+        for args, options in calls(row, k=k, fraction=0.3, fpr=0.2)
+    }
 
 
 def all_numbers(curve, k):
-    values = {(key, ties): value for ties in READINGS for key, value in numbers(curve, k, ties).items()}
-    return values | {"chance": curve.chance(), "minimum": curve.minimum()}
+    return {(key, ties): value for ties in (*READINGS, None) for key, value in numbers(curve, k, ties).items()}
 
 
 def assert_same_numbers(a, b, k):
@@ -90,12 +76,10 @@ def test_expected_lies_between_worst_and_best(items, k):
     curve = hc.HitCurve(*items)
     worst, expected, best = (numbers(curve, k, ties) for ties in ("worst", "expected", "best"))
     for key in expected:
-        if key == ("average_precision", "hits"):  # best and worst are no bounds of this ratio
+        if ("normalize", "hits") in key[-1]:  # best and worst are no bounds of this ratio
             continue
-        if key in (("average_precision", "11-point"), ("average_precision", "101-point")):
+        if {("interpolation", one) for one in ("11-point", "101-point", "all-point")} & {*key[-1]}:
             continue  # read off the mean hit curve
-        if key == ("average_precision", "all-point"):
-            continue
         low, value, high = worst[key], expected[key], best[key]
         room = 1e-13 * (abs(value) + 1)
         assert (isnan(value) and isnan(low) and isnan(high)) or low - room <= value <= high + room, key
@@ -327,7 +311,7 @@ def assert_queries(curves, singles, k):
     report = curves.tie_report(k)
     for field in ref.TieReport._fields:
         assert same(getattr(report, field), [getattr(curve.tie_report(k), field) for curve in singles])
-    ap = np.array([numbers[("average_precision", None), "expected"] for numbers in alone])
+    ap = np.array([numbers[("average_precision", (), (("interpolation", None),)), "expected"] for numbers in alone])
     if not np.isnan(ap).all():
         assert np.isclose(curves.mean_average_precision(), np.nanmean(ap), rtol=1e-15)
     else:
@@ -493,17 +477,17 @@ def test_average_precision_by_every_route(items, k, build, read):
         assert np.isclose(value, expected, rtol=1e-14, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", [*AT_CUTOFF, *WHOLE])
+@pytest.mark.parametrize("row", MEASURES[1:], ids=[row.method for row in MEASURES[1:]])  # but AP, above
 @given(rankings(max_size=8, scores=sometimes_nan), cutoffs, build_options, st.sampled_from(READINGS))
-def test_measures_by_every_route(name, items, k, build, ties):
-    args = (k,) if name in (*AT_CUTOFF, "reciprocal_rank") else ()
+def test_measures_by_every_route(row, items, k, build, ties):
+    args, read = first_arguments(row, k, 0.3), {"ties": ties} if row.readings else {}
     try:
-        expected = twin(name, *items, *args, build=build, ties=ties)
+        expected = twin(row.method, *items, *args, build=build, **read)
     except ValueError:
         with pytest.raises(ValueError):
-            routes.measure(name, *items, *args, build=build, ties=ties)
+            routes.measure(row.method, *items, *args, build=build, **read)
     else:
-        value = routes.measure(name, *items, *args, build=build, ties=ties)
+        value = routes.measure(row.method, *items, *args, build=build, **read)
         assert np.isclose(value, expected, rtol=1e-14, atol=1e-13, equal_nan=True)
 
 
@@ -538,9 +522,10 @@ def test_weights(items, data):
     assert list(rows) == ref.table(rank)  # these weights add up without rounding
     points = list(zip(*(axis.tolist() for axis in curve.hit_curve(ties="threshold")), strict=True))
     assert ref.corners(points) == ref.hit_curve(rank, ties="threshold")
-    for name in ("precision", "recall", "f_score", "hits_at", "rie", "chance", "minimum", "tie_report"):
+    refused = [(row.method, first_arguments(row, 1, 0.5)) for row in MEASURES if not row.weighted]
+    for name, args in [*refused, ("tie_report", ())]:
         with pytest.raises(ValueError):
-            getattr(hc.HitCurve(y_true, y_score, sample_weight=weight), name)(*[1] if name in AT_CUTOFF else [])
+            getattr(curve, name)(*args)
 
 
 # Of any ratio, down to the least number that a float holds; their sum stays one.
@@ -676,7 +661,7 @@ def test_without_a_cutoff_the_whole_list_counts(items):
     curves = hc.HitCurves(y_true, y_score, offsets=[0, 0, len(y_true)])
     methods = {name: getattr(hc.HitCurve, name) for name in dir(hc.HitCurve) if name[0] != "_" and name != "plot"}
     taking = [name for name, one in methods.items() if callable(one) and "k" in inspect.signature(one).parameters]
-    assert {*AT_CUTOFF, "average_precision", "enrichment_factor", "reciprocal_rank", "tie_report"} <= {*taking}
+    assert {row.method for row in MEASURES if "k" in row.cutoffs} | {"tie_report"} == {*taking}
     for name in taking:
         whole = np.asarray(getattr(curves[1], name)())
         assert same(whole, np.asarray(getattr(curves[1], name)(k=len(y_true)))), name

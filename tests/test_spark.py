@@ -1,4 +1,5 @@
-"""hitcurve.spark on a Spark of several processes: a master and two workers on this machine, started here.
+"""hitcurve.spark on a Spark of several processes: a master and two workers on this machine, started here. Without the
+slow tests Spark runs in one process, with its Python workers beside it.
 
 Java (17 or newer) must be installed; without it, or without pyspark, these tests are skipped. Those of Spark Connect
 also need its client's packages, `pip install "pyspark[connect]"`.
@@ -42,8 +43,11 @@ def environment():
 
 
 @pytest.fixture(scope="module")
-def master(environment, tmp_path_factory):
+def master(request, environment, tmp_path_factory):
     """A master and two workers. Their hosts have two names, for Spark tries no task twice at once on one host."""
+    if not any(item.get_closest_marker("slow") and item.module is request.module for item in request.session.items):
+        yield "local[2]"
+        return
     folder = tmp_path_factory.mktemp("cluster")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -132,6 +136,7 @@ def once(folder, name, action):
     return run
 
 
+@pytest.mark.slow
 def test_more_than_one_process_counts(spark, frame):
     def who(batches):
         for _ in batches:
@@ -156,6 +161,7 @@ def test_one_ranking_equals_that_in_memory(frame, items, column, dtype, lower):
         assert curve.average_precision(ties=ties) == expected.average_precision(ties=ties)
 
 
+@pytest.mark.slow
 def test_counts_travel_in_slices(frame, items, monkeypatch):
     import hitcurve.spark
 
@@ -164,6 +170,7 @@ def test_counts_travel_in_slices(frame, items, monkeypatch):
     assert hitcurve.spark.hit_curve(frame, "y", "s") == hc.HitCurve(y, s)
 
 
+@pytest.mark.slow
 def test_skewed_and_empty_partitions(frame, items):
     from pyspark.sql import functions as F
 
@@ -232,6 +239,7 @@ def test_rows_that_change_between_the_passes_are_an_error(frame):
         hit_curve(frame.withColumn("s", different()), "y", "s")
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_is_tried_again(frame, items, tmp_path):
     from hitcurve.spark import hit_curve
 
@@ -244,6 +252,7 @@ def test_a_task_that_fails_is_tried_again(frame, items, tmp_path):
     assert (tmp_path / "failed").exists()
 
 
+@pytest.mark.slow
 def test_an_executor_killed_in_the_middle(frame, items, tmp_path):
     from hitcurve.spark import hit_curve, hit_curves
 
@@ -264,6 +273,7 @@ def test_an_executor_killed_in_the_middle(frame, items, tmp_path):
     assert (tmp_path / "killed again").exists()
 
 
+@pytest.mark.slow
 def test_a_task_tried_twice_at_once(frame, items, tmp_path):
     from hitcurve.spark import hit_curve, hit_curves
 
@@ -309,6 +319,7 @@ def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
         np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(curves, ties="best"))
 
 
+@pytest.mark.slow
 def test_queries_by_text_with_null_and_without_relevant_items(frame, items):
     from pyspark.sql import functions as F
 
@@ -325,6 +336,7 @@ def test_queries_by_text_with_null_and_without_relevant_items(frame, items):
     assert len(found) == len(curves)
 
 
+@pytest.mark.slow
 def test_queries_too_large_for_a_task_are_counted(frame, items):
     from pyspark.sql import functions as F
 
@@ -410,6 +422,7 @@ def test_queries_with_nan(frame, items, policy):
     np.testing.assert_array_equal(found.column("AP").to_numpy(), curves.average_precision())
 
 
+@pytest.mark.slow
 def test_many_thresholds_come_and_go_in_slices(spark):
     from hitcurve.spark import hit_curve
 
@@ -448,6 +461,7 @@ print("the same")
 """
 
 
+@pytest.mark.slow
 def test_presets(spark):
     """Spark's own MLlib: lists in rank order, one of them without an answer, and labels with tied scores."""
     from pyspark.mllib.evaluation import BinaryClassificationMetrics, RankingMetrics
@@ -469,6 +483,7 @@ def test_presets(spark):
     assert hc.average_precision(y, s, **hc.PRESETS["Spark areaUnderPR"]) == pytest.approx(theirs, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_spark_connect(environment):
     for name in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         pytest.importorskip(name)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 
 import hitcurve as hc
 from hitcurve import _workers as cores
-from hitcurve._workers import cgroup_quota, usable_cores
+from hitcurve._workers import cgroup_quota, in_threads, usable_cores
 from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
 
 N = 30_000
@@ -275,45 +276,110 @@ def test_dask(scheduler):
     assert list(dask.compute(*tasks, scheduler=scheduler, num_workers=2)) == EXPECTED
 
 
+# --- calls side by side -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ahead", [None, 2, 9])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_order(workers, ahead):
+    def slow(number):
+        time.sleep(0.001 * (number % 3))
+        return number
+
+    assert list(in_threads(slow, iter(range(50)), workers, ahead=ahead)) == list(range(50))
+    assert list(in_threads(slow, [], workers, ahead=ahead)) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_the_first_error_in_order_is_raised(workers):
+    cancelled, taken = [], []
+
+    def fail(number):
+        time.sleep(0.01 * (number == 3))
+        if number in (3, 4):
+            raise ValueError(f"number {number}")
+        return number
+
+    def numbers():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    calls = in_threads(fail, numbers(), workers, cancel=lambda: cancelled.append(1))
+    assert [next(calls) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="number 3"):
+        next(calls)
+    assert len(taken) < 20
+    assert workers == 1 or cancelled == [1]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_error_of_the_items_comes_after_their_results(workers):
+    def numbers():
+        yield from range(5)
+        raise OSError("no more")
+
+    found = []
+    with pytest.raises(OSError, match="no more"):
+        for number in in_threads(abs, numbers(), workers):
+            found.append(number)
+    assert found == list(range(5))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_no_more_is_taken_than_asked_for(workers):
+    taken = []
+
+    def numbers():
+        try:
+            for number in range(1000):
+                taken.append(number)
+                yield number
+        finally:
+            taken.append("closed")
+
+    calls = in_threads(abs, numbers(), workers, ahead=4)
+    assert next(calls) == 0
+    assert len(taken) <= 5
+    calls.close()
+    assert taken[-1] == "closed"
+
+
 # --- how many threads ---------------------------------------------------------------------------------------
 
 
+def started_threads(monkeypatch):
+    """A list that gets an entry for each thread that starts; the calling one waits meanwhile."""
+    started, start = [], threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread) or start(thread))
+    return started
+
+
+@pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_no_more_threads_than_cores(monkeypatch):
-    started = []
-
-    class Pool(concurrent.futures.ThreadPoolExecutor):
-        def __init__(self, threads):
-            started.append(threads + 1)  # the calling thread counts too
-            super().__init__(threads)
-
-    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", Pool)
+    started = started_threads(monkeypatch)
     monkeypatch.setattr(cores, "cores", lambda: 3)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     y_true, y_score = ranking()
     for workers, threads in ((-1, 3), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 3)):
         started.clear()
         hc.HitCurve(y_true, y_score, workers=workers)
-        assert started == [threads]
+        assert len(started) == threads
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     started.clear()
     hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=-1)
+    assert len(started) == 2
     hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=3)
-    assert started == [2, 3]
+    assert len(started) == 2 + 3
     monkeypatch.setattr(cores, "cores", lambda: 1)
     started.clear()
     hc.HitCurve(y_true, y_score, workers=5)
     assert started == []
 
 
+@pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
-    started = []
-
-    class Pool(concurrent.futures.ThreadPoolExecutor):
-        def __init__(self, threads):
-            started.append(threads)
-            super().__init__(threads)
-
-    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", Pool)
+    started = started_threads(monkeypatch)
     monkeypatch.setattr(cores, "cores", lambda: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
@@ -323,10 +389,10 @@ def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
         lambda workers: curve.interval(method="bootstrap", n_resamples=9999, rng=0, workers=workers),
         lambda workers: curve.p_value(method="permutation", n_resamples=9999, rng=0, workers=workers),
     ):
-        for workers, threads in ((1, []), (-1, [2]), (2, [2]), (3, [3]), (64, [3]), (10**30, [3]), (np.int64(-1), [2])):
+        for workers, threads in ((1, 0), (-1, 2), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 2)):
             started.clear()
             call(workers)
-            assert started == threads
+            assert len(started) == threads
         for bad, error in ((0, ValueError), (-2, ValueError), (True, TypeError), (1.5, TypeError), ("2", TypeError)):
             with pytest.raises(error, match=f"workers.*{bad}"):
                 call(bad)

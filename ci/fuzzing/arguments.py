@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import inf, isnan, nan
 
 import numpy as np
+from register import MEASURES
 
 import hitcurve as hc
 
@@ -41,14 +42,11 @@ def scanned(source, **options):
 
 def at_cutoffs():
     """Methods with an array of cutoffs, parameters or rates, for one ranking and for many."""
-    for name in ("average_precision", "precision", "recall", "f_score", "hits_at", "success", "reciprocal_rank",
-                 "enrichment_factor", "normalized_enrichment_factor", "max_enrichment_factor"):  # fmt: skip
-        yield name, "k", RANKS
-    for name in ("precision", "recall", "f_score", "hits_at", "success", "enrichment_factor",
-                 "normalized_enrichment_factor", "max_enrichment_factor"):  # fmt: skip
-        yield name, "fraction", SHARES
-    yield from [("rie", "alpha", SCALES), ("bedroc", "alpha", SCALES), ("log_auc", "min_fpr", LOW),
-                ("roc_enrichment", "fpr", SHARES)]  # fmt: skip
+    for row in MEASURES:
+        for keyword in row.cutoffs:
+            yield row.method, keyword, RANKS if keyword == "k" else SHARES
+        if row.parameter[0]:
+            yield row.method, row.parameter[0], LOW if row.parameter[0] == "min_fpr" else SCALES
 
 
 # What it is: the values, and a call that takes them.

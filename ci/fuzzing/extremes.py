@@ -6,6 +6,7 @@ from math import exp, inf, isnan, nan
 
 import numpy as np
 import reference as ref
+import register
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
@@ -170,20 +171,21 @@ def perfect(draw):
     best = hc.HitCurve.from_table(None, first, hits, hits, num_items=num_items)
     last = hc.HitCurve.from_table(None, first + others, hits, hits, num_items=num_items)
     ties = draw.pick(READINGS)
-    ordered = ties if ties != "threshold" else "expected"
     alpha, low = draw.pick([0.001, 1.0, 20.0, 80.5, 160.9, 500.0]), draw.pick([0.001, 0.01, 0.5])
-    for name, arguments, reading in (
-        ("average_precision", (), ties), ("roc_auc", (), ties), ("log_auc", (low,), ties),
-        ("bedroc", (alpha,), ordered), ("reciprocal_rank", (), ordered), ("normalized_average_precision", (), ties),
-        ("r_precision", (), ties),
-    ):  # fmt: skip
-        value = getattr(best, name)(*arguments, ties=reading)
-        if not (value == 1 or (huge and abs(value - 1) < 1e-15)):
-            raise AssertionError(f"{name}{arguments} is {value!r} of {hits}, then {others} others, ties={reading}")
-        if name in ("roc_auc", "bedroc"):
-            value = getattr(last, name)(*arguments, ties=reading)
-            if not (value == 0 or (huge and abs(value) < 1e-15)):
-                raise AssertionError(f"{name}{arguments} is {value!r} of {others} others, then {hits}, ties={reading}")
+    for row in register.MEASURES:
+        reading = ties if ties in row.readings else "expected"
+        every = list(register.perfect_calls(row, sum(hits)))
+        if every and row.parameter[0]:
+            every.append(((low if row.parameter[0] == "min_fpr" else alpha,), {}))
+        for args, options in every:
+            what = f"{row.method}{args}{options}"
+            value = getattr(best, row.method)(*args, **options, ties=reading)
+            if not (value == 1 or (huge and abs(value - 1) < 1e-15)):
+                raise AssertionError(f"{what} is {value!r} of {hits}, then {others} others, ties={reading}")
+            if row.method in ("roc_auc", "bedroc"):
+                value = getattr(last, row.method)(*args, **options, ties=reading)
+                if not (value == 0 or (huge and abs(value) < 1e-15)):
+                    raise AssertionError(f"{what} is {value!r} of {others} others, then {hits}, ties={reading}")
 
 
 # --- levels and labels --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import reference as ref
+from register import MEASURES, calls
 
 import hitcurve as hc
 from hitcurve import measures
@@ -34,18 +35,13 @@ from .draws import (
 
 def reading(draw, n):
     """The name of some method, and arguments for it."""
-    at = {"k": draw.whole(1, n + 2)} if draw.chance(2) else {"fraction": draw.pick([1e-9, 0.07, 0.3, 1 / 3, 0.5, 1.0])}
-    name, arguments = draw.pick([
-        ("precision", at), ("recall", at), ("hits_at", at), ("f_score", at | {"beta": draw.pick([0.5, 1.0, 3.0, 0.0])}),
-        ("success", at), ("enrichment_factor", at), ("normalized_enrichment_factor", at), ("max_enrichment_factor", at),
-        ("r_precision", {}), ("reciprocal_rank", {"k": draw.pick([None, 1, 3])}), ("roc_auc", {}), ("auac", {}),
-        ("roc_enrichment", {"fpr": draw.pick([0.01, 0.25, 0.5, 1.0])}), ("rie", {"alpha": draw.pick([1e-3, 20.0])}),
-        ("log_auc", {"min_fpr": draw.pick([0.001, 0.2]), "adjusted": draw.chance(2)}), ("chance", {}), ("minimum", {}),
-        ("bedroc", {"alpha": draw.pick([0.1, 20.0])}), ("normalized_average_precision", {}),
-    ])  # fmt: skip
-    if name not in ("max_enrichment_factor", "chance", "minimum"):
-        arguments = arguments | {"ties": draw.pick(READINGS)}
-    return name, arguments
+    row = draw.pick(MEASURES)
+    share = draw.pick([1e-9, 0.07, 0.3, 1 / 3, 0.5, 1.0])
+    at = {"k": draw.whole(1, n + 2), "fraction": share, "fpr": draw.pick([0.01, 0.25, 0.5, 1.0])}
+    every = list(calls(row, more=True, **at))
+    every += [((value,), options) for value in row.parameter[1] for options in row.options]
+    args, keywords = draw.pick(every)
+    return row.method, args, keywords | ({"ties": draw.pick(READINGS)} if row.readings else {})
 
 
 def against_the_twin(draw):
@@ -96,9 +92,9 @@ def against_the_twin(draw):
         same(got, many[0].average_precision(k, **read), "of one query")
         same(got, many.average_precision(k, **read)[0], "of queries")
     for _ in range(2):
-        name, arguments = reading(draw, n)
-        expected = refusing(lambda name=name, arguments=arguments: getattr(ref, name)(rank, **arguments))
-        agree(refusing(lambda name=name, arguments=arguments: getattr(curve, name)(**arguments)), expected, name)
+        name, args, read = reading(draw, n)
+        expected = refusing(lambda name=name, args=args, read=read: getattr(ref, name)(rank, *args, **read))
+        agree(refusing(lambda name=name, args=args, read=read: getattr(curve, name)(*args, **read)), expected, name)
     if draw.chance(4) and not curve.weighted:
         points = curve.hit_curve(ties=ties)
         corners = ref.corners(list(zip(points.items.tolist(), points.hits.tolist(), strict=True)))

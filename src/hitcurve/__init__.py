@@ -2,7 +2,7 @@
 import typing
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
-from hitcurve.counter import HitCounter
+from hitcurve._version import __version__ as __version__
 from hitcurve.results import (
     ConfidenceInterval,
     HitCurvePoints,
@@ -15,13 +15,12 @@ from hitcurve.results import (
 )
 
 if typing.TYPE_CHECKING:
+    from hitcurve.counter import HitCounter
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves
     from hitcurve.retrieval.evaluation import Evaluation, evaluate, read_qrels, read_run
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
-
-__version__ = "0.1.0"
 
 __all__ = [
     "PRESETS",
@@ -55,6 +54,7 @@ _LAZY = {
     "Comparison": "hitcurve.statistics.comparison",
     "Difference": "hitcurve.statistics.comparison",
     "Evaluation": "hitcurve.retrieval.evaluation",
+    "HitCounter": "hitcurve.counter",
     "PRESETS": "hitcurve.presets",
     "SystemValue": "hitcurve.statistics.comparison",
     "compare": "hitcurve.statistics.comparison",

@@ -3,7 +3,6 @@ from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t, uint32_t
 
 from hitcurve._kernel.count cimport Index, ScoreType
-from hitcurve._ranking cimport OwnTable
 
 cdef class BlockCounter:
     cdef readonly object cuts
@@ -21,5 +20,4 @@ cdef class BlockCounter:
     cdef int add_block(self, score, nan_policy, bint checked) except -1
     cdef int prepare(self) except -1
     cdef int widen(self) except -1
-    cdef int write_table(self, const int64_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1
     cdef int64_t num_items(self) noexcept

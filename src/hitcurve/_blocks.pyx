@@ -40,7 +40,6 @@ from hitcurve._kernel.count cimport (
     tally_clear,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
-from hitcurve._ranking cimport OwnTable, allocate_table
 
 cnp.import_array()
 
@@ -224,11 +223,12 @@ cdef class BlockCounter:
         other.wide = NULL
         other.since = 0
 
-    cdef int write_table(self, const int64_t* hits, bint lower, int64_t nan_hits, OwnTable* table) except -1:
-        """The table of all that was counted, in memory of its own; hits are the relevant items at each threshold."""
+    def table(self, const int64_t[::1] hits, bint lower, int64_t nan_hits):
+        """(score, above, tied, hits, items, hits in all), where `hits` are the relevant items at each threshold."""
         cdef Ranking ranking
-        cdef Py_ssize_t i, row, m = self.cuts.shape[0]
+        cdef Py_ssize_t i, row, rows, m = self.cuts.shape[0]
         cdef Py_ssize_t bad = -1
+        cdef int64_t* above
         PyMem_RawFree(self.scratch)
         self.scratch = NULL
         if self.narrow is NULL:
@@ -244,24 +244,26 @@ cdef class BlockCounter:
         ranking.nan_hits = nan_hits
         ranking.num_items = self.num_items()
         ranking.num_hits = nan_hits
-        allocate_table(num_rows(&ranking), table)
+        rows = num_rows(&ranking)
+        columns, score = np.empty((3, rows), np.int64), np.empty(rows, self.thresholds.dtype)
+        above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
         with nogil:
-            ranking_rows(&ranking, table.rows, table.above, table.tied, table.hits)
+            ranking_rows(&ranking, rows, above, above + rows, above + 2 * rows)
             for row in range(m):
                 i = row if lower else m - 1 - row
-                table.hits[row] = hits[i]
+                above[2 * rows + row] = hits[i]
                 ranking.num_hits += hits[i]
-                if table.tied[row] < hits[i]:
+                if above[rows + row] < hits[i]:
                     bad = i
-        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0, table.score)
         if bad >= 0 or ranking.nan_items < nan_hits:
-            PyMem_RawFree(table.block)
-            score = self.cuts[bad] if bad >= 0 else np.nan
-            raise ValueError(f"the source changed between the passes: of the relevant items with score {score}, some "
-                             "are gone")
-        table.num_items = ranking.num_items
-        table.num_hits = ranking.num_hits
-        return 0
+            raise ValueError(f"the source changed between the passes: of the relevant items with score "
+                             f"{self.cuts[bad] if bad >= 0 else np.nan}, some are gone")
+        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0,
+                    cnp.PyArray_DATA(<cnp.ndarray>score))
+        if self.cuts.dtype == np.uint64:
+            score = score.view(np.uint64)
+            score ^= np.uint64(1 << 63)
+        return score, columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits
 
     cdef int64_t num_items(self) noexcept:
         """All that were counted, NaN included where they have a rank."""

@@ -19,56 +19,79 @@ from hitcurve._kernel.count cimport (
 from hitcurve._kernel.formulas cimport Reading
 
 cdef int64_t LARGEST  # what a count may be
-cdef double GREATEST
+cdef tuple TIES, NAN_POLICIES, STRATEGIES
 
-cdef int parse_ties(object ties) except -1
-cdef NanPolicy parse_nan_policy(object nan_policy) except *
-cdef Py_ssize_t parse_workers(object workers) except -1
-cdef Strategy parse_strategy(object strategy) except *
-cdef object whole_number(object value, str name)
+cdef int other_choice(object value, str name, tuple choices) except -1
+cpdef bint check_flag(object value, str name) except -1
+cpdef object whole_number(object value, str name)
+cpdef object check_rank(object value, str name)
+cpdef object check_count(object value, str name, object most=*)
+cpdef object check_number(object value, str name)
+cpdef object check_within(object value, str name, str domain, double low, double high, bint with_low=*)
+cpdef object not_negative(object value, str name)
+cdef object countable(object number, str name)
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1
 cdef object interpolated_cutoff(object k, object interpolation)
 cdef str relevant_items(object number)
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
-cdef bint parse_lower(object lower_is_better) except -1
-cdef int parse_empty(object empty) except -1
+cdef int no_threshold(str name, int ties) except -1
 
-cdef str LABELS
-cdef str SCORES
-cdef str WHOLE
 cdef int kind_of(int type_number) noexcept nogil
-cdef object as_array(object values, str name)
+cpdef int no_masked(object values, str name) except -1
 cdef object as_ndarray(object values, str name, str what)
-cdef object as_column(object values, str name)
+cpdef object as_column(object values, str name)
+cpdef object as_real(object values, str name)
+cdef object as_whole(object values, str name)
 cdef object array_or_none(object values, str name)
 cdef object one_dimension(object array, str name)
+cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name=*) except -1
 cdef object as_labels(object y_true, object relevance_level, Items* items)
-cdef object as_scores(object y_score, object name, Items* items)
-cdef object as_flags(object y_true, object y_score, object relevance_level)
-cdef object as_real(object values, str name)
+cdef object as_scores(object y_score, str name, Items* items)
+cpdef object as_flags(object y_true, object y_score, object relevance_level)
 cdef object as_ids(object qid, Py_ssize_t n, str whole)
 cdef object as_offsets(object offsets, Py_ssize_t n, str name=*, str whole=*)
 cdef object as_key(object tiebreak, Py_ssize_t n)
 cdef object as_weight(object sample_weight, Py_ssize_t n)
 cdef object apply_nan_policy(object nan_policy, object score, object where)
-cdef object bad_label(object y_true, object y_score, Py_ssize_t place, object shown)
+cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where)
 cdef object bad_score(object name, object shown)
 
 cdef object quotients(object values, str name, object whole)
 cdef object ranks_from(object k, object fraction, object num_items, bint divides)
 cdef object whole_ranks(object k, bint divides=*)
 cdef object parameters(object values, str name, str domain, double low, double high)
-cdef bint is_finite(object value) except -1
-cdef int check_beta(object beta) except -1
-cdef int no_threshold(str name, int ties) except -1
 
-cdef object checked_total(object num_items)
 cdef object checked_items(object num_items)
 cdef list table_columns(object score, object above, object tied, object hits)
 cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=*) except -1
 cdef object within(object lengths)
 cdef int check_scores(object score, bint lower, object same=*) except -1
 cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted)
+
+
+cdef inline int choice(object value, str name, tuple choices) except -1:
+    """The place of a value among its choices."""
+    cdef Py_ssize_t i
+    for i in range(len(choices)):
+        if value is choices[i]:
+            return <int>i
+    return other_choice(value, name, choices)
+
+
+cdef inline int parse_ties(object ties) except -1:
+    return choice(ties, "ties", TIES)
+
+
+cdef inline NanPolicy parse_nan_policy(object nan_policy) except *:
+    return <NanPolicy>choice(nan_policy, "nan_policy", NAN_POLICIES)
+
+
+cdef inline Strategy parse_strategy(object strategy) except *:
+    return <Strategy>choice(strategy, "_strategy", STRATEGIES)
+
+
+cdef inline bint parse_lower(object lower_is_better) except -1:
+    return lower_is_better is not False and check_flag(lower_is_better, "lower_is_better")
 
 
 cdef inline ScoreType type_of(int kind) noexcept nogil:

@@ -1,12 +1,10 @@
 # cython: wraparound=True
 """Every check of an argument, and every text of an error, once; arrays as the kernels read them."""
-from libc.math cimport isfinite
+from cpython.number cimport PyNumber_Index
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
-
-import operator
-from itertools import islice
 
 import numpy as np
 
@@ -22,128 +20,142 @@ from hitcurve._kernel.count cimport (
     KIND_U16,
     KIND_U32,
     KIND_U64,
-    NAN_OMIT,
     NAN_RAISE,
     NAN_WORST,
-    STRATEGY_AUTO,
-    STRATEGY_BUCKETS,
-    STRATEGY_COMPARE,
-    STRATEGY_PARTS,
-    STRATEGY_SEARCH,
     Items,
     NanPolicy,
-    Strategy,
 )
-from hitcurve._kernel.formulas cimport (
-    INTERPOLATION_11_POINT,
-    INTERPOLATION_11_POINT_FLOAT,
-    INTERPOLATION_101_POINT,
-    INTERPOLATION_101_POINT_FLOAT,
-    INTERPOLATION_ALL_POINT,
-    INTERPOLATION_CONTINUOUS,
-    INTERPOLATION_NONE,
-    INTERPOLATION_TRAPEZOID,
-    NO_CUTOFF,
-    NORMALIZE_HITS,
-    NORMALIZE_MIN,
-    NORMALIZE_RELEVANT,
-    TIES_BEST,
-    TIES_EXPECTED,
-    TIES_THRESHOLD,
-    TIES_WORST,
-    Interpolation,
-    Normalize,
-    Reading,
-    Ties,
-)
+from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
 cnp.import_array()
 
 LARGEST = (<int64_t>1) << 62
-GREATEST = np.finfo(np.float64).max
+cdef double GREATEST = np.finfo(np.float64).max
 
-# --------------------------------------------------------------------------------------------------------- the options
+# In the order of the kernels' words.
+TIES = ("expected", "best", "worst", "threshold")
+cdef tuple NORMALIZATIONS = ("min", "relevant", "hits")
+cdef tuple INTERPOLATIONS = (
+    None, "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float")
+NAN_POLICIES = ("raise", "worst", "omit")
+STRATEGIES = (None, "compare", "search", "buckets", "parts")
 
-cdef object unknown(str name, object value, str known):
-    if not isinstance(value, str):
-        return TypeError(f"{name} must be one of {known}, got {value!r} of type {type(value).__name__}")
-    return ValueError(f"{name}={value!r} is unknown: must be one of {known}")
-
-
-cdef int parse_ties(object ties) except -1:
-    if isinstance(ties, str):
-        if ties == "expected":
-            return TIES_EXPECTED
-        if ties == "threshold":
-            return TIES_THRESHOLD
-        if ties == "best":
-            return TIES_BEST
-        if ties == "worst":
-            return TIES_WORST
-    raise unknown("ties", ties, "'expected', 'best', 'worst', 'threshold'")
+# What the texts of errors share, whatever the way in.
+LABEL_RULE = "labels must be 0 or 1, False or True"
+LABELS = LABEL_RULE + " (or graded, with relevance_level=)"
+SCORES = "scores must be real numbers"
+WHOLE = "must be whole numbers"
+NO_RANK = "give nan_policy='worst' to rank it below all other scores, or nan_policy='omit' to leave it out"
 
 
-cdef int parse_normalize(object normalize) except -1:
-    if isinstance(normalize, str):
-        if normalize == "min":
-            return NORMALIZE_MIN
-        if normalize == "relevant":
-            return NORMALIZE_RELEVANT
-        if normalize == "hits":
-            return NORMALIZE_HITS
-    raise unknown("normalize", normalize, "'min', 'relevant', 'hits'")
+# ------------------------------------------------------------------------------------------------------- single values
+
+cdef object not_a(object value, str name, str what):
+    return TypeError(f"{name} must be {what}, got {value!r} of type {type(value).__name__}")
 
 
-cdef int parse_interpolation(object interpolation) except -1:
-    if interpolation is None:
-        return INTERPOLATION_NONE
-    if isinstance(interpolation, str):
-        if interpolation == "11-point":
-            return INTERPOLATION_11_POINT
-        if interpolation == "101-point":
-            return INTERPOLATION_101_POINT
-        if interpolation == "all-point":
-            return INTERPOLATION_ALL_POINT
-        if interpolation == "trapezoid":
-            return INTERPOLATION_TRAPEZOID
-        if interpolation == "continuous":
-            return INTERPOLATION_CONTINUOUS
-        if interpolation == "11-point-float":
-            return INTERPOLATION_11_POINT_FLOAT
-        if interpolation == "101-point-float":
-            return INTERPOLATION_101_POINT_FLOAT
-    raise unknown("interpolation", interpolation,
-                  "None, '11-point', '101-point', 'all-point', 'trapezoid', 'continuous', '11-point-float', "
-                  "'101-point-float'")
+cdef int other_choice(object value, str name, tuple choices) except -1:
+    if isinstance(value, str) and value in choices:
+        return choices.index(value)
+    known = "one of " + ", ".join(map(repr, choices))
+    if isinstance(value, str):
+        raise ValueError(f"{name}={value!r} is unknown: must be {known}")
+    raise not_a(value, name, known)
 
 
-cdef object whole_number(object value, str name):
+def check_choice(value, name, choices):
+    """The one of the choices that the value is."""
+    return choices[choice(value, name, choices)]
+
+
+cpdef bint check_flag(object value, str name) except -1:
+    if not isinstance(value, (bool, np.bool_)):
+        raise not_a(value, name, "True or False")
+    return bool(value)
+
+
+def check_empty(empty):
+    return check_choice(empty, "empty", ("skip", "zero", "one", "raise"))
+
+
+def check_options(lower_is_better=False, nan_policy="raise"):
+    parse_lower(lower_is_better)
+    parse_nan_policy(nan_policy)
+
+
+cpdef object whole_number(object value, str name):
     """A Python int; bool and fractions are no whole numbers."""
     if cnp.PyArray_Check(value):
         no_masked(value, name)
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}") from None
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return PyNumber_Index(value)
+        except TypeError:
+            pass
+    raise not_a(value, name, "a whole number")
 
 
-cdef int64_t parse_k(object k) except -2:
-    cdef object rank
-    if k is None:
-        return NO_CUTOFF
-    rank = whole_number(k, "k")
+cpdef object check_rank(object value, str name):
+    rank = whole_number(value, name)
     if rank < 1:
-        raise ValueError(f"k is {rank}: ranks start at 1")
-    return <int64_t>min(rank, LARGEST)
+        raise ValueError(f"{name} is {rank}: ranks start at 1")
+    return rank
+
+
+cpdef object check_count(object value, str name, object most=2147483648):
+    number = whole_number(value, name)
+    if not 1 <= number < most:
+        raise ValueError(f"{name} is {number}: must be " + (
+            "1 or more" if number < 1 else f"less than 2**{most.bit_length() - 1}"))
+    return number
+
+
+cdef object countable(object number, str name):
+    """A number of items, which the kernels add up in 64 bits."""
+    if number > LARGEST:
+        raise ValueError(f"{name} is {number}: more than 2**62 cannot be counted")
+    return number
+
+
+cpdef object check_number(object value, str name):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise not_a(value, name, "a number")
+    return value
+
+
+cpdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
+    """A finite number strictly between low and high, or low itself too."""
+    check_number(value, name)
+    if not ((low < value or with_low and low == value) and value < high and (
+            abs(value) <= GREATEST if isinstance(value, int) else isfinite(<double>value))):
+        raise ValueError(f"{name} is {value}: must be {domain}")
+    return value
+
+
+cpdef object not_negative(object value, str name):
+    return check_within(value, name, "finite and not negative", 0.0, INFINITY, True)
+
+
+def check_level(confidence_level):
+    return float(check_within(confidence_level, "confidence_level", "between 0 and 1", 0.0, 1.0))
+
+
+def checked_seed(rng):
+    """What numpy makes streams of random numbers from."""
+    if isinstance(rng, (bool, np.bool_)):
+        raise not_a(rng, "rng", "a seed or a numpy.random.Generator")
+    try:
+        np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
+    return rng
 
 
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1:
-    reading.k = parse_k(k)
+    reading.k = NO_CUTOFF if k is None else <int64_t>min(check_rank(k, "k"), LARGEST)
     reading.ties = <Ties>parse_ties(ties)
-    reading.normalize = <Normalize>parse_normalize(normalize)
-    reading.interpolation = <Interpolation>parse_interpolation(interpolation)
+    reading.normalize = <Normalize>choice(normalize, "normalize", NORMALIZATIONS)
+    reading.interpolation = <Interpolation>choice(interpolation, "interpolation", INTERPOLATIONS)
     reading.x = 0.0
     if k is not None and interpolation is not None:
         raise interpolated_cutoff(k, interpolation)
@@ -159,86 +171,36 @@ cdef str relevant_items(object number):
 
 
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
-    cdef object number
     if num_relevant is None:
         return num_hits
-    number = whole_number(num_relevant, "num_relevant")
+    number = countable(whole_number(num_relevant, "num_relevant"), "num_relevant")
     if number < num_hits:
         raise ValueError(f"num_relevant is {number}, but the ranking holds {relevant_items(num_hits)}")
-    if number > LARGEST:
-        raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
     return <int64_t>number
 
 
-cdef bint parse_lower(object lower_is_better) except -1:
-    if isinstance(lower_is_better, (bool, np.bool_)):
-        return bool(lower_is_better)
-    raise TypeError(f"lower_is_better must be True or False, got {lower_is_better!r}")
-
-
-cdef NanPolicy parse_nan_policy(object nan_policy) except *:
-    if isinstance(nan_policy, str):
-        if nan_policy == "raise":
-            return NAN_RAISE
-        if nan_policy == "worst":
-            return NAN_WORST
-        if nan_policy == "omit":
-            return NAN_OMIT
-    raise unknown("nan_policy", nan_policy, "'raise', 'worst', 'omit'")
-
-
-cdef Py_ssize_t parse_workers(object workers) except -1:
-    if workers is 1:
-        return 1
-    from hitcurve import _workers as cores
-    return cores.check_workers(workers)
-
-
-cdef Strategy parse_strategy(object strategy) except *:
-    if strategy is None:
-        return STRATEGY_AUTO
-    if strategy == "compare":
-        return STRATEGY_COMPARE
-    if strategy == "search":
-        return STRATEGY_SEARCH
-    if strategy == "buckets":
-        return STRATEGY_BUCKETS
-    if strategy == "parts":
-        return STRATEGY_PARTS
-    raise unknown("_strategy", strategy, "None, 'compare', 'search', 'buckets', 'parts'")
+cdef int no_threshold(str name, int ties) except -1:
+    if ties == TIES_THRESHOLD:
+        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
+                         "take 'expected', 'best' or 'worst'")
+    return ties
 
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
 
+cdef int[32] KIND_OF  # by numpy's number of a type; -1 where the kernels have none
+for number in range(32):
+    KIND_OF[number] = -1
+for type_, kind in {
+    "e": KIND_F16, "f": KIND_F32, "d": KIND_F64, "?": KIND_U8, "b": KIND_I8, "B": KIND_U8, "h": KIND_I16, "H": KIND_U16,
+    "i": KIND_I32, "I": KIND_U32, "q": KIND_I64, "Q": KIND_U64, "l": KIND_I64 if sizeof(long) == 8 else KIND_I32,
+    "L": KIND_U64 if sizeof(long) == 8 else KIND_U32,
+}.items():
+    KIND_OF[np.dtype(type_).num] = kind
+
+
 cdef int kind_of(int type_number) noexcept nogil:
-    """The kernels' word for a numpy type; -1 where they have none."""
-    if type_number == cnp.NPY_DOUBLE:
-        return KIND_F64
-    if type_number == cnp.NPY_FLOAT:
-        return KIND_F32
-    if type_number == cnp.NPY_FLOAT16:
-        return KIND_F16
-    if type_number == cnp.NPY_BOOL or type_number == cnp.NPY_UBYTE:
-        return KIND_U8
-    if type_number == cnp.NPY_BYTE:
-        return KIND_I8
-    if type_number == cnp.NPY_SHORT:
-        return KIND_I16
-    if type_number == cnp.NPY_USHORT:
-        return KIND_U16
-    if type_number == cnp.NPY_INT:
-        return KIND_I32
-    if type_number == cnp.NPY_UINT:
-        return KIND_U32
-    if type_number == cnp.NPY_LONG:
-        return KIND_I64 if sizeof(long) == 8 else KIND_I32
-    if type_number == cnp.NPY_ULONG:
-        return KIND_U64 if sizeof(long) == 8 else KIND_U32
-    if type_number == cnp.NPY_LONGLONG:
-        return KIND_I64
-    if type_number == cnp.NPY_ULONGLONG:
-        return KIND_U64
-    return -1
+    return KIND_OF[type_number] if 0 <= type_number < 32 else -1
 
 
 cdef inline int plain_kind(object array) noexcept:
@@ -284,8 +246,7 @@ cdef object rounded_integer(object exact, str name):
     """The error for numbers that no type holds together; the first that is no float64 is named."""
     for place, value in enumerate(exact.ravel().tolist()):
         if isinstance(value, (int, np.integer)) and int(float(value)) != value:
-            shown = ", ".join(str(i) for i in np.unravel_index(place, exact.shape))
-            return ValueError(f"{name}[{shown}] is {value}: no array type holds all of {name} exactly")
+            return ValueError(f"{place_of(name, place, exact.shape)} is {value}: no array type holds all of {name} exactly")
 
 
 cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
@@ -305,16 +266,11 @@ cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
     return total
 
 
-cdef int no_masked(object values, str name) except -1:
+cpdef int no_masked(object values, str name) except -1:
     cdef Py_ssize_t masked = masked_entries(values)
     if masked > 0:
         raise ValueError(f"{name} is a masked array with {masked} masked entries: leave them out, or fill them")
     return 0
-
-
-def checked_unmasked(values, name):
-    """An error if any entry is masked."""
-    no_masked(values, name)
 
 
 cdef object as_array(object values, str name):
@@ -347,7 +303,7 @@ cdef object array_or_none(object values, str name):
     return array if array.ndim > 0 or isinstance(values, np.ndarray) else None
 
 
-cdef object as_column(object values, str name):
+cpdef object as_column(object values, str name):
     """Ids, keys or weights as an array of any type in which different ones stay different.
 
     numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
@@ -364,14 +320,9 @@ cdef object as_column(object values, str name):
                     raise ValueError(f"{name}[{i}] is {value!r}, among texts")
                 raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, among others that are "
                                 f"{kind.__name__}: they cannot be ordered together")
-        if any(value[-1:] in ("\0", b"\0") for value in elements):
+        if [value for value in elements if value[-1:] in ("\0", b"\0")]:
             return exact
-    return array
-
-
-def checked_column(values, name):
-    """See `as_column`."""
-    return as_column(values, name)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 cdef object as_ndarray(object values, str name, str what):
@@ -400,15 +351,37 @@ cdef object as_ndarray(object values, str name, str what):
     return array
 
 
+cpdef object as_real(object values, str name):
+    """Scores of any real type, as a ranking reads them."""
+    return as_ndarray(values, name, SCORES)
+
+
+cdef object as_whole(object values, str name):
+    array = as_ndarray(values, name, WHOLE)
+    if array.dtype.kind not in "iu" and array.size > 0:
+        raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")
+    return array
+
+
+cdef int no_nan(object array, str name, str why) except -1:
+    if array.dtype.kind in "fcmM":
+        missing = np.isnat(array) if array.dtype.kind in "mM" else np.isnan(array)
+        if missing.any():
+            i = int(np.argmax(missing))
+            raise ValueError(f"{name}[{i}] is {'NaT' if array.dtype.kind in 'mM' else 'nan'}{why}")
+    return 0
+
+
+cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name="y_score") except -1:
+    if m != n:
+        raise ValueError(f"y_true has {n} items, {name} has {m}")
+    return 0
+
+
 cdef object one_dimension(object array, str name):
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     return array
-
-
-cdef str LABELS = "labels must be 0 or 1, False or True (or graded, with relevance_level=)"
-cdef str SCORES = "scores must be real numbers"
-cdef str WHOLE = "must be whole numbers"
 
 
 cdef object graded(object array, object level):
@@ -416,13 +389,9 @@ cdef object graded(object array, object level):
 
     Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
     """
-    if isinstance(level, (bool, np.bool_)) or not isinstance(level, (int, float, np.integer, np.floating)):
-        raise TypeError(f"relevance_level must be a number, got {level!r} of type {type(level).__name__}")
-    if level != level:
+    if check_number(level, "relevance_level") != level:
         raise ValueError("relevance_level is nan")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        place = int(np.argmax(np.isnan(array)))
-        raise ValueError(f"y_true[{place}] is nan: a graded label must be a number")
+    no_nan(array, "y_true", ": a graded label must be a number")
     real = isinstance(level, (float, np.floating))
     if not real and abs(int(level)) >> 1024:
         level, real = (np.inf if level > 0 else -np.inf), True  # as a float
@@ -464,46 +433,40 @@ cdef object as_labels(object y_true, object relevance_level, Items* items):
     return array
 
 
-cdef object as_scores(object y_score, object name, Items* items):
+cdef object as_scores(object y_score, str name, Items* items):
     """Sets the score column; the returned object keeps its memory alive.
 
     It is an ndarray, or a pair (ranks, values) for a type that no kernel compares: scores as places among the sorted
     distinct values.
     """
     cdef int kind = plain_kind(y_score)
-    cdef Py_ssize_t n
     cdef object array = y_score, kept
     if kind < 0:
         array = one_dimension(as_ndarray(y_score, name, SCORES), name)
         kind = kind_of(array.dtype.num)
     kept = array
     if kind < 0:
-        if np.isnan(array).any():
-            raise ValueError(f"{name}[{int(np.argmax(np.isnan(array)))}] is nan: scores of dtype {array.dtype} "
-                             "take no nan_policy")
+        no_nan(array, name, f": scores of dtype {array.dtype} take no nan_policy")
         values, places = np.unique(array, return_inverse=True)
         array = places.astype(np.int64)
         kept = (array, values)
         kind = KIND_I64
     set_column(&items.score, <cnp.ndarray>array, kind)
     items.type = type_of(kind)
-    n = cnp.PyArray_DIM(<cnp.ndarray>array, 0)
-    if n != items.n:
-        raise ValueError(f"y_true has {items.n} items, {name} has {n}")
+    same_items(items.n, cnp.PyArray_DIM(<cnp.ndarray>array, 0), name)
     return kept
 
 
-cdef object bad_label(object y_true, object y_score, Py_ssize_t place, object shown):
+cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where):
     cdef object labels = np.asarray(y_true), scores = np.asarray(y_score)
     hint = ""
     if scores.size > 0 and scores.dtype.kind in "biuf" and np.isin(scores, (0, 1)).all():
         hint = "; y_score holds only 0 and 1: were y_true and y_score swapped?"
-    return ValueError(f"y_true[{shown}] is {labels.reshape(-1)[place]}: {LABELS}{hint}")
+    return ValueError(f"{where} is {labels.reshape(-1)[place]}: {LABELS}{hint}")
 
 
 cdef object bad_score(object name, object shown):
-    return ValueError(f"{name}[{shown}] is nan: give nan_policy='worst' to rank it below all other scores, "
-                      "or 'omit' to leave it out")
+    return ValueError(f"{name}[{shown}] is nan: {NO_RANK}")
 
 
 cdef object as_ids(object qid, Py_ssize_t n, str whole):
@@ -515,20 +478,15 @@ cdef object as_ids(object qid, Py_ssize_t n, str whole):
         for i, value in enumerate(ids.tolist()):
             if value is None or value != value:
                 raise ValueError(f"qid[{i}] is {value!r}: every item needs a query id")
-    elif ids.dtype.kind in "fc" and np.isnan(ids).any():
-        raise ValueError(f"qid[{int(np.argmax(np.isnan(ids)))}] is nan: every item needs a query id")
-    elif ids.dtype.kind in "mM" and np.isnat(ids).any():
-        raise ValueError(f"qid[{int(np.argmax(np.isnat(ids)))}] is NaT: every item needs a query id")
+    no_nan(ids, "qid", ": every item needs a query id")
     return ids
 
 
 cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str whole="y_true"):
     # A copy: what is checked here must not change under the kernels.
-    cdef object array = np.array(as_ndarray(offsets, name, WHOLE))
+    cdef object array = np.array(as_whole(offsets, name))
     if array.ndim != 1 or array.shape[0] == 0:
         raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")
     if array[0] != 0:
         raise ValueError(f"{name}[0] is {array[0]}: must be 0")
     falls = np.flatnonzero(array[1:] < array[:-1])
@@ -540,7 +498,7 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-cdef object as_flags(object y_true, object y_score, object relevance_level):
+cpdef object as_flags(object y_true, object y_score, object relevance_level):
     """Labels as an array of bool; the scores are looked at only for the error."""
     array = as_ndarray(y_true, "y_true", LABELS)
     if relevance_level is not None:
@@ -549,12 +507,8 @@ cdef object as_flags(object y_true, object y_score, object relevance_level):
     fine = flags | (array == 0)
     if not fine.all():
         place = int(np.argmin(fine.reshape(-1)))
-        raise bad_label(array, y_score, place, ", ".join(str(i) for i in np.unravel_index(place, array.shape)))
+        raise bad_label(array, y_score, place, place_of("y_true", place, array.shape))
     return flags
-
-
-cdef object as_real(object values, str name):
-    return as_ndarray(values, name, SCORES)
 
 
 cdef object as_key(object tiebreak, Py_ssize_t n):
@@ -562,16 +516,15 @@ cdef object as_key(object tiebreak, Py_ssize_t n):
     if isinstance(tiebreak, str):
         if tiebreak == "order":
             return None
-        raise unknown("tiebreak", tiebreak, "None, 'order', an array of keys")
+        raise ValueError(f"tiebreak={tiebreak!r} is unknown: must be one of None, 'order', an array of keys")
     key = as_column(tiebreak, "tiebreak")
     if key.ndim != 1 or key.shape[0] != n:
         raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
     if key.dtype.kind in "OT":
         return places_of(key.tolist())
-    if key.dtype.kind == "f" and np.isnan(key).any():
-        raise ValueError(f"tiebreak[{int(np.argmax(np.isnan(key)))}] is nan: keys must be ordered")
     if key.dtype.kind not in "biufSU":
         raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
+    no_nan(key, "tiebreak", ": keys must be ordered")
     return key
 
 
@@ -617,49 +570,26 @@ cdef object apply_nan_policy(object nan_policy, object score, object where):
     return ~missing
 
 
-def checked_whole(value, name):
-    return whole_number(value, name)
-
-
 def checked_array(values, name, what):
     """An array of one dimension and a real type that holds all values exactly, none wider than float64."""
     return as_double(one_dimension(as_ndarray(values, name, what), name), name)
 
 
-def checked_scores(values, name):
-    """Scores of any real type, as a ranking reads them."""
-    return as_real(values, name)
-
-
-def checked_flags(y_true, y_score, relevance_level):
-    """Which items are relevant, as a ranking reads the labels."""
-    return as_flags(y_true, y_score, relevance_level)
-
-
-def checked_sorted(values, name, lower_is_better, nan_policy):
+def checked_sorted(values, name, nan_policy="raise"):
     """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
-    parse_lower(lower_is_better)
-    cdef NanPolicy policy = parse_nan_policy(nan_policy)
     array = one_dimension(as_real(values, name), name)
     if array.dtype.kind == "f":
-        missing = np.isnan(array)
-        if missing.any():
-            if policy == NAN_RAISE or name == "edges":
-                raise ValueError(f"{name}[{int(np.argmax(missing))}] is nan")
-            array = array[~missing]
-        array = as_double(array, name)
+        if nan_policy == "raise" or name == "edges":
+            no_nan(array, name, "")
+        array = as_double(array[~np.isnan(array)], name)
         array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64) + 0
-    elif array.dtype.kind == "u" and array.dtype.itemsize == 8:
-        array = array.astype(np.uint64)
     else:
-        array = array.astype(np.int64)
-    if name == "edges":
-        falls = np.flatnonzero(~(array[1:] > array[:-1]))
-        if falls.shape[0] > 0:
-            i = int(falls[0]) + 1
-            raise ValueError(f"edges[{i}] is {array[i]}, after {array[i - 1]}: edges must increase")
-        return array
-    return np.unique(array)
+        array = array.astype(np.uint64 if array.dtype.kind == "u" and array.dtype.itemsize == 8 else np.int64)
+    if name != "edges":
+        return np.unique(array)
+    for i in np.flatnonzero(~(array[1:] > array[:-1]))[:1] + 1:
+        raise ValueError(f"edges[{i}] is {array[i]}, after {array[i - 1]}: edges must increase")
+    return array
 
 
 cdef object as_double(object array, str name):
@@ -699,8 +629,7 @@ def checked_block(y_true, y_score, cuts):
     """(relevant, score, cuts), the last two in one type that holds both exactly."""
     relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
     score = as_double(one_dimension(as_real(y_score, "y_score"), "y_score"), "y_score")
-    if score.shape[0] != relevant.shape[0]:
-        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    same_items(relevant.shape[0], score.shape[0])
     if score.dtype == cuts.dtype:
         return relevant, score, cuts
     wide = np.promote_types(score.dtype, cuts.dtype)
@@ -716,22 +645,20 @@ def checked_block(y_true, y_score, cuts):
     return relevant, score.astype(wide), cuts.astype(wide)
 
 
+# ------------------------------------------------------------------------------------------- values, one or an array
+
 cdef object ratio(object value, str name):
     """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
     from fractions import Fraction
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
+    real = isinstance(value, (float, np.floating))
     try:
-        if isinstance(value, (float, np.floating)):
-            exact = Fraction(str(value))
-        elif isinstance(value, np.integer):
-            exact = Fraction(int(value))
-        else:
-            exact = Fraction(value)
+        if isinstance(value, (bool, np.bool_, str)):
+            raise TypeError
+        exact = Fraction(str(value) if real else int(value) if isinstance(value, np.integer) else value)
     except (TypeError, ValueError, OverflowError):
-        if isinstance(value, (float, np.floating)):
-            raise ValueError(f"{name} is {value}: must lie in (0, 1]") from None
-        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
+        if not real:
+            raise not_a(value, name, "a number") from None
+        exact = 0  # infinite, or no number
     if not 0 < exact <= 1:
         raise ValueError(f"{name} is {value}: must lie in (0, 1]")
     return exact.numerator, exact.denominator
@@ -743,13 +670,13 @@ cdef str place_of(str name, Py_ssize_t i, object shape):
 
 
 cdef object each(object values, str name):
-    """(flat list of the values, their shape; None for a single one)."""
+    """([(value, its name)], shape of the values; None for a single one)."""
     array = array_or_none(values, name)
     if array is None:
-        return [values], None
+        return [(values, name)], None
     if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
-        return list(np.ravel(np.array(values, dtype=object))), array.shape
-    return list(array.reshape(-1)), array.shape
+        array = np.array(values, dtype=object).reshape(array.shape)
+    return [(value, place_of(name, i, array.shape)) for i, value in enumerate(array.reshape(-1))], array.shape
 
 
 cdef object quotients(object values, str name, object whole):
@@ -758,17 +685,16 @@ cdef object quotients(object values, str name, object whole):
     `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
     """
     numbers, shape = each(values, name)
-    out = []
-    for i, value in enumerate(numbers):
-        top, bottom = ratio(value, place_of(name, i, shape))
+    floors = np.empty((*np.shape(whole), len(numbers)), np.int64)
+    rests = np.empty(floors.shape)
+    for i, (value, where) in enumerate(numbers):
+        top, bottom = ratio(value, where)
         counts = whole
         if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
             counts = whole.astype(object)
-        out.append((top * counts // bottom, top * counts % bottom / bottom))
-    if not out:
-        return np.empty(np.shape(whole) + (0,), np.int64), np.empty(np.shape(whole) + (0,)), shape
-    return (np.stack([pair[0] for pair in out], axis=-1).astype(np.int64),
-            np.stack([pair[1] for pair in out], axis=-1).astype(np.float64), shape)
+        floors[..., i] = top * counts // bottom
+        rests[..., i] = top * counts % bottom / bottom
+    return floors, rests, shape
 
 
 cdef object ranks_from(object k, object fraction, object num_items, bint divides):
@@ -784,63 +710,20 @@ cdef object ranks_from(object k, object fraction, object num_items, bint divides
 cdef object whole_ranks(object k, bint divides=False):
     """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
     numbers, shape = each(k, "k")
-    ranks = []
-    for i, value in enumerate(numbers):
-        rank = whole_number(value, place_of("k", i, shape))
-        if rank < 1:
-            raise ValueError(f"{place_of('k', i, shape)} is {rank}: ranks start at 1")
-        if divides and rank > LARGEST:
-            raise ValueError(f"{place_of('k', i, shape)} is {rank}: more than 2**62 cannot be counted")
-        ranks.append(min(rank, LARGEST))
-    return np.array(ranks, dtype=np.int64), shape
+    ranks = [check_rank(value, where) for value, where in numbers]
+    if divides:
+        for rank, (_, where) in zip(ranks, numbers):
+            countable(rank, where)
+    return np.array([min(rank, LARGEST) for rank in ranks], dtype=np.int64), shape
 
 
 cdef object parameters(object values, str name, str domain, double low, double high):
     """(numbers as float64, their shape), each checked to lie strictly between low and high."""
     numbers, shape = each(values, name)
-    for i, value in enumerate(numbers):
-        where = place_of(name, i, shape)
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise TypeError(f"{where} must be a number, got {value!r} of type {type(value).__name__}")
-        if not (low < value < high and is_finite(value)):
-            raise ValueError(f"{where} is {value}: must be {domain}")
-    return np.array(numbers, dtype=np.float64), shape
+    return np.array([check_within(value, where, domain, low, high) for value, where in numbers], dtype=np.float64), shape
 
 
-cdef bint is_finite(object value) except -1:
-    """Whether a number is one as a float, too."""
-    return -GREATEST <= value <= GREATEST if isinstance(value, int) else isfinite(<double>value)
-
-
-cdef int check_beta(object beta) except -1:
-    if isinstance(beta, (bool, np.bool_)) or not isinstance(beta, (int, float, np.integer, np.floating)):
-        raise TypeError(f"beta must be a number, got {beta!r} of type {type(beta).__name__}")
-    if not (is_finite(beta) and beta >= 0):
-        raise ValueError(f"beta is {beta}: must be finite and not negative")
-    return 0
-
-
-cdef int no_threshold(str name, int ties) except -1:
-    if ties == TIES_THRESHOLD:
-        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
-                         "take 'expected', 'best' or 'worst'")
-    return ties
-
-
-cdef int parse_empty(object empty) except -1:
-    if not isinstance(empty, str) or empty not in ("skip", "zero", "one", "raise"):
-        raise ValueError(f"empty={empty!r} is unknown: must be one of 'skip', 'zero', 'one', 'raise'")
-    return 0
-
-
-cdef object checked_total(object num_items):
-    """num_items of a table of weights."""
-    if isinstance(num_items, (bool, np.bool_)) or not isinstance(num_items, (int, float, np.integer, np.floating)):
-        raise TypeError(f"num_items must be a number, got {num_items!r} of type {type(num_items).__name__}")
-    if not (is_finite(num_items) and num_items >= 0):
-        raise ValueError(f"num_items is {num_items}: must be finite and not negative")
-    return float(num_items)
-
+# ------------------------------------------------------------------------------------------------ tables from outside
 
 cdef object checked_items(object num_items):
     number = whole_number(num_items, "num_items")
@@ -866,26 +749,26 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
     """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
-            if column.dtype.kind not in "iu" and column.size:
-                raise TypeError(f"{name} has dtype {column.dtype}: must be whole numbers")
-    least = 0 if weighted else 1
-    # Small tables are checked row by row, with Python's unbounded integers; numbers above 2**62 fall through to it too.
-    if not suspicious(above, tied, hits, num_items if lengths is None else np.repeat(num_items, lengths), weighted,
-                      None if lengths is None else within(lengths)):
-        return 0
-    rows = enumerate(zip(above.tolist(), tied.tolist(), hits.tolist()))
-    for length, items in [(above.shape[0], num_items)] if lengths is None else zip(lengths.tolist(), num_items.tolist()):
-        end = 0
-        for i, (c, n, r) in islice(rows, length):
-            if not r >= least or r == 0:
-                raise ValueError(f"hits[{i}] is {r}: every row holds a relevant item")
-            if not n >= r:
-                raise ValueError(f"tied[{i}] is {n}, less than hits[{i}] = {r}")
-            if not c >= end * (1 - 1e-12 if weighted else 1):
-                raise ValueError(f"above[{i}] is {c}, but the rows before it hold {end} items")
-            end = c + n
-            if not end <= items * (1 + 1e-12 if weighted else 1):
-                raise ValueError(f"row {i} ends at item {end} (above + tied), but num_items is {items}")
+            as_whole(column, name)
+    # Above 2**62 sums are Python's unbounded integers.
+    large = not weighted and max([int(column.max(initial=0)) for column in (above, tied, hits)]) > LARGEST
+    kind = np.float64 if weighted else object if large else np.int64
+    above, tied, hits = [column.astype(kind, copy=False) for column in (above, tied, hits)]
+    ends, slack = above + tied, 1e-12 if weighted else 0
+    before = np.append(np.zeros(1, kind), ends)[:above.shape[0]]
+    if lengths is not None:
+        before[1:][~within(lengths)] = 0
+        num_items = np.repeat(num_items, lengths)
+    faults = [~(hits > 0), ~(tied >= hits), ~(above >= before * (1 - slack)), ~(ends <= num_items * (1 + slack))]
+    for i in np.flatnonzero(np.any(faults, axis=0))[:1]:
+        if faults[0][i]:
+            raise ValueError(f"hits[{i}] is {hits[i]}: every row holds a relevant item")
+        if faults[1][i]:
+            raise ValueError(f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}")
+        if faults[2][i]:
+            raise ValueError(f"above[{i}] is {above[i]}, but the rows before it hold {before[i]} items")
+        raise ValueError(f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
+                         f"{num_items if lengths is None else num_items[i]}")
     return 0
 
 
@@ -896,19 +779,6 @@ cdef object within(object lengths):
     same = np.ones(max(total - 1, 0), bool)
     same[starts[(starts > 0) & (starts < total)] - 1] = False
     return same
-
-
-cdef bint suspicious(object above, object tied, object hits, object num_items, bint weighted, object same) except -1:
-    """Whether a vectorised look finds anything wrong (or cannot tell)."""
-    if above.shape[0] == 0:
-        return False
-    if weighted or any(column.dtype == np.uint64 for column in (above, tied, hits)):
-        return True
-    if max(int(above.max()), int(tied.max()), int(hits.max())) > LARGEST:
-        return True
-    overlap = above[1:] < (above.astype(np.int64) + tied)[:-1]
-    return bool((hits < 1).any() or (tied < hits).any() or (above < 0).any() or (above > num_items).any()
-                or (tied > num_items - above).any() or (overlap if same is None else overlap & same).any())
 
 
 cdef int check_scores(object score, bint lower, object same=None) except -1:
@@ -931,11 +801,9 @@ cdef int check_scores(object score, bint lower, object same=None) except -1:
 
 cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
     """A copy of num_items, num_hits or num_relevant of many queries."""
-    array = one_dimension(as_real(values, name), name)
+    array = one_dimension(as_real(values, name) if weighted else as_whole(values, name), name)
     if array.shape[0] != n:
         raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
-    if not weighted and array.dtype.kind not in "iu" and n > 0:
-        raise TypeError(f"{name} has dtype {array.dtype}: must be whole numbers")
     array = np.array(array, np.float64) if weighted else np.array(array)
     fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
     for q in np.flatnonzero(~fine)[:1]:

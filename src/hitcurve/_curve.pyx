@@ -11,7 +11,6 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
-from hitcurve._blocks cimport BlockCounter
 from hitcurve._checks cimport (
     LARGEST,
     apply_nan_policy,
@@ -21,17 +20,16 @@ from hitcurve._checks cimport (
     as_offsets,
     as_real,
     as_weight,
-    check_beta,
+    as_whole,
+    check_flag,
     check_rows,
     check_scores,
     checked_items,
-    checked_total,
     interpolated_cutoff,
-    is_finite,
     no_threshold,
+    not_negative,
     one_dimension,
     parameters,
-    parse_empty,
     parse_lower,
     parse_num_relevant,
     parse_reading,
@@ -39,6 +37,7 @@ from hitcurve._checks cimport (
     query_totals,
     quotients,
     ranks_from,
+    same_items,
     table_columns,
     whole_number,
     whole_ranks,
@@ -51,8 +50,7 @@ from hitcurve._ranking cimport (
     compared_as,
     queries_average_precision,
     queries_tables,
-    rank_average_precision,
-    rank_table,
+    rank_one,
     scores_as,
 )
 from hitcurve._kernel cimport formulas
@@ -68,7 +66,8 @@ from hitcurve._kernel.formulas cimport (
     mean_precision,
 )
 
-from hitcurve._checks import equal_numbers
+from hitcurve._checks import check_empty, equal_numbers
+from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -271,7 +270,7 @@ cdef class _Measures:
         >>> curve.f_score(3), round(curve.f_score(3, beta=2.0), 4)
         (0.6666666666666666, 0.6667)
         """
-        check_beta(beta)
+        not_negative(beta, "beta")
         return self.measured(formulas.MEASURE_F_SCORE, ties, k, fraction, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
@@ -635,10 +634,8 @@ cdef class _Measures:
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
         (0.4875, 0.3429)
         """
-        if not isinstance(adjusted, (bool, np.bool_)):
-            raise TypeError(f"adjusted must be True or False, got {adjusted!r}")
-        return self.with_number(formulas.MEASURE_ADJUSTED_LOG_AUC if adjusted else formulas.MEASURE_LOG_AUC, ties, min_fpr,
-                                "min_fpr")
+        measure = formulas.MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else formulas.MEASURE_LOG_AUC
+        return self.with_number(measure, ties, min_fpr, "min_fpr")
 
     def chance(self):
         """Expected average precision of a random order of the same items.
@@ -808,8 +805,8 @@ cdef class HitCurve(_Measures):
             self.rank_sorted(y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                              sample_weight)
             return
-        self.origin = rank_table(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
-                                 &table)
+        self.origin = rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, &table,
+                               None, NULL, NULL)
         self.take(&table)
         self.raw_type = compared_as(self.origin)
         self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
@@ -839,8 +836,7 @@ cdef class HitCurve(_Measures):
         relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
         n = relevant.shape[0]
-        if score.shape[0] != n:
-            raise ValueError(f"y_true has {n} items, y_score has {score.shape[0]}")
+        same_items(n, score.shape[0])
         if tiebreak is not None and sample_weight is not None:
             raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
                              "which leaves nothing to resolve")
@@ -883,9 +879,7 @@ cdef class HitCurve(_Measures):
         cdef double found = sum_of_hits(hits)
         if num_relevant is None:
             num_relevant = found
-        elif isinstance(num_relevant, (bool, np.bool_)) or not isinstance(num_relevant, (int, float, np.integer, np.floating)):
-            raise TypeError(f"num_relevant must be a number, got {num_relevant!r}")
-        elif not (is_finite(num_relevant) and found * (1 - 1e-12) <= float(num_relevant)):
+        elif not found * (1 - 1e-12) <= float(not_negative(num_relevant, "num_relevant")):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
         elif float(num_relevant) * (1 - 1e-12) <= found:
             num_relevant = found  # the same weights, added up in another order
@@ -971,11 +965,7 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve.from_ranks([1, 3], num_items=100).average_precision(), 4)
         0.8333
         """
-        places = as_real(ranks, "ranks")
-        if places.ndim != 1:
-            raise ValueError(f"ranks must be one-dimensional, got shape {places.shape}")
-        if places.dtype.kind not in "iu" and places.size:
-            raise TypeError(f"ranks has dtype {places.dtype}: must be whole numbers")
+        places = one_dimension(as_whole(ranks, "ranks"), "ranks")
         count = checked_items(num_items)
         bad = np.flatnonzero(places < 1)
         if bad.shape[0] > 0:
@@ -1033,7 +1023,7 @@ cdef class HitCurve(_Measures):
             weighted = any(column.dtype.kind == "f" for column in columns[:3])
         else:
             weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
-        num_items = checked_total(num_items) if weighted else checked_items(num_items)
+        num_items = float(not_negative(num_items, "num_items")) if weighted else checked_items(num_items)
         check_rows(columns[0], columns[1], columns[2], num_items, weighted)
         if score is not None:
             score = columns[3]
@@ -1121,8 +1111,8 @@ cdef class HitCurve(_Measures):
         return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
 
     def __reduce__(self):
-        return _curve_from, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
-                             self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
+        return hit_curve, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
+                           self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
 
     # How the measures look at the table.
 
@@ -1736,8 +1726,8 @@ cdef class HitCurves(_Measures):
                      self.hits.tobytes()))
 
     def __reduce__(self):
-        return _curves_from, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
-                              self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
+        return hit_curves, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
+                            self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
 
     @property
     def prevalence(self):
@@ -1900,8 +1890,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                  others=None):
     """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
     lower = parse_lower(lower)
-    if not isinstance(weighted, (bool, np.bool_)):
-        raise TypeError(f"weighted must be True or False, got {weighted!r}")
+    check_flag(weighted, "weighted")
     columns = [np.array(column) for column in table_columns(score, above, tied, hits)]
     row_offsets = as_offsets(row_offsets, columns[0].shape[0], "row_offsets", "the table")
     lengths = np.diff(row_offsets)
@@ -1939,6 +1928,10 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                       relevant, others)
 
 
+# Under these names pickles of 0.1.0 ask for them.
+_MAKERS.update(HitCurve=_curve_from, HitCurves=_curves_from)
+
+
 def _curves_of(qid, lower, weighted, *table):
     """The same of arrays that were made for it: they are taken as they are."""
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
@@ -1946,18 +1939,19 @@ def _curves_of(qid, lower, weighted, *table):
     return curves
 
 
-def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_relevant):
-    """The curve of all that was counted, without a copy; hits are the relevant items at each threshold."""
-    cdef OwnTable table
-    cdef const int64_t[::1] at = hits
+def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
+    """The curve of arrays that were made for it: they are taken as they are."""
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
-    counter.write_table(&at[0] if at.shape[0] else NULL, lower_is_better, nan_hits, &table)
-    curve.take(&table)
-    curve.origin = counter.cuts.dtype
-    curve.raw_type = compared_as(curve.origin)
-    curve.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
-    curve.lower_is_better = lower_is_better
-    curve.table.num_items = table.num_items
+    curve.owner = above, tied, hits
+    curve.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
+    curve.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
+    curve.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+    curve.table.rows = above.shape[0]
+    curve.own_score = frozen(score)
+    curve.hits_in_table = num_hits
+    curve.table.num_relevant = parse_num_relevant(num_relevant, num_hits)
+    curve.lower_is_better = lower
+    curve.table.num_items = num_items
     return curve
 
 
@@ -1965,7 +1959,7 @@ def _curve_counted(BlockCounter counter, hits, nan_hits, lower_is_better, num_re
 
 cdef object mean_over(object values, object empty, object qid):
     """Mean of per-query values, NaN meaning a query without relevant items."""
-    parse_empty(empty)
+    check_empty(empty)
     without = np.isnan(values)
     if without.any():
         if empty == "raise":
@@ -2023,6 +2017,7 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     0.8333333333333333
     """
     cdef Reading reading
+    cdef double value
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         # These are read off a whole table.
         return HitCurve(
@@ -2031,8 +2026,9 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
             _strategy=_strategy,
         ).average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize)
     parse_reading(k, ties, interpolation, normalize, &reading)
-    return rank_average_precision(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy,
-                                  num_relevant, &reading)
+    rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, NULL, num_relevant, &reading,
+             &value)
+    return value
 
 
 def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="skip", k=None, ties="expected",
@@ -2075,7 +2071,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     """
     cdef Reading reading
     cdef Queries queries
-    parse_empty(empty)
+    check_empty(empty)
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         return HitCurves(
             y_true, y_score, qid=qid, offsets=offsets, num_relevant=num_relevant, relevance_level=relevance_level,
@@ -2129,12 +2125,11 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     >>> round(counts.precision, 4), round(counts.recall, 4)
     (0.6667, 0.6667)
     """
-    check_beta(beta)
+    not_negative(beta, "beta")
     lower = parse_lower(lower_is_better)
     relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
     score = one_dimension(as_real(y_score, "y_score"), "y_score")
-    if score.shape[0] != relevant.shape[0]:
-        raise ValueError(f"y_true has {relevant.shape[0]} items, y_score has {score.shape[0]}")
+    same_items(relevant.shape[0], score.shape[0])
     cut = as_real(threshold, "threshold")
     if cut.dtype.kind == "f" and np.isnan(cut).any():
         raise ValueError("threshold is nan")

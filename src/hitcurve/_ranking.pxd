@@ -17,13 +17,11 @@ cdef struct OwnTable:
     int64_t num_hits
 
 cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1
-cdef object rank_table(object y_true, object y_score, object relevance_level, object lower_is_better,
-                       object nan_policy, object workers, object strategy, OwnTable* table)
+cdef object rank_one(object y_true, object y_score, object relevance_level, object lower_is_better, object nan_policy,
+                     object workers, object strategy, OwnTable* table, object num_relevant, const Reading* reading,
+                     double* average_precision)
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin)
 cdef ScoreType compared_as(object origin) except *
-cdef double rank_average_precision(object y_true, object y_score, object relevance_level, object lower_is_better,
-                                   object nan_policy, object workers, object strategy, object num_relevant,
-                                   const Reading* reading) except? -1
 
 # The items of many rankings, query by query.
 cdef class Queries:

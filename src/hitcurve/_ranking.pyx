@@ -16,10 +16,7 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    LABELS,
     LARGEST,
-    SCORES,
-    WHOLE,
     array_or_none,
     as_column,
     as_ids,
@@ -27,16 +24,18 @@ from hitcurve._checks cimport (
     as_ndarray,
     as_offsets,
     as_scores,
+    as_whole,
     bad_label,
     bad_score,
+    countable,
     kind_of,
     one_dimension,
     parse_lower,
     parse_nan_policy,
     parse_num_relevant,
     parse_strategy,
-    parse_workers,
     relevant_items,
+    same_items,
     set_column,
     type_of,
     whole_number,
@@ -88,12 +87,21 @@ from hitcurve._kernel.table cimport (
     workspace_init,
 )
 
+from hitcurve._checks import LABELS, SCORES
+
 cnp.import_array()
 
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
 
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
+
+
+cdef Py_ssize_t parse_workers(object workers) except -1:
+    if workers is 1:
+        return 1
+    from hitcurve._workers import check_workers
+    return check_workers(workers)
 
 
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin):
@@ -115,7 +123,7 @@ cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object
 
 cdef int raise_status(Status status, const Tally* tally, object y_true, object y_score) except -1:
     if status == STATUS_BAD_LABEL:
-        raise bad_label(y_true, y_score, tally.bad_label, tally.bad_label)
+        raise bad_label(y_true, y_score, tally.bad_label, f"y_true[{tally.bad_label}]")
     if status == STATUS_NO_MEMORY:
         raise MemoryError("not enough memory to rank the items")
     raise bad_score("y_score", tally.bad_score)
@@ -133,10 +141,6 @@ cdef object origin_of(object kept):
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
-
-
-cdef inline bint fits_small(const Items* items, Strategy strategy) noexcept nogil:
-    return items.n < SMALL and strategy <= STRATEGY_SEARCH
 
 
 @cython.final
@@ -222,20 +226,12 @@ cdef class Counting:
 
 
 def in_threads(function, list calls, cancel):
-    """Calls of a function side by side, the first in this thread; an error or Ctrl-C in one ends them all."""
+    """Calls of a function side by side; an error or Ctrl-C in one ends them all."""
     if len(calls) == 1:
         function(*calls[0])
         return
-    from concurrent.futures import ThreadPoolExecutor
-    with ThreadPoolExecutor(len(calls) - 1) as pool:
-        try:
-            futures = [pool.submit(function, *call) for call in calls[1:]]
-            function(*calls[0])
-            for future in futures:
-                future.result()
-        except BaseException:
-            cancel()
-            raise
+    from hitcurve._workers import in_threads as calls_in_threads
+    list(calls_in_threads(lambda call: function(*call), calls, len(calls), cancel=cancel, patience=None))
 
 
 cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
@@ -318,70 +314,44 @@ cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking
     return 0
 
 
-cdef object rank_table(object y_true, object y_score, object relevance_level, object lower_is_better,
-                       object nan_policy, object workers, object strategy, OwnTable* table):
-    """The table of one ranking; returns the scores' origin, from which ``scores_as`` restores their type."""
+cdef object rank_one(object y_true, object y_score, object relevance_level, object lower_is_better, object nan_policy,
+                     object workers, object strategy, OwnTable* table, object num_relevant, const Reading* reading,
+                     double* average_precision):
+    """The table of one ranking; or without a table in memory (NULL) its average precision.
+
+    Returns the scores' origin, from which ``scores_as`` restores their type.
+    """
     cdef Items items
     cdef SmallSpace space
     cdef Workspace work
     cdef Ranking ranking
     cdef Tally tally
     cdef Status status
-    cdef bint lower = parse_lower(lower_is_better)
+    cdef Counting counting  # keeps memory alive, as do the names with an underscore
+    cdef bint lower = parse_lower(lower_is_better), small
     cdef Strategy way = parse_strategy(strategy)
     cdef Py_ssize_t threads = parse_workers(workers)
     items.nan_policy = parse_nan_policy(nan_policy)
     _labels = as_labels(y_true, relevance_level, &items)
     scores = as_scores(y_score, "y_score", &items)
-    if fits_small(&items, way):
-        small_workspace(&space, &work)
-        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
-        if status != STATUS_OK:
-            raise_status(status, &tally, y_true, y_score)
-        write_table(&items, &work, &ranking, table)
-    else:
-        counting = Counting.__new__(Counting)
-        try:
-            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
-            if status != STATUS_OK:
-                raise_status(status, &tally, y_true, y_score)
-            write_table(&items, &work, &ranking, table)
-        finally:
-            workspace_free(&work)
-    return origin_of(scores)
-
-
-cdef double rank_average_precision(object y_true, object y_score, object relevance_level, object lower_is_better,
-                                   object nan_policy, object workers, object strategy, object num_relevant,
-                                   const Reading* reading) except? -1:
-    """Average precision of one ranking, without a table in memory."""
-    cdef Items items
-    cdef SmallSpace space
-    cdef Workspace work
-    cdef Ranking ranking
-    cdef Tally tally
-    cdef Status status
-    cdef bint lower = parse_lower(lower_is_better)
-    cdef Strategy way = parse_strategy(strategy)
-    cdef Py_ssize_t threads = parse_workers(workers)
-    items.nan_policy = parse_nan_policy(nan_policy)
-    # Names with an underscore only keep memory alive.
-    _labels = as_labels(y_true, relevance_level, &items)
-    _scores = as_scores(y_score, "y_score", &items)
-    if fits_small(&items, way):
-        small_workspace(&space, &work)
-        status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
-        if status != STATUS_OK:
-            raise_status(status, &tally, y_true, y_score)
-        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
-    counting = Counting.__new__(Counting)
+    small = items.n < SMALL and way <= STRATEGY_SEARCH
     try:
-        status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+        if small:
+            small_workspace(&space, &work)
+            status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
+        else:
+            counting = Counting.__new__(Counting)
+            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
-        return ranking_average_precision(&ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+        if table is not NULL:
+            write_table(&items, &work, &ranking, table)
+            return origin_of(scores)
+        average_precision[0] = ranking_average_precision(
+            &ranking, reading, parse_num_relevant(num_relevant, ranking.num_hits))
     finally:
-        workspace_free(&work)
+        if not small:
+            workspace_free(&work)
 
 
 # -------------------------------------------------------------------------------------------------------- many rankings
@@ -453,8 +423,7 @@ cdef class Queries:
         else:
             one_dimension(labels, "y_true")
             one_dimension(scores, "y_score")
-            if labels.shape[0] != scores.shape[0]:
-                raise ValueError(f"y_true has {labels.shape[0]} items, y_score has {scores.shape[0]}")
+            same_items(labels.shape[0], scores.shape[0])
             if qid is not None and offsets is not None:
                 raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
             if qid is not None:
@@ -508,7 +477,7 @@ cdef class Queries:
             if self.columns > 0:
                 shown = tally.bad_label % self.width
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
-                            tally.bad_label % self.labels.shape[0], shown)
+                            tally.bad_label % self.labels.shape[0], f"y_true[{shown}]")
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))
@@ -544,19 +513,13 @@ cdef class Queries:
             return None
         array = array_or_none(num_relevant, "num_relevant")
         if array is None or array.ndim == 0:
-            number = whole_number(num_relevant, "num_relevant")
-            if number > LARGEST:
-                raise ValueError(f"num_relevant is {number}: more than 2**62 cannot be counted")
+            number = countable(whole_number(num_relevant, "num_relevant"), "num_relevant")
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
-        array = as_ndarray(array, "num_relevant", WHOLE)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"num_relevant has dtype {array.dtype}: {WHOLE}")
+        array = as_whole(array, "num_relevant")
         if array.shape != (self.num_queries,):
             raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
-        large = np.flatnonzero(array > LARGEST)
-        if large.shape[0] > 0:
-            q = int(large[0])
-            raise ValueError(f"num_relevant[{q}] is {array[q]}: more than 2**62 cannot be counted")
+        for q in np.flatnonzero(array > LARGEST)[:1]:
+            countable(array[q], f"num_relevant[{q}]")
         return array.astype(np.int64)
 
     cdef object checked_relevant(self, object num_relevant, object num_hits):

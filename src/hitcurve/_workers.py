@@ -1,18 +1,22 @@
-"""How many threads may count side by side: no more than this process has processors for."""
+"""Calls side by side in threads, and how many: no more than this process has processors for."""
 from __future__ import annotations
 
 import os
 import sys
-from operator import index
+from collections.abc import Callable, Iterable, Iterator
+from operator import length_hint
 from pathlib import PurePosixPath
-from typing import Any, SupportsIndex
+from typing import Any, TypeVar
+
+from hitcurve._checks import whole_number
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def check_workers(workers: Any) -> int:
     """How many threads an argument `workers` stands for."""
-    if isinstance(workers, bool) or not isinstance(workers, SupportsIndex):
-        raise TypeError(f"workers must be a whole number, got {workers!r} of type {type(workers).__name__}")
-    number = index(workers)
+    number = whole_number(workers, "workers")
     if number < 1 and number != -1:
         raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
     # More threads than cores would only wait for each other.
@@ -80,3 +84,137 @@ def _read(path: str) -> str:
             return os.fsdecode(file.read())  # a group's name is that of a folder: bytes of any kind
     except OSError:
         return ""
+
+
+def in_threads(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: int,
+    *,
+    ahead: int | None = None,
+    cancel: Callable[[], object] = lambda: None,
+    idle: Callable[[], object] = lambda: None,
+    patience: float | None = 1.0,
+) -> Iterator[Result]:
+    """function(item) of each item, in their order, made side by side.
+
+    Items are taken in the caller's thread: some sources work in one thread only, and Ctrl-C interrupts a source that
+    waits. The first error in the order of the items is raised, and after one no further item is taken.
+
+    Parameters
+    ----------
+    function, items : callable, iterable
+    workers : int
+        Threads; 1: the caller's.
+    ahead : int, optional
+        How many items are taken before the first of their results is. Default: one for each worker that is free.
+    cancel : callable
+        Called after an error or Ctrl-C, when what runs is no longer wanted.
+    idle : callable
+        Called after each item, and five times a second while the caller's thread waits.
+    patience : float, optional
+        Seconds to wait at the end for calls that still run. None: until they end, whatever Ctrl-C, for calls that use
+        memory of the caller.
+    """
+    source = iter(items)
+    close = getattr(source, "close", lambda: None)
+    workers = min(workers, length_hint(items, workers))
+    if workers <= 1:
+        try:
+            for item in source:
+                yield function(item)
+                idle()
+        finally:
+            close()
+        return
+    import queue
+    import threading
+    from time import monotonic
+
+    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+    todo: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+    over: queue.SimpleQueue[None] = queue.SimpleQueue()
+    results: dict[int, tuple[Any, BaseException | None]] = {}
+
+    def one(at: int, item: Any) -> bool:
+        if at < 0 or stopped:
+            todo.put((-1, None))  # the next that comes ends too, even one whose start was interrupted
+            return False
+        try:
+            done.put((at, function(item), None))
+        except BaseException as error:
+            done.put((at, None, error))
+        return True
+
+    def work() -> None:
+        try:
+            while one(*todo.get()):
+                pass
+        finally:
+            over.put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
+    begun = taken = ended = given = 0
+    more, stopped = True, False
+    try:
+        while more or given < taken:
+            if more and taken - (ended if ahead is None else given) < (ahead or workers):
+                try:
+                    item = next(source)
+                except Exception as error:
+                    more = False
+                    if not isinstance(error, StopIteration):
+                        results[taken] = None, error
+                        taken, ended = taken + 1, ended + 1
+                    continue
+                while begun < workers:
+                    threads[begun].start()
+                    begun += 1
+                todo.put((taken, item))
+                del item  # it is the worker's
+                taken += 1
+                idle()
+            elif given in results:
+                result, failed = results.pop(given)
+                if failed is not None:
+                    try:
+                        raise failed
+                    finally:
+                        del failed  # no cycle, which would keep what the calls hold
+                given += 1
+                yield result
+                del result
+            else:
+                try:
+                    at, result, failed = done.get(timeout=0.2)
+                except queue.Empty:
+                    idle()
+                    continue
+                results[at] = result, failed
+                more = more and failed is None
+                ended += 1
+                del result, failed
+    except BaseException:
+        cancel()
+        raise
+    finally:
+        stopped = True
+        results.clear()
+        todo.put((-1, None))
+        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
+        until, left, interrupt = monotonic() + (patience or 0.0), begun, None
+        while left and (patience is None or monotonic() < until):
+            try:
+                over.get(timeout=0.2)
+                left -= 1
+            except queue.Empty:
+                pass
+            except KeyboardInterrupt as error:
+                interrupt = error
+                until = 0.0
+        for thread in threads[:begun] if not left else ():
+            thread.join(0.2)
+        close()
+        if interrupt is not None:
+            raise interrupt

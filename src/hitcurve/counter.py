@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._blocks import BlockCounter
-from hitcurve._checks import checked_block, checked_scores, checked_sorted, equal_numbers
+from hitcurve._checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
 from hitcurve._curve import HitCurve
 
 
@@ -15,8 +15,8 @@ class HitCounter:
 
     A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
     scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
-    alone. Given bin edges it needs one pass and no knowledge: each bin then is a tie group, so ``ties="worst"`` and
-    ``ties="best"`` are guaranteed bounds of the true value.
+    alone. Given bin edges it needs one pass, and none of the scores beforehand: each bin then is a tie group, so
+    ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ class HitCounter:
     True
     """
 
+    __module__ = "hitcurve"  # what a pickle names
+
     def __init__(self, thresholds: Any = None, *, edges: Any = None, lower_is_better: bool = False,
                  nan_policy: str = "raise") -> None:
         if (thresholds is None) == (edges is None):
             raise ValueError("give either thresholds or edges" if edges is None
                              else "thresholds and edges both given: a counter is exact, or it bins")
-        if edges is None:
-            self._cuts = checked_sorted(thresholds, "thresholds", lower_is_better, nan_policy)
-        else:
-            self._cuts = checked_sorted(edges, "edges", lower_is_better, nan_policy)
-        self._cuts.flags.writeable = False  # they are shown
+        check_options(lower_is_better, nan_policy)
         self._kind = "thresholds" if edges is None else "edges"
+        self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
+        self._cuts.flags.writeable = False  # they are shown
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
         self._counting = BlockCounter(self._cuts)
@@ -222,17 +222,14 @@ class HitCounter:
         >>> report.worst, report.best
         (0.5, 1.0)
         """
-        items, hits = self._items(), self._hits
+        cuts, items = self._cuts, self._items()
         if self._kind == "edges":
-            # Bin i: what equals edge i - 1 and what lies between it and edge i.
-            tied = np.append(items[0], items[1::2] + items[2::2])
-            score = np.append(-np.inf, self._cuts)
-            before = np.zeros_like(tied)
-        else:
-            tied, score = items[1::2], self._cuts
-            before = items[:-1:2] if self.lower_is_better else items[2::2]
-        return _table(score, before, tied, hits, self._nan_items, self._nan_hits, self.lower_is_better, num_relevant,
-                      int(items.sum()) + self._nan_items)
+            # Bin i: what equals edge i - 1 and what lies between it and edge i; nothing lies between bins.
+            cuts, bins = np.append(-np.inf, cuts), np.append(items[0], items[1::2] + items[2::2])
+            items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
+            items[1::2] = bins
+        return table_from_counts(cuts, items, self._hits, self._nan_items, self._nan_hits,
+                                 lower_is_better=self.lower_is_better, num_relevant=num_relevant)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
@@ -252,9 +249,8 @@ class HitCounter:
                 "nan_policy": self.nan_policy}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        kind, cuts, policy = state["kind"], checked_scores(state["cuts"], "cuts"), state["nan_policy"]
-        if kind not in ("thresholds", "edges"):
-            raise ValueError(f"kind is {kind!r}: must be 'thresholds' or 'edges'")
+        kind = check_choice(state["kind"], "kind", ("thresholds", "edges"))
+        cuts, policy = as_real(state["cuts"], "cuts"), state["nan_policy"]
         made = HitCounter(**{kind: cuts}, lower_is_better=state["lower_is_better"], nan_policy=policy)
         if not np.array_equal(made._cuts, cuts):
             raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
@@ -277,7 +273,7 @@ class HitCounter:
 
 def _counts(values: Any, name: str, size: int) -> Any:
     """A copy of counts that make up a table together."""
-    array = checked_scores(values, name)
+    array = as_real(values, name)
     if array.dtype.kind not in "iu" or array.shape != (size,):
         raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}: must be {size} whole numbers")
     if (array < 0).any() or array.sum(dtype=np.float64) > 2**62:
@@ -296,25 +292,16 @@ def table_from_counts(
     num_relevant: int | None = None,
 ) -> HitCurve:
     """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
-    before = items[:-1:2] if lower_is_better else items[2::2]
-    return _table(cuts, before, items[1::2], hits, nan_items, nan_hits, lower_is_better, num_relevant,
-                  num_items=int(items.sum()) + nan_items)
-
-
-def _table(score: Any, before: Any, tied: Any, hits: Any, nan_items: int, nan_hits: int, lower_is_better: bool,
-           num_relevant: int | None, num_items: int) -> HitCurve:
-    """The curve of groups in ascending order of score, `before` items between each and the next better one."""
+    tied, before = items[1::2], items[:-1:2] if lower_is_better else items[2::2]
+    num_items = int(items.sum()) + nan_items
     if not lower_is_better:
-        tied, hits, score, before = tied[::-1], hits[::-1], score[::-1], before[::-1]
+        cuts, before, tied, hits = cuts[::-1], before[::-1], tied[::-1], hits[::-1]
     above = np.cumsum(before + tied) - tied
     rows = hits > 0
-    score, above, tied, hits = score[rows], above[rows], tied[rows], hits[rows]
+    score, above, tied, hits = cuts[rows], above[rows], tied[rows], hits[rows]
     if nan_hits > 0:
-        if score.dtype.kind != "f":
-            score = score.astype(np.float64)
-        score = np.append(score, score.dtype.type(np.nan))
-        above = np.append(above, num_items - nan_items)
-        tied = np.append(tied, nan_items)
-        hits = np.append(hits, nan_hits)
+        score = np.append(score, score.dtype.type(np.nan) if score.dtype.kind == "f" else np.nan)
+        last = (num_items - nan_items, nan_items, nan_hits)
+        above, tied, hits = (np.append(one, of_nan) for one, of_nan in zip((above, tied, hits), last, strict=True))
     return HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
                                lower_is_better=lower_is_better)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hitcurve._checks import check_choice
 from hitcurve._kernel.formulas import readings
 
 if TYPE_CHECKING:
@@ -118,8 +119,7 @@ class Measure(NamedTuple):
         if not self.record.method or self.rel is not None or self.judged_only:
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = self.ties or ties
-        if ties not in TIES:
-            raise ValueError(f"ties is {ties!r}: it must be one of {_listed(TIES)}")
+        check_choice(ties, "ties", TIES)
         if self.record.ties and ties not in self.record.ties:
             raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(self.record.ties)}")
         return ties

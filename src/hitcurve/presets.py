@@ -6,8 +6,8 @@ from typing import Any
 #: Keyword arguments that reproduce another tool's average precision, by the tool's name: plain dictionaries, to pass on
 #: as ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision`` (those with ``empty`` go
 #: to the mean alone); those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to
-#: ``HitCurve``. The page "Presets" of the documentation says for each what else the tool does to the data and what no
-#: argument can reproduce.
+#: ``HitCurve``. The page "The numbers of other libraries" of the documentation says for each what else the tool does to
+#: the data and what no argument can reproduce.
 PRESETS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},

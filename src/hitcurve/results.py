@@ -1,4 +1,4 @@
-"""What the read-outs return when it is more than one number."""
+"""The types of the results that are more than one number."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -186,3 +186,9 @@ class PValue(NamedTuple):
     null_distribution: NDArray[np.float64]
     method: str
     resolution: float
+
+
+for _result in (
+    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, ThresholdCounts, ConfidenceInterval, Interval, PValue
+):  # fmt: skip
+    _result.__module__ = "hitcurve"  # what a pickle names

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._blocks import BlockCounter
-from hitcurve._checks import checked_sorted, checked_whole
+from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, whole_number
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve.counter import table_from_counts
@@ -48,7 +48,7 @@ _SCORES = {
     "float": np.float32, "double": np.float64, "tinyint": np.int64, "smallint": np.int64, "int": np.int64,
     "bigint": np.int64,
 }  # fmt: skip
-_NO_LABEL = "not a label, which is 0 or 1, False or True"
+_NO_LABEL = f"not a label: {LABEL_RULE}"
 _NO_INTEGER = "null, which no integer stands for: cast the column to double"
 _LABELS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
 
@@ -102,7 +102,7 @@ def hit_curve(
     """
     F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, label, score)
-    checked_sorted([], "score", lower_is_better, nan_policy)  # the options, before anything is computed
+    check_options(lower_is_better, nan_policy)  # the options, before anything is computed
     relevant = rows.where("label").select("score").toArrow().column(0)
     found = relevant.drop_null().to_numpy() if dtype.kind == "i" else relevant.to_numpy()
     nan_hits = 0
@@ -205,9 +205,9 @@ def hit_curves(
     twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
     if twice is not None:
         raise ValueError(f"the result would have two columns {twice!r}: rename the query's, or give a measure once")
-    checked_sorted([], "score", lower_is_better, nan_policy)
+    check_options(lower_is_better, nan_policy)
     if max_query is not None:
-        max_query = checked_whole(max_query, "max_query")
+        max_query = whole_number(max_query, "max_query")
     rows, dtype = _columns(df, label, score, query)
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
@@ -266,7 +266,7 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None) ->
         if name not in types:
             raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(repr, df.columns))}")
     if types[label] not in _LABELS:
-        raise TypeError(f"column {label!r} is of type {types[label]}: labels must be 0 or 1, False or True")
+        raise TypeError(f"column {label!r} is of type {types[label]}: {LABEL_RULE}")
     if types[score] not in _SCORES:
         raise TypeError(f"column {score!r} is of type {types[score]}: scores must be {', '.join(_SCORES)}")
     flag, number = _column(df, label), _column(df, score)
@@ -303,8 +303,7 @@ def _checked(column: Any, nan_policy: str, name: str) -> NDArray[Any]:
     if nan_policy == "raise" and score.dtype.kind == "f":
         missing = np.isnan(score)
         if missing.any():
-            problem = "nan: give nan_policy='worst' to rank it below all other scores, or 'omit' to leave it out"
-            raise _BadRow(int(missing.argmax()), f"column {name!r}: {problem}")
+            raise _BadRow(int(missing.argmax()), f"column {name!r}: nan: {NO_RANK}")
     return score
 
 

@@ -14,7 +14,9 @@ pytest.importorskip("pyarrow")
 
 import hitcurve as hc
 from hitcurve.cli.main import main
-from hitcurve.report.summary import measured, report, values
+from hitcurve.measures import parse
+from hitcurve.report.summary import report
+from hitcurve.sources.screen import ScreenedScore
 
 ROWS = [
     # label, score, group
@@ -336,11 +338,25 @@ def test_a_reader_that_goes_away(path):
 
 
 def test_the_report_in_python():
-    curve = hc.HitCurve(LABEL, SCORE)
-    assert report(curve).splitlines()[0] == "10 items, 4 relevant (40 %)"
-    curves = hc.HitCurves(LABEL, SCORE, qid=GROUP)
-    from hitcurve.measures import parse
+    curve = ScreenedScore("score", False, hc.HitCurve(LABEL, SCORE), None)
+    assert report([curve]).text().splitlines()[0] == "10 items, 4 relevant (40 %)"
+    curves = ScreenedScore("score", False, hc.HitCurves(LABEL, SCORE, qid=GROUP), ["a", "b", "c"])
+    found = report([curves], [parse("AP")])
+    assert found.scores[0].kept == [0, 1]
+    assert report([curve], [parse("NumRel")]).text() == "NumRel  4\n"
 
-    found = values(curves, [parse("AP")], names=["a", "b", "c"])
-    assert found.kept == [0, 1]
-    assert measured(curve, [parse("NumRel")]) == "NumRel  4\n"
+
+@pytest.mark.parametrize("more", [(), ("--group", "set"), ("-m", "AP", "P@2"), ("-m", "AP", "--group", "set")])
+def test_every_form_has_every_number(capsys, path, more):
+    """The cells of the table, in Markdown, and in LaTeX; what stands between the tables is kept."""
+    plain, markdown, latex = (table(capsys, path, *more, "--format", form) for form in ("table", "markdown", "latex"))
+    lines = [line.replace("\\", "")[1:-1].split("|") for line in markdown.splitlines() if line[:1] == "|"]
+    rows = [[cell.strip() for cell in line] for line in lines]
+    cells = [row for row in rows if row[0] != "---"]
+    other = [line.replace("\\", "").split("&") for line in latex.splitlines() if " & " in line]
+    assert cells == [[cell.strip() for cell in row] for row in other]
+    lines = [" ".join(line.split()) for line in plain.splitlines()]
+    assert all(" ".join(filter(None, row)) in lines for row in cells if row != ["measure", "value"])
+    for line in lines:
+        if line.endswith("."):
+            assert f"% {line}" in latex.splitlines()

@@ -130,7 +130,7 @@ def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
     _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
     assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
     for command in ("table", "trec"):
-        assert "csv (names are kept, formulas too)" in " ".join(run(capsys, command, "--help")[1].split())
+        assert "csv (formulas are kept)" in " ".join(run(capsys, command, "--help")[1].split())
 
 
 RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
@@ -139,7 +139,11 @@ RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
 @pytest.mark.parametrize(
     ("arguments", "files", "problem"),
     [
-        (TABLE, {"a.csv": "label,score\n1,\n"}, "rank such rows last (--nan worst) or leave them out (--nan omit)"),
+        (
+            TABLE,
+            {"a.csv": "label,score\n1,\n"},
+            "give --nan worst to rank it below all other scores, or --nan omit to leave it out",
+        ),
         ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
         (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
         (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),
@@ -162,11 +166,13 @@ def test_every_argument_that_an_error_names_has_an_option(capsys):
     """Wherever the modules that the commands read and measure with say argument=value."""
     package = Path(hitcurve.__file__).parent
     arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
-    for name in ("trec.py", "tables.py", "screen.py", "page.py", "trec_eval.py"):
-        for node in ast.walk(ast.parse((package / name).read_text(encoding="utf-8"))):
+    # pieces.py and scanning.py are those of hitcurve.scan, which has arguments of the same names.
+    paths = [path for folder in ("retrieval", "sources", "report") for path in (package / folder).glob("*.py")]
+    for path in (path for path in paths if path.stem not in ("pieces", "scanning")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise):
                 for named in re.findall(r"\b(\w+)=(?:'|\{|\d|False|True)", ast.unparse(node)):
-                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (name, ast.unparse(node))
+                    assert named not in arguments or named in (*cli._OPTIONS, "extra"), (path, ast.unparse(node))
     shown = "".join(run(capsys, command, "--help")[1] for command in ("table", "trec"))
     for argument, option in cli._OPTIONS.items():
         assert argument in arguments
@@ -230,3 +236,36 @@ def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
     assert all(line.startswith("hitcurve: warning: ") for line in lines)
     assert "hitcurve: warning: p.png: matplotlib's font lacks letters of the names, which are drawn as boxes" in lines
     assert ">分子</text>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("order", [
+    ("q.txt", "r.txt", "-m", "AP", "nDCG@10", "P.1"),
+    ("-m", "AP", "nDCG@10", "P.1", "q.txt", "r.txt"),
+    ("q.txt", "-m", "AP", "nDCG@10", "-m", "P.1", "r.txt"),
+    ("-m", "AP", "-m", "nDCG@10", "P.1", "-q", "q.txt", "r.txt"),
+])  # fmt: skip
+def test_measures_beside_files(capsys, order):
+    """Several measures after one -m; files may follow them, as they do with trec_eval."""
+    status, out, _ = run(capsys, "trec", *order)
+    assert status == 0
+    assert [word for word in out.splitlines()[0].split() if word != "query"] == ["run", "AP", "nDCG@10", "P@1"]
+
+
+def test_measures_that_are_none(capsys):
+    status, out, err = run(capsys, *TREC, "-m", "AP", "nDGC@10")
+    assert (status, out) == (2, "")
+    assert "argument -m: 'nDGC@10': there is no measure 'nDGC'; near names: nDCG@10" in err
+    status, _, err = run(capsys, "trec", "q.txt", "-m", "AP")
+    assert (status, err.splitlines()[-1].partition("error: ")[2]) == (2, "the following arguments are required: RUN")
+
+
+def test_tables_for_papers(capsys):
+    status, out, _ = run(capsys, *TREC, "-q", "-m", "AP", "--format", "markdown")
+    assert status == 0
+    assert out.startswith("| run | query | AP |\n| --- | --- | --: |\n| r.txt | 1 | ")
+    assert out.endswith("\n\n2 queries; equal scores: docid\n")
+    status, out, _ = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "-m", "AP", "--compare", "--format", "latex")
+    assert (status, out.count(r"\toprule")) == (0, 3)
+    status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "json")
+    assert (status, out) == (2, "")
+    assert "--compare does not go with --format json" in err

@@ -44,6 +44,7 @@ def run(capsys, *arguments):
 
 
 ARGUMENTS = ("--label", "active", "--score", "dock:lower", "--score", "<sim & co>")
+COMPARED = ("AP", "ROCAUC", "BEDROC(20)", "EF@1%")  # unless measures are named
 BOTH = {"dock": hc.HitCurve(Y, DOCK, lower_is_better=True), "<sim & co>": hc.HitCurve(Y, SIMILAR)}
 
 
@@ -299,7 +300,9 @@ def test_the_page(capsys, path, tmp_path):
     words = "".join(page.words)
     assert "<sim & co> (higher is better)" in words  # escaped in the source
     assert "<sim" not in text
-    summary, dock, similar, files = page.tables
+    summary, systems, differences, dock, similar, files = page.tables
+    assert [row[:2] for row in systems] == [["measure", "system"], *([one, name] for one in COMPARED for name in BOTH)]
+    assert [row[:3] for row in differences[1:]] == [[one, "<sim & co>", "dock"] for one in COMPARED]
     assert summary[0] == ["score", *report.SUMMARY]
     assert dock[0][1:7] == ["expected", "worst", "best", "threshold", "interval", "by"]
     rows = {row[0]: row for row in similar}
@@ -323,11 +326,11 @@ def test_the_page_states_one_interval_for_one_number(capsys, path, tmp_path, mor
     """What "Differences" says of a score is what stands in its table."""
     run(capsys, path, *ARGUMENTS, "--interval", "--compare", "--report", tmp_path / "r.html", *more)
     page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
-    whole = [table for table in page.tables if "interval" in table[0]]
-    words = "".join(page.words).partition("Differences")[2]
-    said = re.findall(r"^(\S+) +(dock|<sim & co>) +\S+ +(\S+ to \S+) +(logit|delong|bootstrap)$", words, re.MULTILINE)
+    whole = [table for table in page.tables if "interval" in table[0]]  # of the differences it says "95 % interval"
+    said = page.tables[1][1:]
+    assert {method for *_, method in said} <= {"logit", "delong", "bootstrap"}
     assert len(said) == 2 * (1 if "--group" in more else 2 if "-m" in more else 4)
-    for measure, score, between, method in said:
+    for measure, score, _, between, method in said:
         rows = {row[0]: row for row in whole[list(BOTH).index(score)]}
         if measure in rows:
             at = rows[measure].index(method)

@@ -30,7 +30,9 @@ def rows(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-@pytest.mark.parametrize(("folder", "expected", "qrels", "rel"), SETS)
+@pytest.mark.parametrize(
+    ("folder", "expected", "qrels", "rel"), [pytest.param(*SETS[0], marks=pytest.mark.slow), *SETS[1:]]
+)
 def test_every_topic_of_every_run(shared_data, folder, expected, qrels, rel):
     folder = shared_data / folder
     full = rows(folder / expected / "full_v10.tsv.gz")

@@ -1,40 +1,26 @@
 """hc.scan against HitCurve on the same rows: every kind of source, what is kept where, and what is wrong."""
 
-import functools
 import gzip
-import io
 import os
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 import tracemalloc
 from datetime import date
 
 import numpy as np
 import pytest
+from blocks import N, batches
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import _workers as cores
 from hitcurve.sources import pieces as sources
 from hitcurve.sources import scanning, tables
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow_csv = pytest.importorskip("pyarrow.csv")
-
-N = 30_000
-
-
-@pytest.fixture(scope="module")
-def items():
-    rng = np.random.default_rng(7)
-    y = rng.random(N) < 0.1
-    s = (rng.standard_normal(N) + y).astype(np.float32).round(2)
-    return y, s, rng.integers(0, 300, N)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +40,6 @@ def files(table, tmp_path_factory):
     (folder / "parts" / "_SUCCESS").write_text("")
     (folder / "parts" / ".1.parquet.crc").write_text("")
     return folder
-
-
-def batches(y, s, size, *groups):
-    return lambda: (tuple(one[at : at + size] for one in (y, s, *groups)) for at in range(0, len(y), size))
 
 
 def arrow_stream(table):
@@ -237,7 +219,7 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 def test_the_counts_pass_32_bits():
     from hitcurve._blocks import BlockCounter
-    from hitcurve._curve import _curve_counted
+    from hitcurve._curve import _curve_of
 
     counter = BlockCounter(np.array([1], np.float32))
     block = np.ones(1 << 24, np.float32)
@@ -249,7 +231,7 @@ def test_the_counts_pass_32_bits():
         other.add(block[: 1 << 20], "raise")  # 32 bits hold either's, but not both
     other.absorb(counter)
     assert other.counts().tolist() == [0, (260 << 24) + (250 << 20), 0]
-    curve = _curve_counted(other, np.array([260 << 24]), 0, False, None)
+    curve = _curve_of(False, None, *other.table(np.array([260 << 24]), False, 0))
     items, hits = (260 << 24) + (250 << 20), 260 << 24
     assert (curve.num_items, curve.num_hits, curve.tied.tolist(), curve.hits.tolist()) == (items, hits, [items], [hits])
 
@@ -450,154 +432,6 @@ def test_bad_sources():
         hc.scan(([1], ["a"]))
 
 
-# --- manners
-
-
-def test_progress_is_for_terminals(items, capfd, monkeypatch):
-    y, s, _ = items
-
-    def slow():
-        for batch in batches(y, s, 10_000)():
-            time.sleep(0.25)
-            yield batch
-
-    hc.scan(slow)
-    assert capfd.readouterr() == ("", "")
-    hc.scan(slow, progress=True)
-    out, err = capfd.readouterr()
-    assert out == "" and "pass 1 of 2: 10,000 rows" in err and err.endswith("\r") and "\n" not in err
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", terminal)
-    hc.scan(slow)
-    assert "million a second" in terminal.getvalue()
-
-
-@pytest.mark.parametrize("different", [4, 1_000, 1 << 30])
-@pytest.mark.parametrize("lower_is_better", [False, True])
-def test_bins_within_max_memory(different, lower_is_better):
-    rng = np.random.default_rng(9)
-    y = rng.random(1_500_000) < 0.5
-    s = rng.integers(0, different, y.size) / 8
-    limit = 8 << 20
-    tracemalloc.start()
-    try:
-        curve = hc.scan(batches(y, s, 1 << 14), lower_is_better=lower_is_better, max_memory=limit, tolerance=0.5)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < limit
-    # Where few scores are different, no bin is needed.
-    assert (curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)) == (different < 1 << 30)
-
-
-@pytest.mark.parametrize("sorted_", [None, "group"])
-def test_groups_within_max_memory(sorted_):
-    rng = np.random.default_rng(10)
-    y, s = rng.random(1_000_000) < 0.01, rng.random(1_000_000)
-    limit = 6 << 20
-
-    many, few = (np.arange(y.size) // (y.size // groups) for groups in (1_000, 4))
-    options = {"group": 3, "sorted": sorted_, "max_memory": limit}
-    tracemalloc.start()
-    try:
-        curves = hc.scan(batches(y, s, 1 << 14, many), **options)
-        assert tracemalloc.get_traced_memory()[1] < limit
-        tracemalloc.reset_peak()
-        with pytest.raises(ValueError, match=r"ranking [\d,]+ items together.* needs about max_memory=\d.* 6\.0 MiB"):
-            hc.scan(batches(y, s, 1 << 14, few), **options)
-        assert tracemalloc.get_traced_memory()[1] < limit
-    finally:
-        tracemalloc.stop()
-    assert curves == hc.HitCurves(y, s, qid=many)
-
-
-def test_a_sorted_scan_within_max_memory():
-    s = np.arange(200_000.0)
-    y = np.ones(s.size, bool)
-    options = {"sorted": "score", "lower_is_better": True}
-    tracemalloc.start()
-    try:
-        assert len(hc.scan(batches(y, s, 1 << 10), max_memory=24 << 20, **options)) == s.size
-        assert tracemalloc.get_traced_memory()[1] < 24 << 20
-        tracemalloc.reset_peak()
-        with pytest.raises(ValueError, match=r"the table of [\d,]+ rows and more needs .* not 4\.0 MiB"):
-            hc.scan(batches(y, s, 1 << 10), max_memory=4 << 20, **options)
-        assert tracemalloc.get_traced_memory()[1] < 4 << 20
-    finally:
-        tracemalloc.stop()
-
-
-def test_actives_within_max_memory():
-    s = np.random.default_rng(11).random(200_000)
-    y = np.ones(s.size, bool)
-    for limit in (200 << 20, 64 << 20):
-        tracemalloc.start()
-        try:
-            assert hc.scan(batches(y, s, 1 << 14), actives=s, max_memory=limit, workers=2).num_hits == s.size
-            assert tracemalloc.get_traced_memory()[1] < limit
-        finally:
-            tracemalloc.stop()
-    with pytest.raises(ValueError, match=r"the table of 200,000 actives needs about max_memory=\d.* not 8\.0 MiB"):
-        hc.scan((y, s), actives=s, max_memory=8 << 20)
-
-
-def started(code, folder):
-    """A process whose temporary files are in the folder."""
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(folder)},
-        text=True,
-    )
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupted_it_leaves_nothing_behind(tmp_path):
-    code = """
-        import threading, time, numpy as np, hitcurve as hc
-        from hitcurve.sources import scanning
-        scanning._HELD = 1
-        def source():
-            for at in range(10_000):
-                print(at, flush=True)
-                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
-                time.sleep(0.01)
-        try:
-            hc.scan(source, workers=3)
-        except KeyboardInterrupt:
-            print("stopped", threading.active_count(), flush=True)
-    """
-    process = started(code, tmp_path)
-    for line in process.stdout:
-        if line.strip() == "20":
-            break
-    process.send_signal(signal.SIGINT)
-    rest = process.stdout.read().split("\n")
-    process.stdout.close()
-    assert process.wait(20) == 0 and rest[-2] == "stopped 1"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_dask_counts_with_the_same_counter(items):
-    dask = pytest.importorskip("dask")
-    y, s, _ = items
-    thresholds = s[y]
-
-    def count(at):
-        counter = hc.HitCounter(thresholds)
-        counter.update(y[at : at + 1_000], s[at : at + 1_000])
-        return counter
-
-    def add(parts):
-        return functools.reduce(hc.HitCounter.merge, parts)
-
-    parts = [dask.delayed(count)(at) for at in range(0, N, 1_000)]
-    while len(parts) > 1:  # a tree of sums
-        parts = [dask.delayed(add)(parts[at : at + 4]) for at in range(0, len(parts), 4)]
-    assert parts[0].compute(scheduler="processes", num_workers=2).curve() == hc.HitCurve(y, s)
-
-
 @pytest.mark.parametrize(
     ("batch", "group"),
     [(2, "q"), (1, None), ("short", "q"), ("short", None)],
@@ -689,6 +523,14 @@ def test_sorted_integers_that_no_float_holds():
     parts = [([1, 0], np.array([2**53 + 1, 2**53])), ([0], [0.5])]
     with pytest.raises(ValueError, match=r"source: row 3: scores of dtype float64, after .* int64: no type holds"):
         hc.scan(lambda: parts, sorted="score")
+
+
+@pytest.mark.parametrize("groups", [[1, 1, 2, 2], [0.5, 0.5, 1.5, 1.5], ["a", "a", "b", "b"]])
+def test_groups_of_another_byte_order(groups):
+    y, s, groups = np.array([1, 0, 0, 1]), np.array([4.0, 3, 2, 1]), np.array(groups)
+    swapped = groups.astype(groups.dtype.newbyteorder())
+    assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups)) == hc.HitCurves(y, s, qid=swapped)
+    assert hc.scan(lambda: [(y, s, swapped)], group=3).qid.tolist() == sorted({*groups.tolist()})
 
 
 def test_no_integer_of_a_list_is_rounded():
@@ -976,77 +818,6 @@ def test_places_are_those_of_the_file(tmp_path):
         hc.scan(paths, "y", "s", actives=[0.1, float(np.float32(0.2))])
 
 
-# --- threads, memory, options
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_source_runs_in_the_thread_of_the_caller(workers):
-    import sqlite3
-    import threading
-
-    base = sqlite3.connect(":memory:")  # refuses any other thread
-    base.execute("create table items (y integer, s real)")
-    base.executemany("insert into items values (?, ?)", [(at % 3 == 0, at / 7) for at in range(1_000)])
-    threads = set()
-
-    def source():
-        rows = base.execute("select y, s from items")
-        while part := rows.fetchmany(300):
-            threads.add(threading.get_ident())
-            yield tuple(map(list, zip(*part, strict=True)))
-
-    assert hc.scan(source, workers=workers).num_items == 1_000 and threads == {threading.get_ident()}
-    base.close()
-
-
-def test_no_more_threads_than_cores(monkeypatch):
-    import threading
-
-    started = []
-    start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
-    monkeypatch.setattr(cores, "cores", lambda: 3)
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    for workers, number in ((64, 3), (-1, 2), (1, 0)):
-        started.clear()
-        hc.scan(lambda: [([1, 0], [2.0, 1.0])], sorted=None, workers=workers)
-        assert len(started) == 2 * number
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_interrupted_while_the_source_sleeps(workers, tmp_path):
-    code = f"""
-        import os, time, numpy as np, hitcurve as hc
-        from hitcurve import _workers as cores
-        from hitcurve.sources import scanning
-        scanning._HELD = 1
-        cores.cores = lambda: 4
-        def source():
-            for at in range(5):
-                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
-            print("asleep", flush=True)
-            time.sleep(60)
-        try:
-            hc.scan(source, workers={workers})
-        except KeyboardInterrupt:
-            print("stopped", flush=True)
-    """
-    process = started(code, tmp_path)
-    try:
-        assert process.stdout.readline() == "asleep\n"
-        time.sleep(0.2)
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "stopped\n"
-        assert process.wait(10) == 0 and time.monotonic() - began < 10
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
@@ -1065,41 +836,8 @@ def test_options_of_a_wrong_type(options, error, text):
         hc.scan(([1, 0], [1.0, 0.0]), **options)
 
 
-@pytest.mark.parametrize("tolerance", [0, 1e-300, 1e-9])
-def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
-    import re
-
-    rng = np.random.default_rng(3)
-    y = rng.random(200_000) < 0.3
-    s = rng.standard_normal(200_000) + y
-    with pytest.raises(ValueError, match=r"max_memory=1\.0 MiB: about [\d.]+ MiB would do") as caught:
-        hc.scan((y, s), max_memory=1 << 20, tolerance=tolerance)
-    with pytest.raises(ValueError) as exact:
-        hc.scan((y, s), max_memory=1 << 20)
-    advised, needed = (float(re.search(r"([\d.]+) MiB(?:,| would)", str(one.value))[1]) for one in (caught, exact))
-    assert advised <= needed
-    assert hc.scan((y, s), max_memory=int((advised + 0.1) * 2**20), tolerance=tolerance).num_items == 200_000
-
-
-@pytest.mark.thread_unsafe(reason="counts the threads of the process")
-@pytest.mark.parametrize("last", [0, 1, 2])
-def test_interrupted_while_threads_start(last, monkeypatch):
-    """Those that run end, even one that runs although its start was interrupted."""
-    import threading
-
-    begun = []
-    start = threading.Thread.start
-
-    def interrupted(thread):
-        start(thread)
-        begun.append(thread)
-        if len(begun) > last:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(cores, "cores", lambda: 3)
-    monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)
-    for thread in begun:
-        thread.join(10)
-    assert [thread.is_alive() for thread in begun] == [False] * (last + 1)
+def test_groups_in_any_byte_order():
+    y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), np.array([1, 1, 2, 2])
+    for kind in ("i8", "u4", "f8", "U3"):
+        swapped = groups.astype(np.dtype(kind).newbyteorder("S"))
+        assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups.astype(kind)))

@@ -273,7 +273,7 @@ def test_missing_scores(tmp_path, missing):
     value = repr(missing) if missing else "empty"
     with pytest.raises(ValueError) as error:
         read_columns(path, "y", "s")
-    assert f"{path}: row 2 (line 3), column 's': the score is {value}, which has no rank" in str(error.value)
+    assert f"{path}: row 2 (line 3), column 's': the score is {value}: give nan_policy=" in str(error.value)
 
 
 def test_missing_scores_in_parquet(tmp_path):
@@ -290,8 +290,8 @@ BAD_TEXT = [
     ("y,s\n1,0x10\n", "row 1 (line 2), column 's': the score is '0x10', not a number"),
     ('y,s\n1,"0,5"\n', "row 1 (line 2), column 's': the score is '0,5', not a number"),
     ("y,s\n1,NA\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
-    ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0/1 or true/false"),
-    ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0/1 or true/false"),
+    ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0 or 1, False or True"),
+    ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0 or 1, False or True"),
     ("y,s\n1,2\n\n\nyes,3\n", "row 2 (line 5), column 'y': the label is 'yes'"),
     ('y,s,t\n1,2,"a\nb\nc"\n7,3,x\n', "row 2 (line 5), column 'y': the label is '7'"),
     ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cells where the first line has 2: '0'"),
@@ -363,9 +363,9 @@ def test_bad_rows_of_standard_input(monkeypatch):
     [
         (("y", 9), "there is no column 9: the file has 3"),
         (("y", "0"), "column '0': a file without column names has numbers from 1 up"),
-        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0/1 or true/false"),
+        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0 or 1, False or True"),
         (("y", "when"), "column 'when': it holds timestamp[ms], not numbers"),
-        (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0/1 or true/false"),
+        (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0 or 1, False or True"),
     ],
 )
 def test_bad_parquet(tmp_path, arguments, problem):
@@ -428,7 +428,7 @@ def test_other_calls(tmp_path):
         read_columns(tmp_path / "none.csv", 1, 2)
     with pytest.raises(ValueError, match=r"scores\.txt: the name must end in \.csv, \.tsv, \.tab, \.parquet, \.pq"):
         read_columns("scores.txt", 1, 2)
-    with pytest.raises(ValueError, match="nan_policy is 'drop': it must be 'raise', 'worst' or 'omit'"):
+    with pytest.raises(ValueError, match="nan_policy='drop' is unknown: must be one of 'raise', 'worst', 'omit'"):
         read_columns("scores.csv", 1, 2, nan_policy="drop")
 
 
@@ -690,3 +690,32 @@ def test_bad_sdf(tmp_path):
     with pytest.raises(ValueError, match="the properties of an SDF have names, not numbers"):
         read_columns(path, "active", 2)
     assert len(read_columns(write(tmp_path, "t.sdf", ""), "a", "b").label) == 0
+
+
+@pytest.mark.parametrize("rest", ["", "y,s\n", "y,s\n1,2\n0"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_cut_off_while_it_is_read(tmp_path, monkeypatch, workers, rest):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n" + "1,2.5\n" * 100_000)
+    slabs = tables._slabs
+
+    def cut(stream, ended):
+        for number, slab in enumerate(slabs(stream, ended)):
+            yield slab
+            if number == 1:
+                path.write_text(rest)
+
+    monkeypatch.setattr(tables, "_FIRST_SLAB", 1000)
+    monkeypatch.setattr(tables, "_SLAB", 10_000)
+    monkeypatch.setattr(tables, "_slabs", cut)
+    with pytest.raises(ValueError, match=r"a\.csv: changed while it was read"):
+        read_columns(path, "y", "s", workers=workers)
+
+
+def test_a_file_cut_off_before_a_bad_cell_is_looked_for(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n1,2.5\n0,x\n")
+    place = tables._place
+    monkeypatch.setattr(tables, "_place", lambda *row: path.write_text("") or place(*row))
+    with pytest.raises(ValueError, match=r"a\.csv: changed while it was read"):
+        read_columns(path, "y", "s")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._grid import Grid, rendered
+from hitcurve._version import __version__
 from hitcurve.measures import parse
-from hitcurve.report.summary import LEGEND, METHODS, Grid, report_names, section, sizes_of, summary
+from hitcurve.report.plot import KINDS, figure
+from hitcurve.report.summary import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from hitcurve.sources.screen import Screen
+    from hitcurve.sources.screen import ScreenedScore
 
 __all__ = ["SAVED", "figures", "page"]
 
@@ -53,41 +57,31 @@ td.sum { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; text-align: lef
 
 
 def figures(
-    found: Screen, *, band: float | None, rng: Any, n_resamples: int = 1000, workers: int = 1
-) -> list[tuple[str, Figure]]:
+    found: Sequence[ScreenedScore], *, band: float | None, rng: Any, n_resamples: int = 1000, workers: int = 1
+) -> list[Figure]:
     """The pictures of what was read: of all scores together, or with groups for each score those with most hits.
 
     Bands are drawn around few lines only, and not around those of groups.
     """
-    from hitcurve.report.plot import KINDS, figure
-
+    plain = {score.name: score.curves for score in found if isinstance(score.curves, HitCurve)}
+    curves = {_literal(name): curve for name, curve in plain.items() if curve.num_hits}
+    if curves:
+        every = all(curve.num_relevant < curve.num_items for curve in curves.values())
+        kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
+        band = band if len(curves) <= _MOST_BANDS else None
+        return [figure(curves, kinds, band=band, n_resamples=n_resamples, rng=rng, workers=workers)]
     drawn = []
-    plain = {score.name: score.curves for score in found.scores if isinstance(score.curves, HitCurve)}
-    if plain:
-        curves = {_literal(name): curve for name, curve in plain.items() if curve.num_hits}
-        if curves:
-            drawing: Any = {"n_resamples": n_resamples, "rng": rng, "workers": workers}
-            drawing["band"] = band if len(curves) <= _MOST_BANDS else None
-            every = all(curve.num_relevant < curve.num_items for curve in curves.values())
-            kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
-            drawn.append(("", figure(curves, kinds, **drawing)))
-        return drawn
-    for score in found.scores:
-        assert score.names is not None
+    for score in found if not plain else ():
         assert isinstance(score.curves, HitCurves)
-        usable = [
-            (_literal(str(name)), curve)
-            for name, curve in zip(score.names, score.curves, strict=True)
-            if 0 < curve.num_hits < curve.num_items
-        ]
-        largest = sorted(usable, key=lambda one: -one[1].num_relevant)[:_MOST_GROUPS]
-        shown = {name: curve for name, curve in usable if (name, curve) in largest}
-        if not shown:
+        named = zip(score.names or (), score.curves, strict=True)
+        usable = [(_literal(str(name)), curve) for name, curve in named if 0 < curve.num_hits < curve.num_items]
+        most = sorted(range(len(usable)), key=lambda at: -usable[at][1].num_relevant)[:_MOST_GROUPS]
+        if not most:
             continue
-        title = _literal(score.name) if len(found.scores) > 1 else ""
-        if len(shown) < len(usable):
-            title += f"{': ' if title else ''}the {len(shown)} of {len(usable):,} groups with the most relevant items"
-        drawn.append((score.name, figure(shown, title=title)))
+        title = _literal(score.name) if len(found) > 1 else ""
+        if len(most) < len(usable):
+            title += f"{': ' if title else ''}the {len(most)} of {len(usable):,} groups with the most relevant items"
+        drawn.append(figure(dict(usable[at] for at in sorted(most)), title=title))
     return drawn
 
 
@@ -97,107 +91,65 @@ def _literal(name: str) -> str:
 
 
 def page(
-    found: Screen,
+    report: Report,
     *,
+    num_rows: int,
     files: Sequence[str | os.PathLike[str]],
     command: Sequence[str],
-    warnings: Sequence[str] = (),
-    intervals: Sequence[Any] | None = None,
-    ties: str | None = None,
-    level: float = 0.95,
-    list_sizes: Sequence[int] | None = None,
-    comparison: Any = None,
-    figures: Sequence[tuple[str, Figure]] = (),
+    figures: Sequence[Figure] = (),
     progress: Callable[[str], None] = lambda text: None,
 ) -> str:
-    """The page as text.
+    """The report as text of one page.
 
     Parameters
     ----------
-    found : Screen
+    report : Report
+        Made with ``page=True``.
+    num_rows : int
+        How many rows were read.
     files : sequence of str or path
         What was read; each is read again for its checksum.
     command : sequence of str
         The words of the command line.
-    warnings : sequence of str
-    intervals : sequence, optional
-        For each score what `section` takes.
-    ties : str, optional
-        As for `section`.
-    level : float
-        The confidence level of the intervals.
-    list_sizes : sequence of int, optional
-        As for `section`.
-    comparison : Comparison, optional
-    figures : sequence of (str, Figure)
+    figures : sequence of Figure
     progress : callable
         Is told what is done.
     """
-    from hitcurve import __version__
-
     names = ", ".join(os.path.basename(str(path)) for path in files[:3]) + (", ..." if len(files) > 3 else "")
-    columns = f"{len(found.scores)} columns of scores" if len(found.scores) > 1 else "one column of scores"
-    body = [f"<h1>{escape(names)}</h1>"]
-    body.append(f'<p class="lead">{found.num_rows:,} rows, {columns}</p>')
-    if warnings:
-        body.append('<ul class="warnings">' + "".join(f"<li>{escape(one)}</li>" for one in warnings) + "</ul>")
-    if len(found.scores) > 1:
-        body.append("<h2>Summary</h2>")
-        body.append(_table(summary([(score.name, score.curves, score.names) for score in found.scores])))
-    for number, (_, drawing) in enumerate(figures):
+    several = len(report.scores) > 1
+    columns = f"{len(report.scores)} columns of scores" if several else "one column of scores"
+    body = [f"<h1>{escape(names)}</h1>", f'<p class="lead">{num_rows:,} rows, {columns}</p>']
+    if report.warnings:
+        warnings = "".join(f"<li>{escape(one)}</li>" for one in report.warnings)
+        body.append(f'<ul class="warnings">{warnings}</ul>')
+
+    def part(title: str, *blocks: Grid | str) -> None:
+        body.extend([f"<h2>{escape(title)}</h2>", rendered(blocks, "html")])
+
+    if several:
+        part("Summary", report.summary())
+    for number, drawing in enumerate(figures):
         progress("drawing")
         caption = "Lines: expected over all orders of tied items; darker regions: from the worst to the best order."
-        if any(ax.collections for ax in drawing.axes):
-            caption += f" Light bands: {100 * level:g} % of bootstrap resamples, at each point by itself."
+        if report.level is not None and any(ax.collections for ax in drawing.axes):
+            caption += f" Light bands: {100 * report.level:g} % of bootstrap resamples, at each point by itself."
         body.append(f"<figure>{_svg(drawing, number)}<figcaption>{escape(caption)}</figcaption></figure>")
-    if comparison is not None:
-        body.append(f"<h2>Differences</h2><pre>{escape(str(comparison))}</pre>")
-    used: dict[str, None] = {}
-    for at, score in enumerate(found.scores):
-        direction = "lower" if score.lower_is_better else "higher"
-        ends = None if intervals is None else intervals[at]
-        parts = section(score.curves, names=score.names, ties=ties, list_sizes=list_sizes, intervals=ends)
-        body.append(f"<h2>{escape(score.name)} ({direction} is better)</h2><p>{escape(parts.counts)}</p>")
-        body += [_table(grid) for grid in parts.grids]
-        body += [f"<p>{escape(' '.join(parts.sentences))}</p>"]
-        used |= dict.fromkeys(one for block in report_names(sizes_of(score.curves, list_sizes)) for one in block)
-    body.append("<h2>Definitions</h2>" + _definitions(list(used)))
-    lines = list(LEGEND)
-    if intervals is not None:
-        lines.append(f"Intervals: {100 * level:g} %, {METHODS[found.scores[0].names is not None]}")
-    body += [f"<p>{escape(line)}</p>" for line in lines]
+    if report.comparison is not None:
+        part("Differences", *report.differences())
+    for score in report.scores:
+        counts, grids, sentences = report.section(score)
+        part(f"{score.name} ({score.direction} is better)", counts, *grids, " ".join(sentences))
+    body.append("<h2>Definitions</h2>" + _definitions(name for block in report.usual for name in block))
+    body.append(rendered([*report.legend(), *report.how()], "html"))
     progress("checksums")
-    body.append("<h2>Where this comes from</h2>" + _files(files))
-    body.append(f"<pre>{escape(shlex.join(command))}</pre><p>hitcurve {escape(__version__)}</p>")
+    part("Where this comes from", _files(files))
+    body.append(f"<pre>{escape(shlex.join(command))}</pre><p>hitcurve {__version__}</p>")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(names)}: hitcurve</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
-    )
-
-
-def _table(grid: Grid) -> str:
-    head, *rows = grid.rows
-    last = len(head) - 1
-
-    def kind(at: int, cell: str) -> str:
-        if at < grid.left:
-            return ' class="word"'
-        return f' class="{cell}"' if grid.notes and at == last else ""
-
-    def line(cells: list[str], tag: str, note: str) -> str:
-        return "".join(f"<{tag}{kind(at, note)}>{escape(cell)}</{tag}>" for at, cell in enumerate(cells))
-
-    lines = [
-        f'<tr{" class=gap" if number in grid.breaks else ""}>{line(row, "td", "note")}</tr>'
-        for number, row in enumerate(rows, 1)
-    ]
-    return (
-        f'<div class="wide"><table><thead><tr>{line(head, "th", "word")}</tr></thead>\n<tbody>\n'
-        + "\n".join(lines)
-        + "\n</tbody></table></div>"
     )
 
 
@@ -220,12 +172,11 @@ def _svg(drawing: Figure, number: int) -> str:
     return re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", text)
 
 
-def _definitions(names: list[str]) -> str:
-    records = dict.fromkeys(parse(name).record for name in names)
+def _definitions(names: Iterable[str]) -> str:
     rows = [
         f'<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} <span class="source">({escape(record.source)})'
         "</span></dd>"
-        for record in records
+        for record in dict.fromkeys(parse(name).record for name in names)
     ]
     return (
         f"<dl>{''.join(rows)}</dl><p>N items, R of them relevant, h(k) relevant ones among the first k. A share of the "
@@ -233,22 +184,13 @@ def _definitions(names: list[str]) -> str:
     )
 
 
-def _files(files: Sequence[str | os.PathLike[str]]) -> str:
-    import hashlib
-
-    rows = []
+def _files(files: Sequence[str | os.PathLike[str]]) -> Grid:
+    rows = [["file", "bytes", "SHA-256"]]
     for path in files:
         if str(path) == "-":
-            rows.append(("standard input", "", ""))
+            rows.append(["standard input", "", ""])
             continue
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        rows.append((str(path), f"{os.path.getsize(path):,}", digest))
-    lines = "".join(
-        f'<tr><td class="word">{escape(name)}</td><td>{size}</td><td class="sum">{digest}</td></tr>'
-        for name, size, digest in rows
-    )
-    return (
-        '<div class="wide"><table><thead><tr><th class="word">file</th><th>bytes</th><th class="word">SHA-256</th></tr>'
-        f"</thead><tbody>{lines}</tbody></table></div>"
-    )
+        rows.append([str(path), f"{os.path.getsize(path):,}", digest])
+    return Grid(rows, last="sum")

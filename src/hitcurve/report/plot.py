@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import check_choice, check_count, check_rank
+from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
+from hitcurve.statistics.intervals import check_plain, curve_blocks, quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
-    from hitcurve import HitCurve, HitCurves
 
 __all__ = ["KINDS", "figure", "plot_curves"]
 
@@ -119,19 +120,10 @@ def plot_curves(
     >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
     'precision'
     """
-    return _drawn(curves, kind, ax, k, None if band is None else (band, n_resamples, rng), {})
-
-
-def _drawn(
-    curves: Mapping[str, HitCurve],
-    kind: str,
-    ax: Axes | None,
-    k: int | None,
-    band: tuple[float, int, Any] | None,
-    shades: Mapping[str, Any],
-) -> Axes:
-    """`plot_curves`, where bands may have been made beforehand."""
     _check(curves, kind, k)
+    shades = {}
+    if band is not None:
+        shades = bands(curves, (kind,), level=band, k=k, n_resamples=n_resamples, rng=rng)[kind]
     pyplot = sys.modules.get("matplotlib.pyplot")
     if ax is None and pyplot is not None:
         ax = pyplot.gca()
@@ -140,11 +132,17 @@ def _drawn(
         whole = _figure((6.0, 4.8))
         ax = whole.add_subplot()
         ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
-    axes = _AXES[kind]
+    _draw(ax, curves, kind, k, shades)
+    if own:
+        _legend_below(ax.figure)  # type: ignore[arg-type]
+    else:
+        ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
+    return ax
+
+
+def _draw(ax: Axes, curves: Mapping[str, HitCurve], kind: str, k: int | None, shades: Mapping[str, Any]) -> None:
+    """One picture; `shades`: the bands by the name of the curve."""
     limits = _limits(curves, kind, k)
-    if band is not None:
-        level, n_resamples, rng = band
-        shades = bands(curves, (kind,), level=level, k=k, n_resamples=n_resamples, rng=rng)[kind]
     drawn = [line.get_label() for line in ax.get_lines()]
     _references(ax, curves, kind, limits, drawn)
     for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
@@ -160,12 +158,7 @@ def _drawn(
         # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
         label = f"\u200b{name}" if name.startswith("_") else name or None
         ax.plot(x, y, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
-    _dress(ax, axes, kind, limits)
-    if own:
-        _legend_below(ax.figure)  # type: ignore[arg-type]
-    else:
-        ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
-    return ax
+    _dress(ax, kind, limits)
 
 
 def figure(
@@ -185,16 +178,12 @@ def figure(
     if title:
         whole.suptitle(title, fontsize=11)
     shades: Mapping[str, Any] = {}
+    for kind in kinds:
+        _check(curves, kind, None)
     if band is not None:
-        for kind in kinds:
-            _check(curves, kind, None)
         shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
     for at, kind in enumerate(kinds):
-        ax = whole.add_subplot(rows, columns, at + 1)
-        _drawn(curves, kind, ax, None, None, shades.get(kind, {}))
-        legend = ax.get_legend()
-        if legend is not None:
-            legend.remove()
+        _draw(whole.add_subplot(rows, columns, at + 1), curves, kind, None, shades.get(kind, {}))
     _legend_below(whole)
     return whole
 
@@ -223,16 +212,13 @@ def _figure(size: tuple[float, float]) -> Figure:
 
 
 def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
-    from hitcurve import HitCurve
-
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}: it must be one of {', '.join(map(repr, KINDS))}")
+    check_choice(kind, "kind", KINDS)
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves must be a mapping of names to HitCurve, got {type(curves).__name__}")
     if not curves:
         raise ValueError("curves is empty: there is nothing to draw")
-    if k is not None and k < 1:
-        raise ValueError(f"k is {k}: at least one item must be drawn")
+    if k is not None:
+        check_rank(k, "k")
     for name, curve in curves.items():
         if not isinstance(curve, HitCurve):
             raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")
@@ -354,8 +340,6 @@ def bands(
     workers: int = 1,
 ) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
-    from hitcurve.statistics.intervals import check_count, check_plain, curve_blocks, quantiles
-
     count = check_count(n_resamples, "n_resamples")
     limits = {kind: _limits(curves, kind, k) for kind in kinds}
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
@@ -445,16 +429,17 @@ def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Lim
         ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
 
 
-def _dress(ax: Axes, axes: _Kind, kind: str, limits: Limits) -> None:
+def _dress(ax: Axes, kind: str, limits: Limits) -> None:
     from matplotlib.ticker import FuncFormatter
 
+    axes = _AXES[kind]
     ax.set_title(axes.title, fontsize=10)
     ax.set_xlabel(axes.x)
     ax.set_ylabel(axes.y)
-    if axes.log_x:
-        ax.set_xscale("log")
+    # Said in both cases: the current axes may hold an earlier picture.
+    ax.set_xscale("log" if axes.log_x else "linear")
+    ax.set_yscale("log" if axes.log_y else "linear")
     if axes.log_y:
-        ax.set_yscale("log")
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if kind == "enrichment":
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from hitcurve._checks import checked_unmasked, checked_whole, unchanged
+from hitcurve._checks import check_choice, check_rank, no_masked, unchanged, whole_number
 from hitcurve._extras import needed
-from hitcurve._workers import check_workers
+from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import runs as _trec
 from hitcurve.retrieval.runs import Judged, Qrels, Run
@@ -391,7 +391,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
 
 
 def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
-    checked_unmasked(values, f"{name}: a {what}")
+    no_masked(values, f"{name}: a {what}")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" and len(array):
         for row, value in enumerate(values):
@@ -744,10 +744,8 @@ def evaluate(
     {'AP': 0.75}
     """
     # Beyond 2**62 there is neither a level nor a rank.
-    level = max(-_BEYOND, min(checked_whole(rel, "rel"), _BEYOND))
-    limit = -1 if depth is None else min(checked_whole(depth, "depth"), _BEYOND)
-    if depth is not None and limit < 1:
-        raise ValueError(f"depth is {depth}: it must be at least 1")
+    level = max(-_BEYOND, min(whole_number(rel, "rel"), _BEYOND))
+    limit = -1 if depth is None else min(check_rank(depth, "depth"), _BEYOND)
     rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), level, limit, bool(strict))
     _check(rules)
     asked = resolve(measures)
@@ -755,15 +753,8 @@ def evaluate(
     if not isinstance(run, (list, tuple)):
         return _evaluate(judgments, run, asked, rules, progress)
     threads = min(check_workers(workers), len(run))
-    if threads <= 1:
-        return [_evaluate(judgments, one, asked, rules, progress) for one in run]
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(threads)
-    try:
-        return list(pool.map(lambda one: _evaluate(judgments, one, asked, rules, None), run))
-    finally:
-        pool.shutdown(cancel_futures=True)
+    told = progress if threads <= 1 else None
+    return list(in_threads(lambda one: _evaluate(judgments, one, asked, rules, told), run, threads))
 
 
 def _check(rules: _Rules) -> None:
@@ -775,8 +766,7 @@ def _check(rules: _Rules) -> None:
         "empty": ("zero", "skip", "raise"),
     }
     for option, values in allowed.items():
-        if getattr(rules, option) not in values:
-            raise ValueError(f"{option} is {getattr(rules, option)!r}: it must be one of {', '.join(values)}")
+        check_choice(getattr(rules, option), option, values)
     if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
         raise ValueError(f"depth={rules.depth} needs ranks, and ties={rules.ties!r} resolves none")
 

@@ -5,7 +5,7 @@ term in the order of the ranks, as trec_eval does, so that the numbers agree to 
 ties are those of `hitcurve._kernel.formulas` where the measure is binary, else of McSherry & Najork 2008.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from libc.math cimport NAN, exp2, log1p, log2, lround, pow
+from libc.math cimport NAN, exp2, expm1, log, log1p, log2, lround, pow
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -598,7 +598,7 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
 cdef double rbp(const Query* query, const Asked* asked, Reading reading) noexcept nogil:
     cdef Py_ssize_t i, start = 0, stop
     cdef int64_t rank = 1
-    cdef double weight = 1.0, total = 0.0, gain, most = 1.0
+    cdef double weight = 1.0, total = 0.0, gain, most = 1.0, fall
     if asked.scaled and query.num_judged > 0:
         most = max(1.0, <double>query.levels[0])
     if reading == READING_EXPECTED:
@@ -612,8 +612,10 @@ cdef double rbp(const Query* query, const Asked* asked, Reading reading) noexcep
                 rank = query.rows[start].tied
                 if asked.k >= 0:
                     rank = min(rank, asked.k - query.rows[start].above)
-                total += gain / <double>query.rows[start].tied * pow(asked.x, <double>query.rows[start].above) * (
-                    1.0 - pow(asked.x, <double>rank))
+                fall = 1.0 - pow(asked.x, <double>rank)
+                if fall < 0.1:  # where the difference loses digits
+                    fall = -expm1(<double>rank * log(asked.x))
+                total += gain / <double>query.rows[start].tied * pow(asked.x, <double>query.rows[start].above) * fall
             start = stop
         return total
     for i in range(query.num_rows):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import checked_array, checked_column
+from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import needed
 from hitcurve.sources.tables import (
     Batch,
@@ -34,6 +34,7 @@ from hitcurve.sources.tables import (
     _numpy,
     _place,
     _scores,
+    file_state,
 )
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class _Parquet(Source):
         types: dict[Column, Any] = {}
         dtypes: set[np.dtype[Any]] = set()
         for path in paths:
-            state = _state(path)
+            state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
             ends = np.cumsum([_leaves(field.type) for field in schema])
@@ -277,11 +278,7 @@ class _Parquet(Source):
 
     def _unchanged(self, at: int) -> None:
         """An error if what was just read may not be of the file that was opened first."""
-        try:
-            same = _state(self.files[at].path) == self.files[at].state
-        except FileNotFoundError:
-            same = False
-        if not same:
+        if file_state(self.files[at].path) != self.files[at].state:
             raise ValueError(f"{self.files[at].path}: changed while it was read")
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
@@ -332,13 +329,7 @@ class _ParquetFile(NamedTuple):
     score: list[int]
     start: int
     """Rows of the files before."""
-    state: tuple[int, int, int]
-
-
-def _state(path: str) -> tuple[int, int, int]:
-    """What differs when a file was written anew."""
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    state: tuple[int, ...] | None
 
 
 def _leaves(type_: Any) -> int:
@@ -538,8 +529,8 @@ class _Batches(Source):
         if len(batch) == 3 and self.group is None and not self.tuples:
             raise ValueError(f"{place}: a batch of 3 arrays, but no group: group=3 says that the third are groups")
         try:
-            labels = checked_array(batch[0], "y_true", _LABELS)
-            score = checked_array(batch[1], "y_score", _SCORES)
+            labels = checked_array(batch[0], "y_true", LABEL_RULE)
+            score = checked_array(batch[1], "y_score", SCORES)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{place}: {error}") from None
         if labels.shape != score.shape:
@@ -549,11 +540,10 @@ class _Batches(Source):
             fine = flags.view(np.bool_) | (labels == 0)
             if not fine.all():
                 at = int(np.argmin(fine))
-                raise ValueError(f"source: row {start + at + 1}: the label is {labels[at]}: labels must be 0 or 1")
+                raise ValueError(f"source: row {start + at + 1}: the label is {labels[at]}: {LABEL_RULE}")
         if self.nan_policy == "raise" and _has_nan(score):
             at = int(np.argmax(np.isnan(score)))
-            raise ValueError(f"source: row {start + at + 1}: the score is nan, which has no rank: rank such rows last "
-                             "(nan_policy='worst') or leave them out (nan_policy='omit')")  # fmt: skip
+            raise ValueError(f"source: row {start + at + 1}: the score is nan: {NO_RANK}")
         group = None
         if len(batch) > 2:
             groups = _group_names(batch[2], place)
@@ -561,7 +551,8 @@ class _Batches(Source):
                 raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
             pa = needed("pyarrow", "a scan of groups")
             try:
-                group = _coded(_encoded_groups(pa.array(groups)), self.codes)
+                native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+                group = _coded(_encoded_groups(pa.array(native)), self.codes)
             except (pa.ArrowException, OverflowError) as error:
                 raise TypeError(f"{place}: groups of dtype {groups.dtype}: {_first_line(error)}") from None
             except UnicodeError:
@@ -576,13 +567,9 @@ class _Batches(Source):
         return _ascending(list(self.codes))
 
 
-_LABELS = "labels must be 0 or 1, False or True"
-_SCORES = "scores must be real numbers"
-
-
 def _group_names(groups: Any, place: str) -> NDArray[Any]:
     try:
-        return checked_column(groups, "groups")
+        return as_column(groups, "groups")
     except (TypeError, ValueError) as error:
         raise type(error)(f"{place}: {error}") from None
 
@@ -592,7 +579,7 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
     kinds = ((int, float, np.number, np.bool_), str, bytes)
     if not any(all(isinstance(name, kind) for name in names) for kind in kinds):
         names = [str(name) for name in names]
-    return checked_column(names, "groups")
+    return as_column(names, "groups")
 
 
 def _encoded_groups(cells: Any) -> Any:
@@ -621,7 +608,7 @@ def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
-        for array, name, what in zip(source, ("y_true", "y_score"), (_LABELS, _SCORES), strict=False)
+        for array, name, what in zip(source, ("y_true", "y_score"), (LABEL_RULE, SCORES), strict=False)
     ) + tuple(_group_names(array, "source") if isinstance(array, list) else array for array in source[2:])
     try:
         lengths = [len(array) for array in source]

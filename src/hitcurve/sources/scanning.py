@@ -8,21 +8,19 @@ memory while these are few, else in a temporary file without a name, which the s
 
 from __future__ import annotations
 
-import itertools
-import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from hitcurve._blocks import BlockCounter, distinct_scores
-from hitcurve._checks import checked_array, checked_sorted, checked_whole, unchanged
-from hitcurve._curve import HitCurve, HitCurves, _curve_counted, _curves_of
-from hitcurve._workers import check_workers
+from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
+from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
+from hitcurve._progress import Progress
+from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
 from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
 from hitcurve.sources.tables import Types
@@ -38,7 +36,6 @@ _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no li
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _ORDERED_BYTES = 112  # for each row of the table when rows come best first
 _PARTS = 64  # of items apart by their groups
-_PATIENCE = 1.0  # seconds that Ctrl-C waits for what other threads have begun
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
@@ -157,10 +154,9 @@ def scan(
     >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
     0.9166666666666666
     """
-    checked_sorted([], "score", lower_is_better, nan_policy)  # the options
+    check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
-    if sorted not in (None, "score", "group"):
-        raise ValueError(f"sorted={sorted!r} is unknown: must be None, 'score', 'group'")
+    check_choice(sorted, "sorted", (None, "score", "group"))
     arrays = isinstance(source, tuple)
     grouped = len(source) == 3 if isinstance(source, tuple) else group is not None
     if sorted == "group" and not grouped:
@@ -174,14 +170,9 @@ def scan(
     if actives is None and label is None and not arrays and not callable(source):
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
     if max_memory is not None:
-        max_memory = checked_whole(max_memory, "max_memory")
-        if max_memory < 1:
-            raise ValueError(f"max_memory is {max_memory}: it must be a number of bytes")
-    if tolerance is not None:
-        if isinstance(tolerance, (bool, np.bool_)) or not isinstance(tolerance, (int, float, np.integer, np.floating)):
-            raise TypeError(f"tolerance must be a number, got {tolerance!r} of type {type(tolerance).__name__}")
-        if not tolerance >= 0:
-            raise ValueError(f"tolerance is {tolerance}: it must not be negative")
+        max_memory = check_count(max_memory, "max_memory", 1 << 62)
+    if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
+        raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(
         source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
@@ -232,125 +223,45 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 # -------------------------------------------------------------------------------------------------- reading in threads
 
 
-def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
-    """Every piece of every task to `handle(worker, piece)`; the first error in the order of the tasks is raised.
+def _run(
+    tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress
+) -> None:
+    """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
+    free = list(range(workers))
+    left = False
 
-    Tasks are taken in the caller's thread, one for each worker that is free: some sources work in one thread only, and
-    Ctrl-C interrupts a source that waits.
-    """
-    close = getattr(tasks, "close", None)
-    if workers == 1:
-        try:
-            for task in tasks:
-                for piece in task():
-                    handle(0, piece)
-                    shown.add(piece.rows)
-                    shown.draw()
-        finally:
-            if close is not None:
-                close()
-        return
-    todo: queue.SimpleQueue[tuple[int, Task | None]] = queue.SimpleQueue()
-    errors: list[tuple[int, BaseException]] = []
-    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
-    free: queue.SimpleQueue[None] = queue.SimpleQueue()
-    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
-    for _ in range(workers):
-        free.put(None)
-    begun = over = 0
-    leave = False
+    def leave() -> None:
+        nonlocal left
+        left = True
 
-    def one(worker: int, at: int, task: Task | None) -> bool:
-        if task is None:
-            todo.put((at, None))  # the next that comes ends too, even one whose start was interrupted
-            return False
+    def one(task: Task) -> None:
+        worker = free.pop()
         try:
             for piece in task():
-                if leave:
+                if left:  # Ctrl-C: what has begun ends with its piece
                     break
                 handle(worker, piece)
                 shown.add(piece.rows)
-        except BaseException as error:
-            errors.append((at, error))
+                if workers == 1:
+                    shown.draw()
         finally:
-            free.put(None)
-        return True
+            free.append(worker)
 
-    def work(worker: int) -> None:
-        try:
-            while one(worker, *todo.get()):
-                pass
-        finally:
-            ended.put(None)
-
-    def wait() -> None:
-        while True:
-            try:
-                return free.get(timeout=0.2)
-            except queue.Empty:
-                shown.draw()
-
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in range(workers)]
-    try:
-        for thread in threads:
-            thread.start()
-            begun += 1
-        for at in itertools.count():
-            wait()
-            try:
-                next_task = None if errors else next(tasks, None)
-            except Exception as error:
-                errors.append((at, error))
-                next_task = None
-            if next_task is None:
-                break
-            todo.put((at, next_task))
-            next_task = None  # what it holds is the worker's
-            shown.draw()
-        for _ in range(workers - 1):
-            wait()
-    finally:
-        leave = True  # Ctrl-C: what has begun ends with its piece, or later and unseen if that takes long
-        todo.put((0, None))
-        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
-        until = monotonic() + _PATIENCE
-        with suppress(queue.Empty):
-            while over < begun:
-                ended.get(timeout=max(0.0, until - monotonic()))
-                over += 1
-        if over == begun:
-            for thread in threads[:begun]:
-                thread.join(max(0.0, until - monotonic()))
-        if close is not None:
-            close()
-    if errors:
-        first = min(errors, key=lambda one: one[0])[1]
-        errors.clear()
-        try:
-            raise first
-        finally:
-            del first  # no cycle, which would keep the counts of this pass
+    for _ in in_threads(one, tasks, workers, cancel=leave, idle=shown.draw):
+        pass
 
 
-class _Progress:
-    """A line on a terminal: passes, rows, rows a second, time left."""
+class _Progress(Progress):
+    """Passes, rows, rows a second, time left."""
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
-        self.on = sys.stderr.isatty() if wanted is None else wanted
+        super().__init__(wanted)
         self.rows = source.rows or source.guess
         self.about = "" if source.rows else "about "
         self.passes, self.at = passes, 1
         self.done = 0
-        self.began = self.drawn = monotonic()
+        self.began = monotonic()
         self.lock = threading.Lock()
-        self.width = 0
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self.width:
-            print("\r" + " " * self.width + "\r", end="", file=sys.stderr, flush=True)
 
     def add(self, rows: int) -> None:
         with self.lock:
@@ -360,11 +271,10 @@ class _Progress:
         self.rows, self.about, self.at, self.done, self.began = rows, "", self.at + 1, 0, monotonic()
 
     def draw(self) -> None:
-        now = monotonic()
-        if not self.on or now - self.drawn < 0.2:
+        passed = monotonic() - self.began
+        if passed < 0.2 or not self.due():
             return
-        self.drawn = now
-        speed = self.done / max(now - self.began, 1e-9)
+        speed = self.done / passed
         line = f"pass {self.at} of {self.passes}: {self.done:,}"
         if self.rows:
             line += f" of {self.about}{self.rows:,}"
@@ -372,8 +282,7 @@ class _Progress:
         if self.rows and speed:
             left = round(max(self.rows - self.done, 0) / speed)
             line += f", {left // 60}:{left % 60:02d} left"
-        print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
-        self.width = max(self.width, len(line))
+        self(line)
 
 
 class _Spool:
@@ -534,9 +443,8 @@ def _both_passes(
         scores.close()
         counter = _together(counters)
         if exact:
-            return _curve_counted(
-                counter, hits, 0 if nan_policy == "omit" else nan_hits, lower_is_better, num_relevant
-            )
+            table = counter.table(hits, lower_is_better, 0 if nan_policy == "omit" else nan_hits)
+            return _curve_of(lower_is_better, num_relevant, *table)
         found = counter.sibling()
         for part in relevant:
             found.add(part().astype(dtype, copy=False), nan_policy)

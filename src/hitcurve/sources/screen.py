@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
+from hitcurve._workers import in_threads
 from hitcurve.counter import HitCounter
 from hitcurve.sources.tables import Types
 
@@ -218,7 +219,6 @@ def _counted(
     rows: int,
 ) -> list[tuple[HitCurve | HitCurves, list[Any] | None]]:
     """The curves by counting all items against the relevant scores, batch by batch in threads."""
-    from concurrent.futures import ThreadPoolExecutor
     from threading import Lock
 
     groups = range(len(reader.group_names)) if reader.grouped else range(1)
@@ -258,19 +258,15 @@ def _counted(
                 for code, part in _split(batch.group, score):
                     column[code].update(labels[code], part)
 
-    if reader.workers == 1:
-        counters = count()
-    else:
-        with ThreadPoolExecutor(reader.workers) as pool:
-            futures = [pool.submit(count) for _ in range(reader.workers)]
-            try:
-                counters, *others = [future.result() for future in futures]
-            finally:
-                stopped = True  # after an error or Ctrl-C nobody reads on
-        for other in others:
-            for mine, theirs in zip(counters, other, strict=True):
-                for one, two in zip(mine, theirs, strict=True):
-                    one += two
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True  # after an error or Ctrl-C nobody reads on
+
+    counters, *others = in_threads(lambda _: count(), range(reader.workers), reader.workers, cancel=stop)
+    for other in others:
+        for mine, theirs in zip(counters, other, strict=True):
+            for one, two in zip(mine, theirs, strict=True):
+                one += two
     if not reader.grouped:
         return [(column[0].curve(), None) for column in counters]
     rank, names = reader.ordered_groups()

@@ -16,15 +16,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import unchanged
+from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, unchanged
 from hitcurve._extras import needed
-from hitcurve._workers import check_workers
+from hitcurve._workers import check_workers, in_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -221,8 +220,7 @@ class TableReader:
         header: bool = True,
         workers: int = -1,
     ) -> None:
-        if nan_policy not in ("raise", "worst", "omit"):
-            raise ValueError(f"nan_policy is {nan_policy!r}: it must be 'raise', 'worst' or 'omit'")
+        check_options(nan_policy=nan_policy)
         if (label is None) == (actives is None):
             raise ValueError("give either label or actives")
         if actives is not None and ids is None:
@@ -261,6 +259,17 @@ class TableReader:
             yield from self._file(path)
 
     def _file(self, path: Path) -> Iterator[Batch]:
+        """The batches of one file; an error if it is not what it was when it was opened."""
+        state = file_state(path)
+        try:
+            yield from self._batches(path)
+        except (ValueError, RuntimeError):  # a generator makes the one of StopIteration
+            if file_state(path) == state:
+                raise
+        if file_state(path) != state:
+            raise ValueError(f"{_kind(path)[0]}: changed while it was read")
+
+    def _batches(self, path: Path) -> Iterator[Batch]:
         import pyarrow as pa
 
         shown, kind, _ = _kind(path)
@@ -268,16 +277,15 @@ class TableReader:
         try:
             with _opened(path) as stream:
                 read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
-                for convert in read(stream, path):
-                    try:
-                        batch = self._batch(convert(), shown)
-                    except _BadCell as bad:
-                        place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
-                        column = "" if bad.column is None else f"column {bad.column!r}"
-                        where = ", ".join(part for part in (place, column) if part)
-                        raise ValueError(f"{shown}: {where}: {bad}") from None
+                for values in read(stream, path):
+                    batch = self._batch(values, shown)
                     rows += batch.label.shape[0]
                     yield batch
+        except _BadCell as bad:
+            place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
+            column = "" if bad.column is None else f"column {bad.column!r}"
+            where = ", ".join(part for part in (place, column) if part)
+            raise ValueError(f"{shown}: {where}: {bad}") from None
         except (pa.ArrowInvalid, csv.Error) as error:
             raise ValueError(f"{shown}: {_first_line(error)}") from None
         except OSError as error:
@@ -356,10 +364,9 @@ class TableReader:
                 raise
         return values
 
-    # Each way to read a file yields functions without arguments, in file order, that give the values of a batch. Those
-    # of text wait for a thread.
+    # Each way to read a file yields the values of its batches, in file order.
 
-    def _parquet(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+    def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         from pyarrow import parquet
 
         shown, _, _ = _kind(path)
@@ -369,9 +376,9 @@ class TableReader:
         found = [names[_found(shown, names, column, by_number=False)] for column in self.asked]
         columns = list(dict.fromkeys(found))
         for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=self.workers > 1):
-            yield partial(self._values, [batch.column(name) for name in found])
+            yield self._values([batch.column(name) for name in found])
 
-    def _sdf(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+    def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, _, _ = _kind(path)
         names = [_property(shown, column) for column in self.asked]
         known: list[str] = []
@@ -393,9 +400,9 @@ class TableReader:
         if first is None:
             return
         check(first)
-        yield from self._threaded(parse, itertools.chain([first], slabs))
+        yield from in_threads(parse, itertools.chain([first], slabs), self.workers, ahead=self.workers + 2)
 
-    def _text(self, stream: Any, path: Path) -> Iterator[Callable[[], list[Any]]]:
+    def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = _kind(path)
         smiles = kind == "smiles"
         names: list[str] | None = None
@@ -430,8 +437,8 @@ class TableReader:
             raise ValueError(f"{shown}: the first line has fewer than {max(places) + 1} columns")
         # The first slab is read cell by cell as text, and says which scores are integers.
         exact = _TextParser(self, delimiter, width, places, quotes=not smiles)
-        yield partial(exact.slowly, first)
-        yield from self._threaded(exact, slabs)
+        yield exact.slowly(first)
+        yield from in_threads(exact, slabs, self.workers, ahead=self.workers + 2)
 
     def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int]) -> None:
         """An error if the first line holds a label and a score, unless columns are asked for by such names."""
@@ -448,26 +455,6 @@ class TableReader:
             f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
             "header=False"
         )
-
-    def _threaded(self, parse: Callable[[bytes], list[Any]], slabs: Iterable[bytes]) -> Iterator[Callable[[], Any]]:
-        """`parse` of each slab, in order; a few slabs ahead in threads."""
-        if self.workers == 1:
-            for slab in slabs:
-                yield partial(parse, slab)
-            return
-        from concurrent.futures import Future, ThreadPoolExecutor
-
-        pool = ThreadPoolExecutor(self.workers)
-        waiting: deque[Future[list[Any]]] = deque()
-        try:
-            for slab in slabs:
-                waiting.append(pool.submit(parse, slab))
-                if len(waiting) > self.workers + 1:
-                    yield waiting.popleft().result
-            while waiting:
-                yield waiting.popleft().result
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 class _TextParser:
@@ -668,6 +655,14 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             cells = [row[at] for row in table[1:] if len(row) > at]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
+
+
+def file_state(path: Path) -> tuple[int, ...] | None:
+    """What differs when a file was written to or put in the place of another; None for a stream."""
+    if os.fspath(path) == "-" or not os.path.isfile(path):
+        return None
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _kind(path: Path) -> tuple[str, str, str | None]:
@@ -942,10 +937,10 @@ def _labels(cells: Any) -> NDArray[np.uint8]:
         labels = np.array([*values, 2], np.uint8)[_numpy(codes)]
         wrong = labels > 1
     else:
-        raise _BadCell(None, f"it holds {cells.type}: labels must be 0/1 or true/false")
+        raise _BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
     if cells.null_count or wrong.any():
         index = int(np.argmax(wrong | _numpy(pc.is_null(cells)).view(bool)))
-        raise _BadCell(index, f"the label is {_value(cells, index)}: labels must be 0/1 or true/false")
+        raise _BadCell(index, f"the label is {_value(cells, index)}: {LABEL_RULE}")
     return labels
 
 
@@ -999,11 +994,7 @@ def _scores(cells: Any, nan_policy: str) -> NDArray[Any]:
     scores = _numpy(numbers)
     if nan_policy == "raise" and _has_nan(scores):
         index = int(np.isnan(scores).argmax())
-        raise _BadCell(
-            index,
-            f"the score is {_value(cells, index)}, which has no rank: rank such rows last (nan_policy='worst') or "
-            "leave them out (nan_policy='omit')",
-        )
+        raise _BadCell(index, f"the score is {_value(cells, index)}: {NO_RANK}")
     return scores
 
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import checked_column, checked_flags, checked_scores
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import advice
-from hitcurve._workers import check_workers
-from hitcurve.measures import Measure
-from hitcurve.report.summary import Grid, aligned, one_line
-from hitcurve.statistics.intervals import (
-    as_measure,
-    auc_components,
+from hitcurve._checks import (
+    as_column,
+    as_flags,
+    as_real,
     check_choice,
     check_count,
     check_flag,
     check_level,
     checked_seed,
+)
+from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._extras import advice
+from hitcurve._grid import Grid, rendered
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure
+from hitcurve.statistics.intervals import (
+    as_measure,
+    auc_components,
     curve_intervals,
     entropy,
     item_blocks,
@@ -98,6 +102,7 @@ class Difference(NamedTuple):
     p_tukey: float | None
 
 
+@dataclass(repr=False, eq=False)
 class Comparison:
     """What `compare` returns: the systems' values and their differences, with tables of them.
 
@@ -116,30 +121,20 @@ class Comparison:
     confidence_level : float
     """
 
-    def __init__(
-        self,
-        systems: tuple[SystemValue, ...],
-        rows: tuple[Difference, ...],
-        unit: str,
-        count: int,
-        left_out: int,
-        n_resamples: int,
-        confidence_level: float,
-    ) -> None:
-        self.systems = systems
-        self.rows = rows
-        self.unit = unit
-        self.count = count
-        self.left_out = left_out
-        self.n_resamples = n_resamples
-        self.confidence_level = confidence_level
+    systems: tuple[SystemValue, ...]
+    rows: tuple[Difference, ...]
+    unit: str
+    count: int
+    left_out: int
+    n_resamples: int
+    confidence_level: float
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.rows)} differences over {self.count} {self.unit})"
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        return "\n".join([*(aligned(Grid(table, _names(table[0]))) for table in self._tables()), self._note()])
+        return rendered(blocks(self))
 
     def to_markdown(self) -> str:
         """The tables in Markdown.
@@ -156,11 +151,7 @@ class Comparison:
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
         """
-        blocks = []
-        for head, *body in self._tables():
-            lines = [head, ["---" if i < _names(head) else "--:" for i in range(len(head))], *body]
-            blocks.append("\n".join("| " + " | ".join(map(_markdown, line)) + " |" for line in lines))
-        return "\n\n".join([*blocks, self._note()])
+        return rendered(blocks(self), "markdown")
 
     def to_latex(self) -> str:
         r"""The tables in LaTeX, with the rules of the package booktabs.
@@ -177,65 +168,32 @@ class Comparison:
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
         """
-        blocks = []
-        for head, *body in self._tables():
-            kinds = "".join("l" if i < _names(head) else "r" for i in range(len(head)))
-            lines = [" & ".join(_latex(cell) for cell in line) + r" \\" for line in (head, *body)]
-            blocks.append(
-                "\n".join(
-                    [
-                        rf"\begin{{tabular}}{{{kinds}}}",
-                        r"\toprule",
-                        lines[0],
-                        r"\midrule",
-                        *lines[1:],
-                        r"\bottomrule",
-                        r"\end{tabular}",
-                    ]
-                )
-            )
-        return "\n\n".join([*blocks, "% " + self._note().replace("\n", "\n% ")])
-
-    def _tables(self) -> list[list[list[str]]]:
-        level = f"{100 * self.confidence_level:.6g} %"
-        values = [["measure", "system", "value" if self.unit == "items" else "mean", f"{level} interval", "by"]]
-        for one in self.systems:
-            values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
-        head = ["measure", "system", "baseline", "difference", f"{level} interval", "by", "p", "p (Holm)"]
-        with_t = any(row.p_t is not None for row in self.rows)
-        with_tukey = any(row.p_tukey is not None for row in self.rows)
-        head += ["p (t)"] * with_t + ["p (Tukey)"] * with_tukey
-        rows = [head]
-        for row in self.rows:
-            line = [
-                row.measure,
-                row.system,
-                row.baseline,
-                _number(row.difference, "+"),
-                _between(row.low, row.high, "+"),
-                "delong" if row.test == "DeLong" else "bootstrap",
-                _probability(row.p_value),
-                _probability(row.p_holm),
-            ]
-            line += [_probability(row.p_t)] * with_t + [_probability(row.p_tukey)] * with_tukey
-            rows.append(line)
-        return [values, rows]
-
-    def _note(self) -> str:
-        said = {row.test for row in self.rows}
-        tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
-        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {self.n_resamples} resamples"
-        text = f"{self.count} {self.unit}. p: {tests}, two-sided{resamples}."
-        if self.left_out:
-            text += f" {self.left_out} {self.unit} without a value were left out."
-        if self.unit != "items" and any(row.p_t is None for row in self.rows):
-            text += " " + advice("scipy", "Student's t") + "."
-        return text
+        return rendered(blocks(self), "latex")
 
 
-def _names(head: list[str]) -> int:
-    """How many columns hold names."""
-    return 3 if "baseline" in head else 2
+def blocks(found: Comparison) -> list[Grid | str]:
+    """The tables of a comparison, and how they were made."""
+    over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
+    values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
+    for one in found.systems:
+        values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
+    titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
+    made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
+    rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
+    for row in found.rows:
+        between = [_number(row.difference, "+"), _between(row.low, row.high, "+")]
+        chances = [getattr(row, name) for name in made]
+        method = "delong" if row.test == "DeLong" else "bootstrap"
+        rows.append([row.measure, row.system, row.baseline, *between, method, *map(_probability, chances)])
+    said = {row.test for row in found.rows}
+    tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
+    resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
+    text = f"{found.count} {found.unit}. p: {tests}, two-sided{resamples}."
+    if found.left_out:
+        text += f" {found.left_out} {found.unit} without a value were left out."
+    if not over_items and any(row.p_t is None for row in found.rows):
+        text += " " + advice("scipy", "Student's t") + "."
+    return [Grid(values, 2), Grid(rows, 3), text]
 
 
 def _number(value: float, sign: str = "") -> str:
@@ -250,22 +208,6 @@ def _probability(p: float | None) -> str:
     if p is None or math.isnan(p):
         return "-"
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
-
-
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, "\\" + c if c in "&%$#_{}" else c) for c in one_line(text))
-
-
-_MARKDOWN = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-
-
-def _markdown(text: str) -> str:
-    """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
-    marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
-    return re.sub(marks, lambda found: _MARKDOWN.get(found[0], "\\" + found[0]), one_line(text))
 
 
 # --- the one function ---------------------------------------------------------------------------------------
@@ -380,31 +322,28 @@ def compare(
     known = [as_measure(one) for one in _listed_measures(measures, ("AP",) if groups is not None else ("AP", "ROCAUC"))]
     make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy}
     if groups is not None:
-        groups = checked_column(groups, "groups")
+        groups = as_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         make["nan_policy"] = "raise"
     if groups is not None:
         if method is not None:
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
-        curves = [
-            _ranked(HitCurves, y_true, y_score, name, lower, workers=threads, qid=groups, **make) for name in names
-        ]
-        found = {
-            one.name: (
-                np.stack([np.asarray(one(many, ties), np.float64) for many in curves], axis=1),
-                curves[0].qid.tolist(),
-            )
-            for one in known
-        }
+        make |= {"workers": threads, "qid": groups}
+        curves = [_ranked(HitCurves, y_true, y_score, name, lower, **make) for name in names]
+        ids = curves[0].qid.tolist()
+        found = {one.name: (np.stack([_values(one, many, ties) for many in curves], axis=1), ids) for one in known}
         return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "groups")
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
     rankings = [_ranked(HitCurve, y_true, y_score, name, lower, workers=threads, **make) for name in names]
     kinds = _Kinds(y_true, [y_score[name] for name in names], rankings, relevance_level)
-    return _over_items(
-        kinds, known, names, baseline, method, level, n_resamples or 1999, stratified, ties, rng, threads
-    )
+    n_resamples = n_resamples or 1999
+    return _over_items(kinds, known, names, baseline, method, level, n_resamples, stratified, ties, rng, threads)
+
+
+def _values(measure: Measure, curves: HitCurves, ties: str) -> _Array:
+    return np.asarray(measure(curves, ties), np.float64)
 
 
 def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower: dict[str, bool], **how: Any) -> Any:
@@ -470,8 +409,8 @@ def _complete(
     y_true: Any, y_score: Mapping[str, Any], groups: Any, names: list[str]
 ) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: checked_column(y_score[name], f"y_score[{name!r}]") for name in names}
-    label = checked_column(y_true, "y_true")
+    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -492,8 +431,8 @@ class _Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
 
     def __init__(self, y_true: Any, scores: list[Any], rankings: list[HitCurve], relevance_level: float | None) -> None:
-        scores = [checked_scores(score, "y_score") for score in scores]
-        relevant = checked_flags(y_true, scores[0], relevance_level)
+        scores = [as_real(score, "y_score") for score in scores]
+        relevant = as_flags(y_true, scores[0], relevance_level)
         places = [_places(score, curve) for score, curve in zip(scores, rankings, strict=True)]
         sizes = [2 * len(curve) + 1 for curve in rankings]
         self.rankings = rankings
@@ -561,23 +500,21 @@ def _over_items(
     options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
     alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
     systems = [
-        SystemValue(one.measure, name, one.estimate, one.confidence_interval[0], one.confidence_interval[1], one.method)
+        SystemValue(one.measure, name, one.estimate, low, high, one.method)
         for of_measure in zip(*alone, strict=True)
         for name, one in zip(names, of_measure, strict=True)
+        for low, high in [one.confidence_interval]
     ]
     by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
     sizes = [len(curve) for curve in curves]
     if not all(by_delong) and min(sizes) > 0:
-        resampler = Resampler(
-            kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place, sizes, stratified
-        )
+        joint = (kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place)
+        resampler = Resampler(*joint, sizes, stratified)
 
         def read(block: list[HitCurves]) -> _Array:
-            return np.stack(
-                [np.stack([np.asarray(one(curve, ties), np.float64) for curve in block], axis=1) for one in measures],
-                axis=1,
-            )
+            values = [[_values(one, curve, ties) for curve in block] for one in measures]
+            return np.moveaxis(np.asarray(values), 2, 0)
 
         lower = [curve.lower_is_better for curve in curves]
         drawn = np.concatenate(item_blocks(resampler, sum(sizes), n_resamples, rng, workers, lower, read))
@@ -656,7 +593,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     if isinstance(result, HitCurves):
         known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
-        return known.name, np.asarray(known(result, ties), np.float64), ids
+        return known.name, _values(known, result, ties), ids
     if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
@@ -664,16 +601,12 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = checked_column(result, repr(system))
+    values = as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise TypeError(
             f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"
         )
-    return (
-        measure if isinstance(measure, str) else measure.name,
-        values.astype(np.float64),
-        list(range(values.shape[0])),
-    )
+    return str(measure), values.astype(np.float64), list(range(values.shape[0]))
 
 
 def _over_queries(
@@ -722,32 +655,19 @@ def _over_queries(
             mean, low, high = shown(math.fsum(kept[:, s]) / kept.shape[0], drawn[:, s])
             systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
         # Streams of their own for each measure and test, whatever else is asked for.
-        seeds = (
-            [np.random.default_rng(entropy(rng)) for _ in range(2)]
-            if isinstance(rng, np.random.Generator)
-            else [np.random.default_rng(seed) for seed in np.random.SeedSequence(rng).spawn(3)[1:]]
-        )
-        honest = tukey(kept, n_resamples, seeds[1]) if len(names) > 2 else None
-        words = entropy(seeds[0])
+        if isinstance(rng, np.random.Generator):
+            signs, orders = (np.random.default_rng(entropy(rng)) for _ in range(2))
+        else:
+            signs, orders = map(np.random.default_rng, np.random.SeedSequence(rng).spawn(3)[1:])
+        honest = tukey(kept, n_resamples, orders) if len(names) > 2 else None
+        words = entropy(signs)
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
             mean, low, high = shown(math.fsum(difference) / kept.shape[0], drawn[:, b] - drawn[:, a])
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
-            rows.append(
-                Difference(
-                    title,
-                    names[a],
-                    names[b],
-                    mean,
-                    low,
-                    high,
-                    p,
-                    "exact randomization" if exact else "randomization",
-                    math.nan,
-                    paired_t(difference),
-                    None if honest is None else float(honest[a, b]),
-                )
-            )
+            test = "exact randomization" if exact else "randomization"
+            others = math.nan, paired_t(difference), None if honest is None else float(honest[a, b])
+            rows.append(Difference(title, names[a], names[b], mean, low, high, p, test, *others))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_resamples, level)

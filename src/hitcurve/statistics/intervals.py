@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations, islice
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level, checked_seed
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
 from hitcurve._extras import needed
-from hitcurve._workers import check_workers
+from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
@@ -37,47 +39,6 @@ def as_measure(measure: str | Measure) -> Measure:
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
-def check_level(confidence_level: float) -> float:
-    if isinstance(confidence_level, bool) or not isinstance(confidence_level, int | float | np.number):
-        raise TypeError(f"confidence_level must be a number, got {confidence_level!r}")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level is {confidence_level}: must lie between 0 and 1")
-    return float(confidence_level)
-
-
-def check_count(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"{name} is {value}: must be 1 or more")
-    if value >= 1 << 31:
-        raise ValueError(f"{name} is {value}: 2**31 and more are not made")
-    return int(value)
-
-
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} is unknown: must be one of {', '.join(map(repr, choices))}")
-    return str(value)
-
-
-def check_flag(value: Any, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def checked_seed(rng: Any) -> Any:
-    """What numpy makes streams of random numbers from."""
-    if isinstance(rng, bool | np.bool_):
-        raise TypeError(f"rng must be a seed or a numpy.random.Generator, got {rng!r}")
-    try:
-        np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
-    return rng
-
-
 def entropy(rng: Any) -> list[int]:
     """Seed words for streams of one's own; a Generator moves on by them."""
     return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
@@ -95,26 +56,19 @@ def chunks(count: int, size: int, rng: Any) -> Iterator[tuple[np.random.Generato
         yield np.random.Generator(stream(words, number)), min(size, count - start)
 
 
-def in_order(call: Callable[[int], Any], count: int, workers: int) -> Iterator[Any]:
-    """call(0), call(1), ... in that order, made by `workers` threads."""
-    if workers == 1 or count < 2:
-        yield from map(call, range(count))
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(min(workers, count))
-    try:
-        yield from pool.map(call, range(count))
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 # --- resamples of items -------------------------------------------------------------------------------------
 
 
 def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
     if curve.weighted:
         raise ValueError(f"{what} {NO_WEIGHTS}")
+
+
+def curves_of(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
+    """Tables one after another: above, tied, hits by the row; items, retrieved and all relevant ones by the table."""
+    rankings = len(offsets) - 1
+    wide = [column if np.ndim(column) else np.full(rankings, column, np.int64) for column in columns]
+    return _curves_of(None, lower, False, offsets, None, *wide)
 
 
 def item_kinds(curve: HitCurve) -> _Array:
@@ -157,14 +111,9 @@ def item_blocks(
 
     def block(number: int) -> Any:
         tables = resampler.draw(stream(words, number), min(size, n_resamples - number * size))
-        return read(
-            [
-                _curves_of(None, low, False, offsets, None, *table)
-                for low, (offsets, *table) in zip(lower, tables, strict=True)
-            ]
-        )
+        return read([curves_of(low, *table) for low, table in zip(lower, tables, strict=True)])
 
-    return list(in_order(block, -(-n_resamples // size), workers))
+    return list(in_threads(block, range(-(-n_resamples // size)), workers))
 
 
 def curve_blocks(
@@ -187,7 +136,7 @@ def resample(
     rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
     names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
     columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
-    return _curves_of(None, curve.lower_is_better, False, rows, None, *columns)
+    return curves_of(curve.lower_is_better, rows, *columns)
 
 
 # --- from a distribution to an interval ---------------------------------------------------------------------
@@ -200,8 +149,6 @@ def quantiles(distribution: _Array, estimate: float, level: float, acceleration:
         return ConfidenceInterval(math.nan, math.nan)
     tails = [(1 - level) / 2, (1 + level) / 2]
     if acceleration is not None:
-        from statistics import NormalDist
-
         normal = NormalDist()
         below = (np.mean(known < estimate) + np.mean(known <= estimate)) / 2
         if not 0 < below < 1:
@@ -244,37 +191,27 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     """
     rows = len(curve)
     others = item_kinds(curve)
-    points = np.linspace(0, rows - 1, max(2, min(rows, _DELETED_ROWS // (3 * rows)))).round().astype(np.int64)
-    points = np.unique(points)
+    points = np.linspace(0, rows - 1, max(2, min(rows, _DELETED_ROWS // (3 * rows))))
+    points = np.unique(points.round().astype(np.int64))
     above, tied, hits = (np.asarray(column) for column in (curve.above, curve.tied, curve.hits))
+
+    def read(offsets: _Array, *columns: Any) -> _Array:
+        return np.asarray(measure(curves_of(curve.lower_is_better, offsets, *columns), ties), dtype=np.float64)
 
     def values(at: _Array, kind: str) -> _Array:
         out = []
         for some in np.array_split(at, max(1, at.shape[0] * rows // 1_000_000)):
             if some.shape[0] == 0:
                 continue
-            this = np.arange(rows) == some[:, None]
-            after = np.arange(rows) > some[:, None]
-            new_above = above - (after | this if kind == "gap" else after)
-            new_tied = tied - (this if kind != "gap" else 0 * this)
-            new_hits = hits - (this if kind == "hit" else 0 * this)
+            row, at_row = np.arange(rows), some[:, None]
+            new_above = above - (row >= at_row if kind == "gap" else row > at_row)
+            new_tied = tied - (row == at_row) * (kind != "gap")
+            new_hits = hits - (row == at_row) * (kind == "hit")
             keep = new_hits > 0
             offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
-            full = np.ones(some.shape[0], np.int64)
-            curves = _curves_of(
-                None,
-                curve.lower_is_better,
-                False,
-                offsets,
-                None,
-                new_above[keep],
-                new_tied[keep],
-                new_hits[keep],
-                full * (curve.num_items - 1),
-                full * (curve.num_hits - (kind == "hit")),
-                full * (curve.num_relevant - (kind == "hit")),
-            )
-            out.append(np.asarray(measure(curves, ties), dtype=np.float64))
+            one = int(kind == "hit")
+            totals = curve.num_items - 1, curve.num_hits - one, curve.num_relevant - one
+            out.append(read(offsets, new_above[keep], new_tied[keep], new_hits[keep], *totals))
         return np.concatenate(out)
 
     def spread(at: _Array, kind: str, there: _Array) -> _Array:
@@ -286,30 +223,16 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
             at = places if whole else places[np.unique(few.round().astype(np.int64))]
         out = np.zeros(there.shape[0])
         if at.shape[0] > 0:
-            read = values(at, kind)
-            out[at] = read
+            out[at] = found = values(at, kind)
             if not whole:
-                out = np.interp(np.arange(there.shape[0]), at, read)
+                out = np.interp(np.arange(there.shape[0]), at, found)
         return out
 
     missing = curve.num_relevant - curve.num_hits
     hit_values, hit_weight = spread(points, "hit", hits > 0), hits
     if missing:
-        full = np.ones(1, np.int64)
-        less = _curves_of(
-            None,
-            curve.lower_is_better,
-            False,
-            np.array([0, rows]),
-            None,
-            above,
-            tied,
-            hits,
-            full * curve.num_items,
-            full * curve.num_hits,
-            full * (curve.num_relevant - 1),
-        )
-        hit_values = np.append(hit_values, np.asarray(measure(less, ties), dtype=np.float64))
+        totals = curve.num_items, curve.num_hits, curve.num_relevant - 1
+        hit_values = np.append(hit_values, read(np.array([0, rows]), above, tied, hits, *totals))
         hit_weight = np.append(hit_weight, missing)
     gaps = np.append(points, rows)
     other_values = np.empty(2 * rows + 1)
@@ -323,16 +246,12 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
 
 
 def normal_interval(value: float, error: float, level: float) -> ConfidenceInterval:
-    from statistics import NormalDist
-
     half = NormalDist().inv_cdf((1 + level) / 2) * error
     return ConfidenceInterval(value - half, value + half)
 
 
 def logit_interval(value: float, error: float, level: float) -> ConfidenceInterval:
     """Normal on the scale of log(v / (1 - v)), the standard error carried there by its slope."""
-    from statistics import NormalDist
-
     if math.isnan(value) or not 0 < value < 1:
         return ConfidenceInterval(value, value)
     half = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
@@ -362,6 +281,8 @@ def weighted_variance(values: _Array, weight: _Array) -> float:
     count = int(weight.sum())
     if count < 2:
         return math.nan
+    # One type: numpy casts mixed ones through a buffer, and ends the process where there is no memory for it.
+    weight = weight.astype(np.float64)
     centred = values - np.average(values, weights=weight)
     return float(np.sum(weight * centred**2)) / (count - 1)
 
@@ -489,7 +410,7 @@ def mean_interval(
         if count < 2:
             return nothing, None, math.nan
         error = float(np.std(values, ddof=1)) / math.sqrt(count)
-        half = student_quantile(count - 1, (1 + level) / 2) * error
+        half = float(scipy_special().stdtrit(count - 1, (1 + level) / 2)) * error
         return ConfidenceInterval(mean - half, mean + half), None, error
     distribution = resampled_means(values[:, None], n_resamples, rng)[:, 0]
     acceleration = None
@@ -500,10 +421,6 @@ def mean_interval(
 
 def scipy_special() -> Any:
     return needed("scipy.special", "Student's t")
-
-
-def student_quantile(freedom: int, share: float) -> float:
-    return float(scipy_special().stdtrit(freedom, share))
 
 
 def curves_interval(
@@ -523,7 +440,7 @@ def curves_interval(
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
-    check_choice(empty, "empty", ("skip", "zero", "one", "raise"))
+    check_empty(empty)
     method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
     values = np.asarray(known(curves, ties), dtype=np.float64)[among]
     without = np.isnan(values)
@@ -593,22 +510,8 @@ def p_value(
     size = max(1, _BLOCK_ROWS // hits)
 
     def read(ranks: _Array) -> _Array:
-        n = ranks.shape[0]
-        flat = ranks.reshape(-1)
-        ones, full = np.ones(flat.shape[0], np.int64), np.ones(n, np.int64)
-        curves = _curves_of(
-            None,
-            False,
-            False,
-            np.arange(n + 1, dtype=np.int64) * hits,
-            None,
-            flat,
-            ones,
-            ones,
-            full * items,
-            full * hits,
-            full * int(curve.num_relevant),
-        )
+        ones, offsets = np.ones(ranks.size, np.int64), np.arange(ranks.shape[0] + 1, dtype=np.int64) * hits
+        curves = curves_of(False, offsets, ranks.reshape(-1), ones, ones, items, hits, int(curve.num_relevant))
         return np.asarray(known(curves, ties), dtype=np.float64)
 
     if method == "exact":
@@ -625,7 +528,7 @@ def p_value(
             draws = np.random.Generator(stream(words, number))
             return read(random_ranks(draws, items, hits, min(size, count - number * size)))
 
-        blocks = list(in_order(block, -(-count // size), threads))
+        blocks = list(in_threads(block, range(-(-count // size)), threads))
     null = np.concatenate(blocks)
     # Sums in another order may differ in the last bits where the values are equal.
     as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))

@@ -1,0 +1,128 @@
+"""The tables of measures and presets in the pages, made from the records: `python docs/measured.py` writes them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hitcurve as hc
+from hitcurve import measures
+
+here = Path(__file__).resolve().parent
+ALL, LINEAR = "all four", "all four; threshold equals expected"
+
+
+def cell(text: Any) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(cell, row)) + " |" for row in rows]) + "\n"
+
+
+def names(record: measures.Definition) -> Iterator[tuple[measures.Measure, str]]:
+    """A record's measures, and how each is written: our name, and trec_eval's."""
+    for form in record.forms:
+        measure = measures.parse(form)
+        cutoff = str(dict(measure.keywords).get("k", ""))
+        others = [synonym.replace("K", cutoff).replace("X", "0.10") for synonym in record.synonyms]
+        written = [f"`{form}`"]
+        for other in others:
+            # A name without its number, such as map_cut_, is none.
+            if not other.endswith("_") and other != form and measures.parse(other).name == measure.name:
+                written.append(f"`{other}`")
+        yield measure, ", ".join(written)
+
+
+def call(measure: measures.Measure) -> str:
+    """The method of a curve that gives the measure, as it is written in Python."""
+    keywords = [f"{key}={value!r}".replace("'", '"') for key, value in measure.keywords]
+    if measure.ties:
+        keywords.append(f'ties="{measure.ties}"')
+    callable_ = callable(getattr(hc.HitCurve, measure.record.method))
+    return measure.record.method + (f"({', '.join(keywords)})" if callable_ else "")
+
+
+def ties(record: measures.Definition) -> str:
+    """The readings of ties that a record has."""
+    if not record.ties:
+        return "none"
+    if record.ties == measures.TIES:
+        curve = hc.HitCurve([1, 0, 0, 1, 0, 0, 1, 0], [3, 3, 3, 2, 2, 2, 1, 1])
+        found = [measure for form in record.forms if (measure := measures.parse(form)).ties is None]
+        linear = all(measure(curve, "threshold") == measure(curve, "expected") for measure in found)
+        return LINEAR if linear else ALL
+    return ", ".join(record.ties)
+
+
+def of_curves() -> str:
+    """A row for each name: the first of a measure says what it is."""
+    rows = []
+    for record in measures.MEASURES:
+        if record.method:
+            about = [f"{record.definition}.", ties(record), f"{record.source}."]
+            for measure, written in names(record):
+                if measure.rel is None:  # which needs judgments
+                    rows.append([written, f"`{call(measure)}`", *about])
+                    about = ["", "", ""]
+    return table(["name", "method", "definition", "ties", "source"], rows)
+
+
+def of_judgments() -> str:
+    rows = []
+    for record in measures.MEASURES:
+        if not record.method:
+            written = ", ".join(text for _, text in names(record))
+            for synonym in record.synonyms:
+                if f"`{synonym}`" not in written and "K" not in synonym:
+                    written += f", `{synonym}`"
+            rows.append([written, f"{record.definition}.", ties(record), f"{record.source}."])
+    return table(["names", "definition", "ties", "source"], rows)
+
+
+def undefined() -> str:
+    """The measures that some ranking leaves undefined, by what they are of three such rankings."""
+    def shown(measure: measures.Measure, label: int, num_items: int) -> str:
+        value = round(measure(hc.HitCurve([label] * num_items, range(num_items))), 9)
+        return "NaN" if value != value else f"{value:g}" if value in (0, 0.5, 1) else "a number"
+
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for record in measures.MEASURES:
+        if record.method and record.mean != "sum":
+            for form in record.forms:
+                measure = measures.parse(form)
+                outcome = shown(measure, 0, 9999), shown(measure, 1, 9999), shown(measure, 0, 0)
+                if "NaN" in outcome:
+                    groups.setdefault(outcome, []).append(f"`{form}`")
+    rows = [[*outcome, ", ".join(forms)] for outcome, forms in groups.items()]
+    return table(["no relevant item", "every item relevant", "no item", "measures"], rows)
+
+
+def presets() -> str:
+    rows = [[f"`{name}`", ", ".join(f"`{key}={value!r}`".replace("'", '"') for key, value in preset.items())]
+            for name, preset in hc.PRESETS.items()]
+    return table(["preset", "keyword arguments"], rows)
+
+
+MADE = {
+    "measures.md": {"of curves": of_curves, "of judgments": of_judgments, "undefined": undefined},
+    "presets.md": {"presets": presets},
+}
+
+
+def rewritten(page: str, text: str) -> str:
+    """The page with its tables as they are made now."""
+    for name, make in MADE[page].items():
+        begin, end = f"<!-- {name}: made by docs/measured.py -->\n", f"<!-- {name}: end -->"
+        head, found, rest = text.partition(begin)
+        _, closed, tail = rest.partition(end)
+        if not found or not closed:
+            raise SystemExit(f"{page}: no {begin.strip()} ... {end} to write between")
+        text = f"{head}{begin}\n{make()}\n{end}{tail}"
+    return text
+
+
+if __name__ == "__main__":
+    for name in MADE:
+        path = here / name
+        path.write_text(rewritten(name, path.read_text(encoding="utf-8")), encoding="utf-8")

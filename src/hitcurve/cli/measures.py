@@ -1,0 +1,54 @@
+"""The command ``hitcurve measures``."""
+
+from __future__ import annotations
+
+import argparse
+from textwrap import fill
+from typing import Any
+
+from hitcurve.cli.common import WIDTH, command, measure
+from hitcurve.measures import MEASURES, Definition
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    parser = command(
+        commands,
+        "measures",
+        _run,
+        help="list the measures, or say more about some",
+        description="List the measures; for those named: definition, source, and how to write them.",
+    )
+    parser.add_argument("names", metavar="MEASURE", nargs="*", type=_record, help="such as AP or P@10 (default: all)")
+
+
+def _record(text: str) -> Definition:
+    named = [record for record in MEASURES if record.name == text]
+    return named[0] if named else measure(text).record
+
+
+def _run(options: argparse.Namespace) -> str:
+    if options.names:
+        details = []
+        for record in dict.fromkeys(options.names):
+            lines = [
+                f"{record.name}",
+                f"definition: {record.definition}",
+                f"written as: {', '.join(record.forms)}",
+                f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
+                f"ties: {', '.join(record.ties) or 'make no difference'}",
+                f"source: {record.source}",
+            ]
+            details.append("\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n")
+        return "\n".join(details)
+    lines = [
+        fill(record.definition, WIDTH, initial_indent=f"{record.forms[0]:<12}", subsequent_indent=" " * 12)
+        for record in MEASURES
+    ]
+    return "\n".join(lines) + """
+
+@10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
+h(k): relevant items among the first k. Ties: expected unless said, AP(ties=worst).
+`hitcurve measures AP` says more about one measure.
+"""

@@ -1,0 +1,81 @@
+# Lines of TREC files, parsed into documents. Plain pointers; nothing is raised but by `raise_trouble`.
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcmp
+
+cdef struct Doc:
+    uint64_t hash
+    const char* text     # NULL: an integer id, which `length` then holds
+    int64_t length
+    double score         # in qrels: the level
+    double rank          # the rank column, where it is asked for
+
+cdef struct Docs:
+    Doc* items
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+cdef enum Trouble:
+    NO_TROUBLE
+    TROUBLE_MEMORY
+    TROUBLE_COLUMNS
+    TROUBLE_SCORE
+    TROUBLE_RANGE
+    TROUBLE_NAN
+    TROUBLE_LEVEL
+    TROUBLE_PART_LEVEL     # a number, but not a whole one
+    TROUBLE_TWICE
+    TROUBLE_RANK
+    TROUBLE_SAME_RANK
+
+cdef struct Parser:
+    const char* begin
+    Py_ssize_t lines       # before that, in a file that is read piece by piece
+    const char* p
+    const char* end
+    bint qrels             # not a run
+    bint strict
+    bint ranks             # the rank column is wanted
+    Trouble trouble
+    const char* line       # the line with the trouble
+    const char* field      # and the text that makes it
+    int64_t field_length
+    const char* other      # the document met before, or NULL
+    int64_t[3] passed      # how often something was let pass
+    Py_ssize_t[3] first    # and the line where it first was
+    const char* tag
+    int64_t tag_length
+    const char* query      # the query being read
+    int64_t query_length
+
+
+cdef inline uint64_t mixed(uint64_t h) noexcept nogil:
+    """One-to-one, so equal hashes of integers mean equal integers."""
+    h ^= h >> 32
+    h *= <uint64_t>0xD6E8FEB86659FD93
+    h ^= h >> 32
+    h *= <uint64_t>0xD6E8FEB86659FD93
+    return h ^ (h >> 32)
+
+
+cdef inline bint same_id(const Doc* a, const Doc* b) noexcept nogil:
+    if a.hash != b.hash or a.length != b.length:
+        return False
+    return a.text is NULL or memcmp(a.text, b.text, a.length) == 0
+
+
+cdef inline Trouble trouble(Parser* parser, Trouble kind, const char* field, const char* stop) noexcept nogil:
+    parser.trouble = kind
+    parser.field = field
+    parser.field_length = stop - field
+    return kind
+
+
+cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil
+cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept nogil
+cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil
+cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil
+cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil
+cdef object raise_trouble(Parser* parser, str source)
+cdef str shown(const char* text, int64_t length)
+cdef str tag_of(Parser* parser, str earlier)
+cdef list passed_notes(Parser* parser, str source)

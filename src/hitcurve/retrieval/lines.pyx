@@ -1,0 +1,431 @@
+"""Lines of TREC files: queries, documents and numbers.
+
+Why a parser of our own: TREC separates columns by any mix of blanks and tabs, which the readers of pyarrow and polars
+do not take, nor do they name a wrong line; and importing one takes longer than reading a million lines does here.
+"""
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.math cimport INFINITY, NAN, isinf, isnan
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memcmp, memset
+
+import re
+
+from hitcurve.retrieval.memory cimport grow
+
+cdef extern from "_decimal.h" nogil:
+    uint64_t read_u64 "hitcurve_read_u64"(const char* p)
+    int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
+
+# What strict=False lets pass, as trec_eval does.
+cdef enum Passed:
+    PASSED_COLUMNS         # more than six columns in a run
+    PASSED_SCORE           # the number that a score begins with, 0 if with none
+    PASSED_LEVEL           # the whole number that a relevance begins with, 0 if with none
+
+cdef tuple PASSED = (
+    "line%s with more than six columns: the rest ignored",
+    "score%s that are no number: read as far as they are one, else as 0",
+    "relevance%s that are no whole number: read as far as they are one, else as 0",
+)
+
+cdef dict TROUBLES = {
+    TROUBLE_COLUMNS: "has {columns}, a line of {kind}",
+    TROUBLE_SCORE: "the score {field!r} is no number",
+    TROUBLE_RANGE: "the score {field!r} is beyond the range of a double",
+    TROUBLE_NAN: "the {value} is NaN",
+    TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
+    TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
+    TROUBLE_TWICE: "document {field!r} is there twice for its query, first in line {other}",
+    TROUBLE_RANK: "the rank column holds no number, and ties='rank' needs one",
+    TROUBLE_SAME_RANK: "another document of this query has the same rank",
+}
+
+
+# -------------------------------------------------------------------------------------------------------------- hashing
+
+# Differs from process to process, so that no file can be made to collide.
+cdef uint64_t SEED = <uint64_t><int64_t>hash("hitcurve")
+
+
+cdef inline uint64_t hash_text(const char* text, int64_t length) noexcept nogil:
+    cdef uint64_t h = SEED ^ (<uint64_t>length * <uint64_t>0x9E3779B97F4A7C15), word = 0
+    cdef int64_t i = 0
+    if length >= 8:
+        while i + 8 <= length:
+            h = (h ^ read_u64(text + i)) * <uint64_t>0xD6E8FEB86659FD93
+            h ^= h >> 32
+            i += 8
+        if i < length:
+            word = read_u64(text + length - 8)
+    else:
+        for i in range(length):
+            word = word << 8 | <uint8_t>text[i]
+    return mixed(h ^ word)
+
+
+cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil:
+    doc.text = text
+    doc.length = length
+    doc.hash = hash_text(text, length)
+
+
+# -------------------------------------------------------------------------------------------------------------- numbers
+
+cdef inline bint is_digit(char c) noexcept nogil:
+    return c >= 48 and c <= 57
+
+
+cdef inline bint is_word(const char* p, const char* stop, const char* word, Py_ssize_t length) noexcept nogil:
+    cdef Py_ssize_t i
+    if stop - p < length:
+        return False
+    for i in range(length):
+        if (p[i] | 32) != word[i]:
+            return False
+    return True
+
+
+cdef inline const char* add_digits(const char* p, const char* stop, uint64_t* digits, int* count,
+                                   bint* slow) noexcept nogil:
+    while p < stop and is_digit(p[0]):
+        if count[0] < 19:
+            digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
+            count[0] += digits[0] != 0
+        else:
+            slow[0] = True
+        p += 1
+    return p
+
+
+cdef double parse_number(const char* p, const char* stop, const char** after, bint* slow) noexcept nogil:
+    """The number that a text begins with; `after` is where it ends (where it began, if it is none).
+
+    `slow` says that the text is long or extreme: it is well formed up to `after`, and its value not yet known.
+    """
+    cdef const char* start = p
+    cdef const char* first
+    cdef const char* point
+    cdef uint64_t digits = 0
+    cdef int count = 0, exponent = 0
+    cdef int64_t places = 0
+    cdef bint negative = False, turned = False, some
+    cdef double value = 0.0
+    slow[0] = False
+    after[0] = start
+    if p < stop and (p[0] == c'-' or p[0] == c'+'):
+        negative = p[0] == c'-'
+        p += 1
+    first = p
+    p = add_digits(p, stop, &digits, &count, slow)
+    some = p != first
+    if p < stop and p[0] == c'.':
+        point = p + 1
+        p = add_digits(point, stop, &digits, &count, slow)
+        places = p - point
+        some |= places != 0
+    if not some:
+        if is_word(first, stop, b"inf", 3):
+            after[0] = first + (8 if is_word(first, stop, b"infinity", 8) else 3)
+            return -INFINITY if negative else INFINITY
+        if is_word(first, stop, b"nan", 3):
+            after[0] = first + 3
+            return NAN
+        return 0.0
+    after[0] = p
+    if p < stop and (p[0] | 32) == c'e':
+        p += 1
+        if p < stop and (p[0] == c'-' or p[0] == c'+'):
+            turned = p[0] == c'-'
+            p += 1
+        if p < stop and is_digit(p[0]):
+            while p < stop and is_digit(p[0]):
+                if exponent < 100000:
+                    exponent = exponent * 10 + (p[0] - 48)
+                p += 1
+            places += exponent if turned else -exponent
+            after[0] = p
+    if slow[0] or places > 1000 or places < -1000 or not scaled_double(digits, <int>places, &value):
+        slow[0] = True
+        return 0.0
+    return -value if negative else value
+
+
+HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?", re.IGNORECASE)
+
+
+cdef Trouble slow_number(const char* start, const char* stop, const char** after, double* value) noexcept nogil:
+    """As Python reads it: a decimal number up to `after`, or a hexadecimal one, which then ends at another `after`."""
+    with gil:
+        try:
+            found = HEXADECIMAL.match(PyBytes_FromStringAndSize(start, stop - start))
+            if found:
+                value[0] = float.fromhex(found[0].decode())
+                after[0] = start + <Py_ssize_t>found.end()
+            else:
+                value[0] = float(PyBytes_FromStringAndSize(start, after[0] - start))
+        except OverflowError:
+            return TROUBLE_RANGE
+        except MemoryError:
+            return TROUBLE_MEMORY
+    return TROUBLE_RANGE if isinf(value[0]) else NO_TROUBLE
+
+
+# ---------------------------------------------------------------------------------------------------------------- lines
+
+cdef uint8_t[256] BLANK
+memset(BLANK, 0, 256)
+BLANK[32] = BLANK[9] = BLANK[11] = BLANK[12] = BLANK[13] = 1  # what C calls a space
+BLANK[10] = 2  # ends a line
+
+
+cdef inline const char* skip_blanks(const char* p, const char* end) noexcept nogil:
+    while p < end and BLANK[<uint8_t>p[0]] == 1:
+        p += 1
+    return p
+
+
+cdef inline const char* skip_word(const char* p, const char* end) noexcept nogil:
+    while p < end and BLANK[<uint8_t>p[0]] == 0:
+        p += 1
+    return p
+
+
+cdef inline const char* next_line(const char* p, const char* end) noexcept nogil:
+    cdef const char* found = <const char*>memchr(p, 10, end - p)
+    return end if found is NULL else found + 1
+
+
+cdef inline const char* first_word(Parser* parser) noexcept nogil:
+    """To the first word of the next line that has one and is no comment; NULL at the end."""
+    cdef const char* p = parser.p
+    while True:
+        p = skip_blanks(p, parser.end)
+        if p >= parser.end:
+            parser.p = p
+            return NULL
+        if p[0] == 10:
+            p += 1
+        elif p[0] == c'#':
+            p = next_line(p, parser.end)
+        else:
+            parser.line = p
+            return p
+
+
+cdef void let_pass(Parser* parser, Passed kind) noexcept nogil:
+    if parser.passed[<int>kind] == 0:
+        parser.first[<int>kind] = line_number(parser, parser.line)
+    parser.passed[<int>kind] += 1
+
+
+cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+    """From the end of a line's query past its second column and its document id; NULL: it has none."""
+    cdef const char* end = parser.end
+    cdef const char* p = skip_blanks(skip_word(skip_blanks(stop, end), end), end)
+    stop = skip_word(p, end)
+    if stop == p:
+        trouble(parser, TROUBLE_COLUMNS, p, stop)
+        return NULL
+    found.text = p
+    found.length = stop - p
+    found.hash = hash_text(p, found.length)
+    return stop
+
+
+cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+    """A line of a run, from the end of its query on."""
+    cdef const char* end = parser.end
+    cdef const char* rank
+    cdef const char* rank_stop
+    cdef const char* score
+    cdef const char* p
+    cdef const char* after
+    cdef bint slow = False
+    cdef Trouble problem
+    stop = parse_doc(parser, stop, found)
+    if stop is NULL:
+        return parser.trouble
+    # All columns first: in a line that lacks one, another stands where the score would be.
+    rank = skip_blanks(stop, end)
+    rank_stop = skip_word(rank, end)
+    score = skip_blanks(rank_stop, end)
+    stop = skip_word(score, end)
+    p = skip_blanks(stop, end)
+    parser.tag = p
+    p = skip_word(p, end)
+    parser.tag_length = p - parser.tag
+    if parser.tag_length == 0:
+        return trouble(parser, TROUBLE_COLUMNS, p, p)
+    p = skip_blanks(p, end)
+    if p < end and p[0] != 10:
+        if parser.strict:
+            return trouble(parser, TROUBLE_COLUMNS, p, p)
+        let_pass(parser, PASSED_COLUMNS)
+        p = next_line(p, end)
+    elif p < end:
+        p += 1
+    parser.p = p
+    if parser.ranks:
+        found.rank = parse_number(rank, rank_stop, &after, &slow)
+        if after != rank_stop or slow:
+            found.rank = NAN  # said only if somebody asks for ranks
+    found.score = parse_number(score, stop, &after, &slow)
+    if after != stop:
+        if parser.strict:
+            return trouble(parser, TROUBLE_SCORE, score, stop)
+        slow |= after != score and (after[0] | 32) == c'x'  # C reads hexadecimal ones as well
+    if slow:
+        problem = slow_number(score, stop, &after, &found.score)
+        if problem != NO_TROUBLE:
+            return trouble(parser, problem, score, stop)
+    if after != stop:
+        let_pass(parser, PASSED_SCORE)
+    if isnan(found.score):
+        return trouble(parser, TROUBLE_NAN, score, stop)
+    return NO_TROUBLE
+
+
+cdef Trouble parse_qrels_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+    """A line of judgments, from the end of its query on."""
+    cdef const char* end = parser.end
+    cdef const char* p
+    cdef const char* q
+    cdef const char* digits
+    cdef int64_t level = 0
+    cdef Trouble problem
+    stop = parse_doc(parser, stop, found)
+    if stop is NULL:
+        return parser.trouble
+    p = skip_blanks(stop, end)
+    stop = skip_word(p, end)
+    q = skip_blanks(stop, end)
+    if stop == p or (q < end and q[0] != 10):
+        return trouble(parser, TROUBLE_COLUMNS, q, q)
+    parser.p = q + 1 if q < end else q
+    digits = q = p + (p[0] == c'-' or p[0] == c'+')
+    while q < stop and is_digit(q[0]):
+        level = level * 10 + (q[0] - 48)
+        if level > 1000000000:
+            return trouble(parser, TROUBLE_LEVEL, p, stop)
+        q += 1
+    if q != stop or q == digits:
+        problem = part_level(p, stop)
+        if parser.strict or problem == TROUBLE_NAN:
+            return trouble(parser, problem, p, stop)
+        let_pass(parser, PASSED_LEVEL)
+    found.score = <double>(-level if p[0] == c'-' else level)
+    return NO_TROUBLE
+
+
+cdef Trouble part_level(const char* p, const char* stop) noexcept nogil:
+    cdef const char* after
+    cdef bint slow
+    cdef double value = parse_number(p, stop, &after, &slow)
+    if isnan(value):
+        return TROUBLE_NAN
+    return TROUBLE_PART_LEVEL if after == stop else TROUBLE_LEVEL
+
+
+cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
+    """Adds the documents of the next query, as far as its lines are together; `more`: there was one."""
+    cdef const char* p = first_word(parser)
+    cdef const char* stop
+    cdef const char* end = parser.end
+    cdef Trouble problem
+    more[0] = p is not NULL
+    if p is NULL:
+        return NO_TROUBLE
+    stop = skip_word(p, end)
+    parser.query = p
+    parser.query_length = stop - p
+    while True:
+        if not grow(<void**>&docs.items, &docs.capacity, docs.size + 1, sizeof(Doc)):
+            return trouble(parser, TROUBLE_MEMORY, p, p)
+        if parser.qrels:
+            problem = parse_qrels_line(parser, stop, &docs.items[docs.size])
+        else:
+            problem = parse_run_line(parser, stop, &docs.items[docs.size])
+        if problem != NO_TROUBLE:
+            return problem
+        docs.size += 1
+        p = first_word(parser)
+        if p is NULL:
+            return NO_TROUBLE
+        stop = p + parser.query_length
+        if (end - p < parser.query_length or memcmp(p, parser.query, parser.query_length) != 0
+                or (stop < end and BLANK[<uint8_t>stop[0]] == 0)):
+            parser.p = p
+            return NO_TROUBLE
+
+
+cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept nogil:
+    memset(parser, 0, sizeof(Parser))
+    parser.strict = strict
+    parse_from(parser, begin, length, True)
+
+
+cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil:
+    """The next text to parse; the first one some editors begin with the mark of UTF-8."""
+    parser.begin = parser.p = begin
+    parser.end = begin + length
+    if first and length >= 3 and memcmp(begin, b"\xef\xbb\xbf", 3) == 0:
+        parser.begin = parser.p = begin + 3
+
+
+# ---------------------------------------------------------------------------------------------------------------- words
+
+cdef object raise_trouble(Parser* parser, str source):
+    """Say what is wrong in which line of which file."""
+    cdef const char* start = parser.line
+    cdef const char* stop
+    cdef Py_ssize_t columns
+    if parser.trouble == TROUBLE_MEMORY:
+        raise MemoryError
+    while start > parser.begin and (start - 1)[0] != 10:
+        start -= 1
+    stop = <const char*>memchr(start, 10, parser.end - start)
+    if stop is NULL:
+        stop = parser.end
+    columns = len(PyBytes_FromStringAndSize(start, stop - start).split())
+    problem = TROUBLES[parser.trouble].format(
+        field=shown(parser.field, parser.field_length),
+        other=0 if parser.other is NULL else line_number(parser, parser.other),
+        value="relevance" if parser.qrels else "score",
+        columns=f"{columns} column{'' if columns == 1 else 's'}",
+        kind="qrels has four columns (query, iteration, document, relevance)" if parser.qrels
+        else "a run has six columns (query, Q0, document, rank, score, tag)")
+    if parser.trouble in (TROUBLE_SCORE, TROUBLE_PART_LEVEL) or (
+            parser.trouble == TROUBLE_COLUMNS and not parser.qrels and columns > 6):
+        problem += " (strict=False reads it as trec_eval does)"
+    raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")
+
+
+cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil:
+    cdef const char* p = parser.begin
+    cdef Py_ssize_t lines = parser.lines + 1, i, n
+    cdef uint8_t few
+    while p < start:
+        n = min(start - p, 240)  # as many as compilers count in bytes
+        few = 0
+        for i in range(n):
+            few += p[i] == 10
+        lines += few
+        p += n
+    return lines
+
+
+cdef str shown(const char* text, int64_t length):
+    cut = PyBytes_FromStringAndSize(text, min(length, 120)).decode("utf-8", "backslashreplace").rstrip("\r")
+    return cut if length <= 120 else cut + "..."
+
+
+cdef str tag_of(Parser* parser, str earlier):
+    """The last tag, or that of earlier pieces."""
+    tag = earlier if parser.tag is NULL else shown(parser.tag, parser.tag_length)
+    parser.tag = NULL
+    return tag
+
+
+cdef list passed_notes(Parser* parser, str source):
+    return [f"{source}: {count} {words % ('' if count == 1 else 's')}, first in line {line}"
+            for words, count, line in zip(PASSED, parser.passed, parser.first) if count]

@@ -1,0 +1,78 @@
+# The judged documents of a query and their ranks. Plain pointers, no Python objects, nothing raised.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from hitcurve.retrieval.formulas cimport Row
+from hitcurve.retrieval.lines cimport Doc, Trouble, same_id
+
+cdef struct Rows:
+    Row* items
+    Py_ssize_t size
+    Py_ssize_t capacity
+
+# What orders the documents of a query.
+cdef enum Order:
+    ORDER_SCORE
+    ORDER_FILE
+    ORDER_RANK
+
+cdef struct Item:
+    uint64_t key
+    int64_t place
+
+# Memory for one query after another; belongs to one thread.
+cdef struct Work:
+    Py_ssize_t size        # documents for which there is room
+    void* memory           # what holds all but the table
+    uint64_t* seen         # a hash table of the documents
+    Item* items
+    Item* spare
+    double* scores
+    double* ordered        # scores sorted
+    int64_t* found         # places of the judged documents
+    int64_t* levels        # the judgment of every document, or NOT_JUDGED
+    float* rounded         # scores in single precision
+    int32_t* table         # of integer ids; what is not above `used` is of queries before, and so is free
+    Py_ssize_t table_size
+    int64_t used
+    Py_ssize_t bad         # the document with the trouble
+    Py_ssize_t other       # and the one that it is in trouble with
+
+cdef enum:
+    DIGITS = 24
+
+
+cdef inline uint64_t table_mask(Py_ssize_t n) noexcept nogil:
+    """Of a hash table at most half full."""
+    cdef uint64_t size = 2
+    while size < 2 * <uint64_t>n:
+        size *= 2
+    return size - 1
+
+
+cdef inline Py_ssize_t place_in(uint64_t slot) noexcept nogil:
+    return <Py_ssize_t><uint32_t>slot - 1
+
+
+cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* docs, const Doc* doc) noexcept nogil:
+    """Where a hash table holds a document, or is empty.
+
+    A slot holds half of a hash and a place from 1 (0: it is empty), so that most comparisons need no look at the document.
+    """
+    cdef uint64_t h = doc.hash, at = h & mask, slot = slots[at]
+    while slot != 0 and ((slot ^ h) >> 32 != 0 or not same_id(&docs[place_in(slot)], doc)):
+        at = (at + 1) & mask
+        slot = slots[at]
+    return at
+
+
+cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil
+cdef void free_work(Work* work) noexcept nogil
+cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil
+cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
+cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
+                         Order order, bint single, Work* work, Rows* rows) noexcept nogil
+cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
+                              Py_ssize_t num_judged, Work* work) noexcept nogil
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work,
+                        Rows* rows) noexcept nogil
+cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil

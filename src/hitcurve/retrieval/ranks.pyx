@@ -1,0 +1,404 @@
+"""The judged documents of a query found, and their ranks counted: all that an evaluation needs of a run.
+
+A run is never sorted as a whole. Of each query, the judged documents are looked up by hash (and compared byte by
+byte), and only where scores do not already fall are they sorted, for the ranks of those few documents.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdio cimport snprintf
+from libc.string cimport memcmp, memcpy, memset
+
+from hitcurve._kernel.count cimport SCORE_DOUBLE, sort_relevant
+from hitcurve._kernel.sort cimport key_of
+from hitcurve.retrieval.lines cimport (
+    NO_TROUBLE,
+    TROUBLE_MEMORY,
+    TROUBLE_RANK,
+    TROUBLE_SAME_RANK,
+    TROUBLE_TWICE,
+)
+from hitcurve.retrieval.memory cimport grow
+
+cdef extern from "_decimal.h" nogil:
+    uint64_t read_u64 "hitcurve_read_u64"(const char* p)
+    uint64_t big_endian "hitcurve_big_endian"(uint64_t word)
+
+
+# ----------------------------------------------------------------------------------------------------------------- ids
+
+cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil:
+    """The text of an id; integers are ordered by their decimal digits, as they are in a file."""
+    if doc.text is not NULL:
+        text[0] = doc.text
+        return doc.length
+    text[0] = room
+    return snprintf(room, DIGITS, "%lld", <long long>doc.length)
+
+
+cdef uint64_t id_key(const Doc* doc) noexcept nogil:
+    """The first eight bytes, so that comparing keys is comparing these."""
+    cdef char[DIGITS] room
+    cdef char[8] head
+    cdef const char* text
+    cdef int64_t length = id_text(doc, room, &text)
+    if length >= 8:
+        return big_endian(read_u64(text))
+    memset(head, 0, 8)
+    memcpy(head, text, length)
+    return big_endian(read_u64(head))
+
+
+cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
+    cdef char[DIGITS] room_a
+    cdef char[DIGITS] room_b
+    cdef const char* text_a
+    cdef const char* text_b
+    cdef int64_t length_a = id_text(a, room_a, &text_a), length_b = id_text(b, room_b, &text_b)
+    cdef int found = memcmp(text_a, text_b, min(length_a, length_b))
+    if found != 0:
+        return found
+    return (length_a > length_b) - (length_a < length_b)
+
+
+cdef inline bint goes_first(const Item* a, const Item* b, const Doc* docs) noexcept nogil:
+    if a.key != b.key or docs is NULL:
+        return a.key > b.key
+    return compare_ids(&docs[a.place], &docs[b.place]) > 0
+
+
+cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noexcept nogil:
+    """Falling by key, then (with `docs`) by document id; a stable merge sort."""
+    cdef Py_ssize_t start, stop, i, j, k, middle, width = 16
+    cdef Item item
+    cdef Item* origin = items
+    for start in range(0, n, 16):
+        stop = min(start + 16, n)
+        for i in range(start + 1, stop):
+            item = items[i]
+            j = i
+            while j > start and goes_first(&item, &items[j - 1], docs):
+                items[j] = items[j - 1]
+                j -= 1
+            items[j] = item
+    while width < n:
+        stop = 0
+        while stop < n:
+            i = start = stop
+            middle = min(start + width, n)
+            stop = min(start + 2 * width, n)
+            j = middle
+            for k in range(start, stop):
+                if j >= stop or (i < middle and not goes_first(&items[j], &items[i], docs)):
+                    room[k] = items[i]
+                    i += 1
+                else:
+                    room[k] = items[j]
+                    j += 1
+        items, room = room, items
+        width *= 2
+    if items != origin:
+        memcpy(origin, items, n * sizeof(Item))
+
+
+# -------------------------------------------------------------------------------------------------------------- lookup
+
+cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
+    """Room for a query of so many documents; what it held is lost if it has to grow."""
+    cdef size_t size
+    if n <= work.size:
+        return True
+    size = (table_mask(n) + 1) // 2
+    PyMem_RawFree(work.memory)
+    work.memory = PyMem_RawMalloc(size * (2 * sizeof(uint64_t) + 2 * sizeof(Item) + 2 * sizeof(double)
+                                          + 2 * sizeof(int64_t) + sizeof(float)))
+    work.size = 0 if work.memory is NULL else <Py_ssize_t>size
+    work.seen = <uint64_t*>work.memory
+    work.items = <Item*>(work.seen + 2 * size)
+    work.spare = work.items + size
+    work.scores = <double*>(work.spare + size)
+    work.ordered = work.scores + size
+    work.found = <int64_t*>(work.ordered + size)
+    work.levels = work.found + size
+    work.rounded = <float*>(work.levels + size)
+    return work.memory is not NULL
+
+
+cdef void free_work(Work* work) noexcept nogil:
+    PyMem_RawFree(work.memory)
+    PyMem_RawFree(work.table)
+
+
+cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask,
+                           Py_ssize_t* before) noexcept nogil:
+    """Fills a hash table with documents; the first that is there already, or -1."""
+    cdef Py_ssize_t i
+    cdef uint64_t at
+    memset(slots, 0, (mask + 1) * sizeof(uint64_t))
+    for i in range(n):
+        at = find_slot(slots, mask, docs, &docs[i])
+        if slots[at] != 0:
+            before[0] = place_in(slots[at])
+            return i
+        slots[at] = (docs[i].hash >> 32 << 32) | <uint64_t>(i + 1)
+    return -1
+
+
+cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
+    if not reserve_work(work, n):
+        return TROUBLE_MEMORY
+    work.bad = fill_table(docs, n, work.seen, table_mask(n), &work.other)
+    return NO_TROUBLE if work.bad < 0 else TROUBLE_TWICE
+
+
+cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
+                              Py_ssize_t num_judged, Work* work) noexcept nogil:
+    """Puts the judged ones of some integer ids, and the scores rounded, into the work; how many are judged.
+
+    -1: a score is NaN, an id is there twice, ids collide too often, or there is no memory. One hash table finds both
+    documents that are judged and those that are there twice: it holds the places of the judgments, then of the
+    documents, and a judgment gives way to the first document that meets it.
+    """
+    cdef Py_ssize_t i, m = 0, steps = 8 * (n + num_judged)
+    cdef uint64_t mask, slot
+    cdef int64_t place, used = work.used
+    cdef int shift = 64
+    cdef int32_t nans = 0
+    if n + num_judged >= 1 << 28 or num_judged > 64 * n or not reserve_work(work, n):
+        return -1
+    for i in range(n):
+        work.rounded[i] = <float>scores[i]
+    for i in range(n):
+        nans += work.rounded[i] != work.rounded[i]
+    if nans != 0:
+        return -1
+    mask = table_mask(4 * (n + num_judged))  # mostly empty, so that the first look nearly always tells
+    while mask >> (64 - shift) != 0:
+        shift -= 1
+    if <Py_ssize_t>mask >= work.table_size or used + num_judged + n > 0x7FFFFFFF:
+        if not grow(<void**>&work.table, &work.table_size, <Py_ssize_t>mask + 1, sizeof(int32_t)):
+            return -1
+        memset(work.table, 0, work.table_size * sizeof(int32_t))
+        used = 0
+    work.used = used + num_judged + n
+    for i in range(num_judged):
+        slot = spread(judged[i].length, shift)
+        while work.table[slot] > used:
+            slot = (slot + 1) & mask
+            steps -= 1
+            if steps < 0:
+                return -1
+        work.table[slot] = <int32_t>(used + 1 + i)
+    for i in range(n):
+        slot = spread(ids[i], shift)
+        while True:
+            place = work.table[slot] - used - 1
+            if place < 0:
+                break
+            if place >= num_judged:
+                if ids[place - num_judged] == ids[i]:
+                    return -1
+            elif judged[place].length == ids[i]:
+                work.found[m] = i
+                work.levels[i] = <int64_t>judged[place].score
+                m += 1
+                break
+            slot = (slot + 1) & mask
+            steps -= 1
+            if steps < 0:
+                return -1
+        work.table[slot] = <int32_t>(used + 1 + num_judged + i)
+    return m
+
+
+cdef inline uint64_t spread(int64_t number, int shift) noexcept nogil:
+    """A quick hash for one table, whose mask is `shift` short of 64 bits."""
+    return (<uint64_t>number * <uint64_t>0x9E3779B97F4A7C15) >> shift
+
+
+# ---------------------------------------------------------------------------------------------------------------- ranks
+
+cdef enum:
+    NOT_JUDGED = -2000000000
+    FEW_JUDGED = 64        # up to so many, counting what lies above each is quicker than sorting
+
+
+cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
+    cdef Row* row = &rows.items[rows.size]
+    row.rank = rank
+    row.above = above
+    row.tied = tied
+    row.level = level
+    rows.size += 1
+
+
+cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
+                         Order order, bint single, Work* work, Rows* rows) noexcept nogil:
+    """Appends the rows of one query of a run: its judged documents, best first."""
+    cdef Py_ssize_t i, m = 0
+    cdef uint64_t slot
+    cdef bint falling = True
+    cdef Trouble problem = check_twice(docs, n, work)
+    if problem != NO_TROUBLE:
+        return problem
+    for i in range(n):
+        work.scores[i] = <double><float>docs[i].score if single else docs[i].score
+        work.levels[i] = NOT_JUDGED
+        slot = slots[find_slot(slots, mask, judged, &docs[i])]
+        if slot != 0:
+            work.levels[i] = <int64_t>judged[place_in(slot)].score
+            work.found[m] = i
+            m += 1
+    if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
+        return TROUBLE_MEMORY
+    if order == ORDER_RANK:
+        return add_by_rank(docs, n, work, rows)
+    if order == ORDER_FILE:
+        add_in_order(m, work, rows)
+        return NO_TROUBLE
+    for i in range(1, n):
+        falling &= work.scores[i] <= work.scores[i - 1]
+    if falling:
+        add_falling(docs, n, NULL, work, rows)
+    elif m > 0:
+        for i in range(n):
+            work.rounded[i] = <float>work.scores[i]
+        if not add_apart(work.scores, n, False, work, m, rows):
+            for i in range(n):
+                work.items[i].key = key_of(work.scores[i])
+                work.items[i].place = i
+            sort_items(work.items, work.spare, n, NULL)
+            add_falling(docs, n, work.items, work, rows)
+    return NO_TROUBLE
+
+
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work,
+                        Rows* rows) noexcept nogil:
+    """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
+    cdef Py_ssize_t i = 1
+    if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
+        return False
+    if order == ORDER_FILE:
+        add_in_order(m, work, rows)
+        return True
+    while i < n and scores[i] <= scores[i - 1]:
+        i += 1
+    return add_apart(scores, n, i >= n, work, m, rows)
+
+
+cdef void add_in_order(Py_ssize_t m, Work* work, Rows* rows) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(m):
+        add_row(rows, work.found[i] + 1, work.found[i], 1, work.levels[work.found[i]])
+
+
+cdef Trouble add_by_rank(const Doc* docs, Py_ssize_t n, Work* work, Rows* rows) noexcept nogil:
+    """In the order of the rank column, whatever number it begins with; no rank twice."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if isnan(docs[i].rank):
+            work.bad = i
+            return TROUBLE_RANK
+        work.items[i].key = key_of(-docs[i].rank)
+        work.items[i].place = i
+    sort_items(work.items, work.spare, n, NULL)
+    for i in range(n):
+        work.bad = work.items[i].place
+        if i > 0 and work.items[i].key == work.items[i - 1].key:
+            work.other = work.items[i - 1].place
+            return TROUBLE_SAME_RANK
+        if work.levels[work.bad] != NOT_JUDGED:
+            add_row(rows, i + 1, i, 1, work.levels[work.bad])
+    return NO_TROUBLE
+
+
+cdef inline Py_ssize_t place_at(const Item* order, Py_ssize_t i) noexcept nogil:
+    return i if order is NULL else order[i].place
+
+
+cdef void add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work* work, Rows* rows) noexcept nogil:
+    """Documents that lie, or that `order` puts, with their scores falling: tie group by tie group."""
+    cdef Py_ssize_t i, place, start = 0, stop
+    cdef double score
+    cdef bint judged
+    cdef Item* group
+    while start < n:
+        place = place_at(order, start)
+        score = work.scores[place]
+        judged = work.levels[place] != NOT_JUDGED
+        stop = start + 1
+        while stop < n and work.scores[place_at(order, stop)] == score:
+            judged |= work.levels[place_at(order, stop)] != NOT_JUDGED
+            stop += 1
+        if judged and stop == start + 1:
+            add_row(rows, start + 1, start, 1, work.levels[place])
+        elif judged:
+            # trec_eval's rule: among equal scores, the greater document id first.
+            group = work.items + start  # where `order` lies too, if given
+            for i in range(start, stop):
+                place = place_at(order, i)
+                group[i - start].place = place
+                group[i - start].key = id_key(&docs[place])
+            sort_items(group, work.spare, stop - start, docs)
+            for i in range(start, stop):
+                place = group[i - start].place
+                if work.levels[place] != NOT_JUDGED:
+                    add_row(rows, i + 1, start, stop - start, work.levels[place])
+        start = stop
+
+
+cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m,
+                    Rows* rows) noexcept nogil:
+    """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
+
+    `work.rounded` holds the scores as well.
+    """
+    cdef Py_ssize_t i, j, low, high, middle
+    cdef int64_t above, equal
+    cdef double score
+    cdef float near
+    cdef int32_t higher, same
+    cdef bint counted = m <= FEW_JUDGED and n < 1 << 30
+    if not falling and not counted:
+        memcpy(work.ordered, scores, n * sizeof(double))
+        sort_relevant(work.ordered, n, SCORE_DOUBLE, work.spare)
+    for i in range(m):
+        j = work.found[i]
+        score = scores[j]
+        if falling:
+            above = j
+            equal = 1 + (j > 0 and scores[j - 1] == score) + (j + 1 < n and scores[j + 1] == score)
+        elif counted:
+            # Rounding keeps the order, so only what it makes equal has to be looked at again.
+            near = <float>score
+            higher = same = 0
+            for j in range(n):
+                higher += work.rounded[j] > near
+                same += work.rounded[j] == near
+            above = higher
+            equal = same
+            if same > 1:
+                equal = 0
+                for j in range(n):
+                    above += work.rounded[j] == near and scores[j] > score
+                    equal += scores[j] == score
+        else:
+            low = 0
+            high = n
+            while low < high:
+                middle = (low + high) >> 1
+                if work.ordered[middle] > score:
+                    high = middle
+                else:
+                    low = middle + 1
+            above = n - low
+            equal = 1 + (low >= 2 and work.ordered[low - 2] == score)
+        if equal > 1:
+            return False
+        work.items[i].key = ~<uint64_t>above
+        work.items[i].place = work.found[i]
+    sort_items(work.items, work.spare, m, NULL)
+    for i in range(m):
+        above = <int64_t>~work.items[i].key
+        add_row(rows, above + 1, above, 1, work.levels[work.items[i].place])
+    return True

@@ -1,0 +1,268 @@
+"""What a scan takes while it runs: memory within its bound, threads, progress on a terminal, Ctrl-C."""
+
+import functools
+import io
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from blocks import N, batches
+
+import hitcurve as hc
+from hitcurve import _workers as cores
+
+pytest.importorskip("pyarrow")
+
+
+def test_progress_is_for_terminals(items, capfd, monkeypatch):
+    y, s, _ = items
+
+    def slow():
+        for batch in batches(y, s, 10_000)():
+            time.sleep(0.25)
+            yield batch
+
+    hc.scan(slow)
+    assert capfd.readouterr() == ("", "")
+    hc.scan(slow, progress=True)
+    out, err = capfd.readouterr()
+    assert out == "" and "pass 1 of 2: 10,000 rows" in err and err.endswith("\r") and "\n" not in err
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    hc.scan(slow)
+    assert "million a second" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("different", [4, 1_000, 1 << 30])
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_bins_within_max_memory(different, lower_is_better):
+    rng = np.random.default_rng(9)
+    y = rng.random(1_500_000) < 0.5
+    s = rng.integers(0, different, y.size) / 8
+    limit = 8 << 20
+    tracemalloc.start()
+    try:
+        curve = hc.scan(batches(y, s, 1 << 14), lower_is_better=lower_is_better, max_memory=limit, tolerance=0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+    # Where few scores are different, no bin is needed.
+    assert (curve == hc.HitCurve(y, s, lower_is_better=lower_is_better)) == (different < 1 << 30)
+
+
+@pytest.mark.parametrize("sorted_", [None, "group"])
+def test_groups_within_max_memory(sorted_):
+    rng = np.random.default_rng(10)
+    y, s = rng.random(1_000_000) < 0.01, rng.random(1_000_000)
+    limit = 6 << 20
+
+    many, few = (np.arange(y.size) // (y.size // groups) for groups in (1_000, 4))
+    options = {"group": 3, "sorted": sorted_, "max_memory": limit}
+    tracemalloc.start()
+    try:
+        curves = hc.scan(batches(y, s, 1 << 14, many), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"ranking [\d,]+ items together.* needs about max_memory=\d.* 6\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 14, few), **options)
+        assert tracemalloc.get_traced_memory()[1] < limit
+    finally:
+        tracemalloc.stop()
+    assert curves == hc.HitCurves(y, s, qid=many)
+
+
+def test_a_sorted_scan_within_max_memory():
+    s = np.arange(200_000.0)
+    y = np.ones(s.size, bool)
+    options = {"sorted": "score", "lower_is_better": True}
+    tracemalloc.start()
+    try:
+        assert len(hc.scan(batches(y, s, 1 << 10), max_memory=24 << 20, **options)) == s.size
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+        tracemalloc.reset_peak()
+        with pytest.raises(ValueError, match=r"the table of [\d,]+ rows and more needs .* not 4\.0 MiB"):
+            hc.scan(batches(y, s, 1 << 10), max_memory=4 << 20, **options)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_actives_within_max_memory():
+    s = np.random.default_rng(11).random(200_000)
+    y = np.ones(s.size, bool)
+    for limit in (200 << 20, 64 << 20):
+        tracemalloc.start()
+        try:
+            assert hc.scan(batches(y, s, 1 << 14), actives=s, max_memory=limit, workers=2).num_hits == s.size
+            assert tracemalloc.get_traced_memory()[1] < limit
+        finally:
+            tracemalloc.stop()
+    with pytest.raises(ValueError, match=r"the table of 200,000 actives needs about max_memory=\d.* not 8\.0 MiB"):
+        hc.scan((y, s), actives=s, max_memory=8 << 20)
+
+
+def started(code, folder):
+    """A process whose temporary files are in the folder."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder)},
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupted_it_leaves_nothing_behind(tmp_path):
+    code = """
+        import threading, time, numpy as np, hitcurve as hc
+        from hitcurve.sources import scanning
+        scanning._HELD = 1
+        def source():
+            for at in range(10_000):
+                print(at, flush=True)
+                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
+                time.sleep(0.01)
+        try:
+            hc.scan(source, workers=3)
+        except KeyboardInterrupt:
+            print("stopped", threading.active_count(), flush=True)
+    """
+    process = started(code, tmp_path)
+    for line in process.stdout:
+        if line.strip() == "20":
+            break
+    process.send_signal(signal.SIGINT)
+    rest = process.stdout.read().split("\n")
+    process.stdout.close()
+    assert process.wait(20) == 0 and rest[-2] == "stopped 1"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dask_counts_with_the_same_counter(items):
+    dask = pytest.importorskip("dask")
+    y, s, _ = items
+    thresholds = s[y]
+
+    def count(at):
+        counter = hc.HitCounter(thresholds)
+        counter.update(y[at : at + 1_000], s[at : at + 1_000])
+        return counter
+
+    def add(parts):
+        return functools.reduce(hc.HitCounter.merge, parts)
+
+    parts = [dask.delayed(count)(at) for at in range(0, N, 1_000)]
+    while len(parts) > 1:  # a tree of sums
+        parts = [dask.delayed(add)(parts[at : at + 4]) for at in range(0, len(parts), 4)]
+    assert parts[0].compute(scheduler="processes", num_workers=2).curve() == hc.HitCurve(y, s)
+
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_source_runs_in_the_thread_of_the_caller(workers):
+    base = sqlite3.connect(":memory:")  # refuses any other thread
+    base.execute("create table items (y integer, s real)")
+    base.executemany("insert into items values (?, ?)", [(at % 3 == 0, at / 7) for at in range(1_000)])
+    threads = set()
+
+    def source():
+        rows = base.execute("select y, s from items")
+        while part := rows.fetchmany(300):
+            threads.add(threading.get_ident())
+            yield tuple(map(list, zip(*part, strict=True)))
+
+    assert hc.scan(source, workers=workers).num_items == 1_000 and threads == {threading.get_ident()}
+    base.close()
+
+
+def test_no_more_threads_than_cores(monkeypatch):
+    started = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    for workers, number in ((64, 3), (-1, 2), (1, 0)):
+        started.clear()
+        hc.scan(lambda: [([1, 0], [2.0, 1.0])], sorted=None, workers=workers)
+        assert len(started) == 2 * number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupted_while_the_source_sleeps(workers, tmp_path):
+    code = f"""
+        import os, time, numpy as np, hitcurve as hc
+        from hitcurve import _workers as cores
+        from hitcurve.sources import scanning
+        scanning._HELD = 1
+        cores.cores = lambda: 4
+        def source():
+            for at in range(5):
+                yield np.arange(1000) % 3 == 0, np.random.rand(1000)
+            print("asleep", flush=True)
+            time.sleep(60)
+        try:
+            hc.scan(source, workers={workers})
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+    """
+    process = started(code, tmp_path)
+    try:
+        assert process.stdout.readline() == "asleep\n"
+        time.sleep(0.2)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped\n"
+        assert process.wait(10) == 0 and time.monotonic() - began < 10
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tolerance", [0, 1e-300, 1e-9])
+def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
+    rng = np.random.default_rng(3)
+    y = rng.random(200_000) < 0.3
+    s = rng.standard_normal(200_000) + y
+    with pytest.raises(ValueError, match=r"max_memory=1\.0 MiB: about [\d.]+ MiB would do") as caught:
+        hc.scan((y, s), max_memory=1 << 20, tolerance=tolerance)
+    with pytest.raises(ValueError) as exact:
+        hc.scan((y, s), max_memory=1 << 20)
+    advised, needed = (float(re.search(r"([\d.]+) MiB(?:,| would)", str(one.value))[1]) for one in (caught, exact))
+    assert advised <= needed
+    assert hc.scan((y, s), max_memory=int((advised + 0.1) * 2**20), tolerance=tolerance).num_items == 200_000
+
+
+@pytest.mark.thread_unsafe(reason="counts the threads of the process")
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_interrupted_while_threads_start(last, monkeypatch):
+    """Those that run end, even one that runs although its start was interrupted."""
+    begun = []
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        begun.append(thread)
+        if len(begun) > last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)
+    for thread in begun:
+        thread.join(10)
+    assert [thread.is_alive() for thread in begun] == [False] * (last + 1)

@@ -1,0 +1,78 @@
+"""Imports run one way: every module stands on a layer, and takes only from layers below or from its own folder."""
+
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
+# From the ground up. A folder is one name; the modules of a line may use each other, but not in a circle.
+LAYERS = """
+    _kernel
+    results measures _version _pickle _extras _workers _progress _grid _files _checks
+    _ranking _blocks _sorted
+    _curve counter capi
+    retrieval sources statistics
+    report
+    presets ir_measures spark
+    cli
+    __init__ __main__
+"""
+HEIGHT = {name: layer for layer, names in enumerate(LAYERS.splitlines()) for name in names.split()}
+APART = {"retrieval", "sources", "statistics"}
+# The methods of the curves that hand over to a higher layer.
+DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
+LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
+FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
+
+
+def imports(path):
+    """Of each import and cimport, also inside functions: what it takes, as a dotted name below the package."""
+    text = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text(encoding="utf-8"))
+    text = re.sub(r"^( *)if (?:typing\.)?TYPE_CHECKING:\n(?:\1 +.*\n|\n)+", "", text, flags=re.M)
+    for found in LINE.finditer(text):
+        outer = rf"^[ \t]{{0,{len(found[1]) - 1}}}(?:cdef |cpdef )?[\w ]+? (\w+)\(" if found[1] else r"(?!)"
+        around = re.findall(outer, text[: found.start()], re.M)[-1:]
+        if (path.name, *around) not in DELEGATING:
+            for name in re.findall(r"(\w+)(?: as \w+)?", found[3] or "") or [""]:
+                yield f"{found[2] or found[4]}.{name}".removeprefix("hitcurve").strip(".")
+
+
+def module(name):
+    """The module that holds a dotted name, and what follows it."""
+    parts = name.split(".")
+    size = max((n for n in (1, 2) if any(SOURCE.glob("/".join(parts[:n]) + ".p*"))), default=1)
+    return ".".join(parts[:size]), parts[size:]
+
+
+EDGES = {path: [module(name) for name in imports(path)] for path in FILES}
+
+
+def place(path):
+    return path.relative_to(SOURCE).parts[0].split(".")[0]
+
+
+def test_every_module_has_a_layer():
+    assert {place(path) for path in FILES} <= set(HEIGHT)
+    assert sum(map(len, EDGES.values())) > 100
+    assert not [path for path in FILES if re.search(r"^\s*from \.", path.read_text(encoding="utf-8"), re.M)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_imports_run_down(path):
+    here = place(path)
+    for target, names in EDGES[path]:
+        there = target.split(".")[0]
+        assert there in HEIGHT, f"{target}: import it from the module that defines it"
+        assert there == here or HEIGHT[there] <= HEIGHT[here], f"{target} lies above"
+        assert there == here or not {here, there} <= APART, f"{target} lies beside"
+        assert there == here or "." not in target or not names or names[0][0] != "_", f"{names[0]} is {target}'s own"
+
+
+def test_no_circles():
+    below = {}
+    for path, edges in EDGES.items():
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        below.setdefault(name, set()).update(target for target, _ in edges if target != name)
+    assert len(list(TopologicalSorter(below).static_order())) >= len(below)
