@@ -495,11 +495,10 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     end, but for the mean hit curve of a group that is poorer than what lies above it: there it falls all along.
     """
     cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
-    cdef int64_t seen = 0, level, levels = 0
+    cdef int64_t seen, level, levels = 0
     cdef Py_ssize_t i
     cdef bint falls, floats = False
-    for i in range(table.rows):
-        seen += table.hits[i]
+    seen = total_hits(table)
     if reading.interpolation == INTERPOLATION_11_POINT or reading.interpolation == INTERPOLATION_11_POINT_FLOAT:
         levels = 10
     elif reading.interpolation == INTERPOLATION_101_POINT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
