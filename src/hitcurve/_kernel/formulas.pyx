@@ -984,4 +984,5 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
 
 def readings():
     """For each method of the curves that is a measure: how many of the readings of ties it has."""
-    return {one.method.decode(): one.readings for one in RECORDS[:NUM_MEASURES]}
+    cdef int i
+    return {RECORDS[i].method.decode(): <int>RECORDS[i].readings for i in range(<int>NUM_MEASURES)}
