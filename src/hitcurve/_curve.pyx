@@ -4,7 +4,6 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 cimport numpy as cnp
 
@@ -46,7 +45,6 @@ from hitcurve._checks cimport (
 from hitcurve._ranking cimport (
     OwnTable,
     Queries,
-    allocate_table,
     compared_as,
     queries_average_precision,
     queries_tables,
@@ -58,18 +56,17 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST,
     TIES_THRESHOLD,
     TIES_WORST,
+    Formula,
     Measure,
     Reading,
     Record,
     Table,
     mean_precision,
-    read_measure,
-    record_of,
 )
 
 from hitcurve._checks import check_empty, equal_numbers
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
-from hitcurve._sorted import checked_others, other_items, resolved_tables, running_sums, weighted_table
+from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -83,7 +80,7 @@ cdef class _Measures:
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
         raise NotImplementedError
 
@@ -103,7 +100,7 @@ cdef class _Measures:
 
     cdef const Record* checked(self, Measure measure, object ties, Reading* reading) except NULL:
         """The record of the measure, once the curves are found to have all that it needs."""
-        cdef const Record* record = record_of(measure)
+        cdef const Record* record = &formulas.RECORDS[<int>measure]
         parse_reading(None, ties, None, "min", reading)
         if record.readings == formulas.NO_THRESHOLD and reading.ties == TIES_THRESHOLD:
             no_threshold(record.method.decode(), reading.ties)
@@ -120,8 +117,10 @@ cdef class _Measures:
         if self.weighted:
             return self.weighted_read(measure, ties, None)
         reading.x = x
-        ranks, shape = ranks_from(k, fraction, None if fraction is None else self.num_items, record.takes & formulas.DIVIDES)
-        return self.read(measure, &reading, ranks, None, shape)
+        if k is None and fraction is None:
+            return self.read(record.formula, &reading, None, None, None)
+        ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
+        return self.read(record.formula, &reading, ranks, None, shape)
 
     cdef object with_number(self, Measure measure, object ties, object values, str name):
         """A measure for each of the numbers that it takes."""
@@ -131,7 +130,7 @@ cdef class _Measures:
             numbers, shape = parameters(values, name, "in (0, 1)", 0.0, 1.0)
         else:
             numbers, shape = parameters(values, name, "finite and above 0", 0.0, INFINITY)
-        return self.read(measure, &reading, None, numbers, shape)
+        return self.read(record.formula, &reading, None, numbers, shape)
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
@@ -191,7 +190,7 @@ cdef class _Measures:
         if k is not None and interpolation is not None:
             raise interpolated_cutoff(k, interpolation)
         self.needs_plain("average_precision at k")
-        return self.read(formulas.MEASURE_AVERAGE_PRECISION, &reading, ranks, None, shape)
+        return self.read(formulas.RECORDS[<int>formulas.MEASURE_AVERAGE_PRECISION].formula, &reading, ranks, None, shape)
 
     def precision(self, k=None, *, fraction=None, ties="expected"):
         """Precision among the first k items, h(k) / k (Kent et al. 1955).
@@ -458,9 +457,9 @@ cdef class _Measures:
         2.0
         """
         cdef Reading reading
-        self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
+        cdef const Record* record = self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
         false_positives, rests, shape = quotients(fpr, "fpr", self.num_items - self.num_relevant)
-        return self.read(formulas.MEASURE_ROC_ENRICHMENT, &reading, false_positives, rests, shape)
+        return self.read(record.formula, &reading, false_positives, rests, shape)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
@@ -720,6 +719,18 @@ cdef object frozen(object array):
     return array
 
 
+cdef object own_scores(object score):
+    """A copy without -0.0, which no one can write to."""
+    return None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
+
+
+cdef int one_of_two(object tiebreak, object sample_weight) except -1:
+    if tiebreak is not None and sample_weight is not None:
+        raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
+                         "which leaves nothing to resolve")
+    return 0
+
+
 cdef object same_scores(object a, object b):
     if a is None or b is None:
         return a is b
@@ -836,53 +847,45 @@ cdef class HitCurve(_Measures):
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
         n = relevant.shape[0]
         same_items(n, score.shape[0])
-        if tiebreak is not None and sample_weight is not None:
-            raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
-                             "which leaves nothing to resolve")
+        one_of_two(tiebreak, sample_weight)
         key = as_key(tiebreak, n) if tiebreak is not None else None
         weight = as_weight(sample_weight, n) if sample_weight is not None else None
-        kept = apply_nan_policy(nan_policy, score, None)
+        _, score, above, tied, hits, items, _, others = sorted_tables(
+            relevant, score, np.zeros(n, np.int64), 1, lower, key, weight, apply_nan_policy(nan_policy, score, None))
         if weight is not None:
-            kept = weight > 0 if kept is None else kept & (weight > 0)
-        if kept is not None:
-            relevant, score = relevant[kept], score[kept]
-            key = key[kept] if key is not None else None
-            weight = weight[kept] if weight is not None else None
-        if weight is not None:
-            score, above, tied, hits, total, others = weighted_table(relevant, score, weight, lower)
-            self.set_weighted(score, above, tied, hits, total, num_relevant, others)
+            self.set_weighted(score, above, tied, hits, items[0], num_relevant, others)
         else:
-            _, score, above, tied, hits = resolved_tables(relevant, score, np.zeros(score.shape[0], np.int64), 1, lower,
-                                                          key)
-            self.set_table(score, above, tied, hits, relevant.shape[0], num_relevant)
+            self.set_table(score, above, tied, hits, items[0], num_relevant)
         self.lower_is_better = lower
         return 0
 
     cdef int set_table(self, score, above, tied, hits, num_items, num_relevant) except -1:
         """Copies a table that has been checked."""
-        cdef OwnTable table
-        cdef Py_ssize_t rows = above.shape[0]
-        allocate_table(rows, &table)
-        for to, column in ((<size_t>table.above, above), (<size_t>table.tied, tied), (<size_t>table.hits, hits)):
-            column = np.ascontiguousarray(column, np.int64)
-            memcpy(<void*><size_t>to, cnp.PyArray_DATA(<cnp.ndarray>column), 8 * rows)
-        table.num_hits = int(np.sum(hits, dtype=np.int64))
-        self.take(&table)
-        self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
-        self.raw_score = NULL
-        self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
+        above, tied, hits = (np.array(column, np.int64, order="C") for column in (above, tied, hits))
+        return self.adopt(own_scores(score), above, tied, hits, num_items, np.sum(hits), num_relevant)
+
+    cdef int adopt(self, score, above, tied, hits, int64_t num_items, int64_t num_hits, num_relevant) except -1:
+        """Takes over arrays that were made for it."""
+        self.owner = above, tied, hits
+        self.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
+        self.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
+        self.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+        self.table.rows = above.shape[0]
+        self.table.num_relevant = parse_num_relevant(num_relevant, num_hits)
+        self.own_score = score
+        self.hits_in_table = num_hits
         self.table.num_items = num_items
         return 0
 
     cdef int set_weighted(self, score, above, tied, hits, num_items, num_relevant, others) except -1:
-        cdef double found = sum_of_hits(hits)
+        cdef double found = sum_of(hits)
         if num_relevant is None:
             num_relevant = found
         elif not found * (1 - 1e-12) <= float(not_negative(num_relevant, "num_relevant")):
             raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
         elif float(num_relevant) * (1 - 1e-12) <= found:
             num_relevant = found  # the same weights, added up in another order
-        self.own_score = None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
+        self.own_score = own_scores(score)
         self.weights = (frozen(np.array(above, np.float64)), frozen(np.array(tied, np.float64)),
                         frozen(np.array(hits, np.float64)), float(num_items), float(num_relevant), found,
                         frozen(np.array(others, np.float64)))
@@ -1115,13 +1118,13 @@ cdef class HitCurve(_Measures):
 
     # How the measures look at the table.
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         cdef Py_ssize_t i, n
         cdef double[::1] out
         cdef const int64_t[::1] k
         cdef const double[::1] x
         if ranks is None and numbers is None:
-            return read_measure(measure, &self.table, reading)
+            return formula(&self.table, reading)
         n = ranks.shape[0] if ranks is not None else numbers.shape[0]
         values = np.empty(n)
         out = values
@@ -1134,17 +1137,19 @@ cdef class HitCurve(_Measures):
                 reading.k = k[i]
             if numbers is not None:
                 reading.x = x[i]
-            out[i] = read_measure(measure, &self.table, reading)
+            out[i] = formula(&self.table, reading)
         return float(values[0]) if shape is None else values.reshape(shape)
 
     cdef int needs_all(self, const char* name) except -1:
+        if self.weights is None and self.table.num_relevant <= self.hits_in_table:  # without a look-up
+            return 0
         if self.num_relevant > self.num_hits:
             raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
                              f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
         return 0
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
-        name = record_of(measure).method.decode()
+        name = formulas.RECORDS[<int>measure].method.decode()
         if parse_ties(ties) != TIES_THRESHOLD:
             raise ValueError(f"ties={ties!r}: {name} of {_WEIGHTED} needs ties='threshold'")
         hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
@@ -1527,11 +1532,6 @@ cdef class HitCurve(_Measures):
         return HitCurvePoints(np.append(np.zeros(1, f.dtype), f + h), np.append(np.zeros(1, h.dtype), h))
 
 
-cdef double sum_of_hits(object hits) except -1:
-    """The weights of the relevant items, added up row by row."""
-    return running_sums(hits)[-1] if hits.shape[0] else 0.0
-
-
 def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better, others=None):
     """What a pickled HitCurve is made by."""
     cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
@@ -1608,7 +1608,7 @@ cdef class HitCurves(_Measures):
         if tiebreak is None and sample_weight is None:
             table = queries_tables(queries, lower, workers, _strategy, num_relevant)
         else:
-            table = self.sorted_tables(queries, lower, num_relevant, tiebreak, nan_policy, sample_weight)
+            table = self.rank_sorted(queries, lower, num_relevant, tiebreak, nan_policy, sample_weight)
         self.set_tables(queries.qid, lower, sample_weight is not None, table)
 
     cdef int set_tables(self, qid, bint lower, bint weighted, tuple table) except -1:
@@ -1627,53 +1627,28 @@ cdef class HitCurves(_Measures):
         self.lower_is_better = lower
         return 0
 
-    cdef tuple sorted_tables(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
+    cdef tuple rank_sorted(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
-        if tiebreak is not None and sample_weight is not None:
-            raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
-                             "which leaves nothing to resolve")
-        relevant = as_flags(queries.flat_labels(), queries.real_scores(), None)
+        one_of_two(tiebreak, sample_weight)
         score = queries.real_scores()
+        relevant = as_flags(queries.flat_labels(), score, None)
         query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
-        columns = [relevant, score, query]
+        key = weight = None
         if sample_weight is not None:
-            columns.append(as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0]))
+            weight = as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0])
         elif not isinstance(tiebreak, str):
-            columns.append(as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0]))
+            key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
         else:
             as_key(tiebreak, score.shape[0])
-            columns.append(queries.first_to_last())
-        kept = apply_nan_policy(nan_policy, score, queries.where)
-        if sample_weight is not None:
-            kept = columns[3] > 0 if kept is None else kept & (columns[3] > 0)
-        if kept is not None:
-            columns = [column[kept] for column in columns]
-        relevant, score, query, last = columns
+            key = queries.first_to_last()
         wanted = queries.per_query(num_relevant)
-        if sample_weight is None:
-            num_items = np.bincount(query, minlength=queries.num_queries)
-            row_query, row_score, above, tied, hits = resolved_tables(relevant, score, query, queries.num_queries, lower,
-                                                                      last)
-            others = None
-            num_hits = np.zeros(queries.num_queries, np.int64)
-            np.add.at(num_hits, row_query, hits)
-            rows = np.bincount(row_query, minlength=queries.num_queries)
-        else:
-            if wanted is not None:
-                raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "
-                                 "are what counts")
-            starts = np.searchsorted(query, np.arange(queries.num_queries + 1))
-            tables = [weighted_table(relevant[a:b], score[a:b], last[a:b], lower) for a, b in zip(starts[:-1], starts[1:])]
-            empty = [(score[:0], *[np.empty(0)] * 3)]
-            row_score, above, tied, hits = (np.concatenate([t[i] for t in tables + empty]) for i in range(4))
-            num_items = np.array([t[4] for t in tables], dtype=np.float64)
-            others = np.concatenate([np.empty(0), *[t[5] for t in tables]])
-            num_hits = np.array([sum_of_hits(t[3]) for t in tables], dtype=np.float64)
-            rows = np.array([t[0].shape[0] for t in tables], dtype=np.int64)
-        row_offsets = np.zeros(queries.num_queries + 1, np.int64)
-        np.cumsum(rows, out=row_offsets[1:])
-        return (row_offsets, row_score + 0 if row_score.dtype.kind == "f" else row_score, above, tied, hits, num_items,
-                num_hits, queries.checked_relevant(wanted, num_hits), others)
+        if wanted is not None and weight is not None:
+            raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "
+                             "are what counts")
+        row_offsets, score, above, tied, hits, num_items, num_hits, others = sorted_tables(
+            relevant, score, query, queries.num_queries, lower, key, weight, apply_nan_policy(nan_policy, score, queries.where))
+        return (row_offsets, score + 0 if score.dtype.kind == "f" else score, above, tied, hits, num_items, num_hits,
+                queries.checked_relevant(wanted, num_hits), others)
 
     def __len__(self):
         return self.num_items.shape[0]
@@ -1739,7 +1714,7 @@ cdef class HitCurves(_Measures):
         table.num_items = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items))[q]
         table.num_relevant = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant))[q]
 
-    cdef object read(self, Measure measure, Reading* reading, object ranks, object numbers, object shape):
+    cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         cdef Py_ssize_t q, i, num_queries = len(self), n = 1
         cdef Table table
         cdef Table first
@@ -1775,7 +1750,7 @@ cdef class HitCurves(_Measures):
                             reading.k = k[q if own else 0, i]
                         if has_numbers:
                             reading.x = x[q if own else 0, i]
-                        out[q, i] = read_measure(measure, &table, reading)
+                        out[q, i] = formula(&table, reading)
         return values.reshape((num_queries,) + (() if shape is None else shape))
 
     cdef int needs_all(self, const char* name) except -1:
@@ -1901,7 +1876,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
         check_scores(columns[3], lower, within(lengths))
     columns[:3] = [column.astype(np.float64 if weighted else np.int64, copy=False) for column in columns[:3]]
     if weighted:
-        sums = np.array([sum_of_hits(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
+        sums = np.array([sum_of(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
     else:
         sums = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets])
     slack = 1e-12 if weighted else 0
@@ -1939,16 +1914,8 @@ def _curves_of(qid, lower, weighted, *table):
 def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
     """The curve of arrays that were made for it: they are taken as they are."""
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
-    curve.owner = above, tied, hits
-    curve.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
-    curve.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
-    curve.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
-    curve.table.rows = above.shape[0]
-    curve.own_score = frozen(score)
-    curve.hits_in_table = num_hits
-    curve.table.num_relevant = parse_num_relevant(num_relevant, num_hits)
+    curve.adopt(frozen(score), above, tied, hits, num_items, num_hits, num_relevant)
     curve.lower_is_better = lower
-    curve.table.num_items = num_items
     return curve
 
 

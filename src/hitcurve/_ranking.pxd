@@ -16,7 +16,6 @@ cdef struct OwnTable:
     int64_t num_items
     int64_t num_hits
 
-cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1
 cdef object rank_one(object y_true, object y_score, object relevance_level, object lower_is_better, object nan_policy,
                      object workers, object strategy, OwnTable* table, object num_relevant, const Reading* reading,
                      double* average_precision)

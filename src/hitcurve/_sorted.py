@@ -5,6 +5,7 @@ Both need the items in order, so these are sorted: O(N log N) time, some arrays 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,42 @@ def group_starts(*sorted_keys: Any) -> Any:
     return np.flatnonzero(first)
 
 
-def resolved_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool,
-                    key: Any) -> tuple[Any, ...]:
-    """Rows of rankings whose ties are resolved by a key, smaller first; None keeps the order of the items.
+def sorted_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool, key: Any, weight: Any,
+                  kept: Any) -> tuple[Any, ...]:
+    """The tables of many rankings, of which the items in `kept` count, all if it is None.
 
-    Returns the query of each row, its score, above, tied and hits. Items equal in score and key stay tied.
+    Ties are resolved by a key of each item, smaller first, or without one by the order of the items; or items have
+    weights. Returns where each query's rows begin, score, above, tied and hits of the rows, items and hits of each
+    query, and `other_items` of weights.
     """
+    items: Any
+    hits: Any
+    if weight is not None:
+        kept = weight > 0 if kept is None else kept & (weight > 0)
+    if kept is not None:
+        relevant, score, query = relevant[kept], score[kept], query[kept]
+        key, weight = (None if column is None else column[kept] for column in (key, weight))
+    if weight is None:
+        of_query, *rows = resolved_rows(relevant, score, query, num_queries, lower_is_better, key)
+        items, others = np.bincount(query, minlength=num_queries), None
+        hits = np.zeros(num_queries, np.int64)
+        np.add.at(hits, of_query, rows[3])
+        lengths = np.bincount(of_query, minlength=num_queries)
+    else:
+        starts = np.searchsorted(query, np.arange(num_queries + 1)).tolist()
+        tables = [weighted_table(relevant[a:b], score[a:b], weight[a:b], lower_is_better)
+                  for a, b in pairwise(starts)]
+        tables.append((score[:0], *[np.empty(0)] * 3, 0.0, np.empty(0)))
+        *rows, others = (np.concatenate([table[at] for table in tables]) for at in (0, 1, 2, 3, 5))
+        items = np.array([table[4] for table in tables[:-1]], np.float64)
+        hits = np.array([sum_of(table[3]) for table in tables[:-1]], np.float64)
+        lengths = np.array([table[3].shape[0] for table in tables[:-1]], np.int64)
+    return np.append(0, np.cumsum(lengths)), *rows, items, hits, others
+
+
+def resolved_rows(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool,
+                  key: Any) -> tuple[Any, ...]:
+    """The query of each row, its score, above, tied and hits. Items equal in score and key stay tied."""
     ranks = ranks_of(score, lower_is_better)
     if key is None:
         order = np.lexsort((ranks, query))
@@ -53,6 +84,10 @@ def resolved_tables(relevant: Any, score: Any, query: Any, num_queries: int, low
     above = starts - query_start[of_query]
     rows = hits > 0
     return of_query[rows], score[order][starts][rows], above[rows], tied[rows], hits[rows]
+
+
+def sum_of(terms: Any) -> float:
+    return float(running_sums(terms)[-1]) if terms.shape[0] else 0.0
 
 
 def running_sums(terms: Any) -> Any:

@@ -26,12 +26,15 @@ from hitcurve._kernel.count cimport (
 from hitcurve._kernel.formulas cimport (
     ALL_RANKS,
     CUTOFF,
+    INTERPOLATES,
     INTERPOLATION_NONE,
     MEASURE_AVERAGE_PRECISION,
     NO_CUTOFF,
     NO_NUMBER,
     NO_THRESHOLD,
     NOT_NEGATIVE,
+    NUM_MEASURES,
+    RECORDS,
     SHARE,
     TIES_THRESHOLD,
     Interpolation,
@@ -41,7 +44,6 @@ from hitcurve._kernel.formulas cimport (
     Table,
     Ties,
     read_measure,
-    record_of,
 )
 from hitcurve._kernel.table cimport (
     SMALL,
@@ -127,6 +129,14 @@ cdef void set_items(const uint8_t* label, const void* score, bint is_float, int6
     items.type = SCORE_FLOAT if is_float else SCORE_DOUBLE
     items.n = <Py_ssize_t>n
     items.nan_policy = <NanPolicy>options.nan_policy
+
+
+cdef inline int64_t* told(int64_t* place, int64_t* unseen) noexcept nogil:
+    """Where to write the place of what is wrong, also for a caller who does not ask; nothing is, so far."""
+    if place is NULL:
+        place = unseen
+    place[0] = -1
+    return place
 
 
 cdef int status_of(Status status, const Tally* tally, int64_t* place) noexcept nogil:
@@ -247,13 +257,14 @@ cdef int average_precision_at(const Items* items, Py_ssize_t start, Py_ssize_t s
 
 
 cdef int one_ranking(const uint8_t* label, const void* score, bint is_float, int64_t n, const hitcurve_options* given,
-                     double* value, int64_t* where) noexcept nogil:
+                     double* value, int64_t* place) noexcept nogil:
     cdef hitcurve_options options
     cdef Items items
     cdef SmallSpace space
     cdef Workspace work
-    cdef int64_t place = -1
+    cdef int64_t unseen
     cdef int status = take_options(given, &options)
+    place = told(place, &unseen)
     if status == HITCURVE_OK and (value is NULL or n < 0 or <Py_ssize_t>n != n
                                   or n > 0 and (label is NULL or score is NULL)):
         status = HITCURVE_BAD_ARGUMENT
@@ -264,13 +275,11 @@ cdef int one_ranking(const uint8_t* label, const void* score, bint is_float, int
         else:
             workspace_init(&work)
         status = average_precision_at(&items, 0, items.n, &options,
-                                      &options.num_relevant if options.num_relevant > 0 else NULL, &work, value, &place)
+                                      &options.num_relevant if options.num_relevant > 0 else NULL, &work, value, place)
         if n >= SMALL:
             workspace_free(&work)
         if status == HITCURVE_BAD_NUM_RELEVANT:
-            place = 0
-    if where is not NULL:
-        where[0] = place
+            place[0] = 0
     return status
 
 
@@ -341,22 +350,23 @@ cdef double exact_end(const ExactSum* total) noexcept nogil:
 
 cdef int many_rankings(const uint8_t* label, const void* score, bint is_float, const int64_t* offsets,
                        int64_t num_queries, const int64_t* num_relevant, const hitcurve_options* given,
-                       double* per_query, double* mean, int64_t* where) noexcept nogil:
+                       double* per_query, double* mean, int64_t* place) noexcept nogil:
     cdef hitcurve_options options
     cdef Items items
     cdef Workspace work
     cdef ExactSum total
     cdef double value = 0.0
     cdef const int64_t* relevant = NULL
-    cdef int64_t place = -1, q, queries = 0
+    cdef int64_t unseen, q, queries = 0
     cdef int status = take_options(given, &options)
+    place = told(place, &unseen)
     if status == HITCURVE_OK and (num_queries < 0 or offsets is NULL or options.num_relevant != 0):
         status = HITCURVE_BAD_ARGUMENT
     if status == HITCURVE_OK:
         for q in range(num_queries + 1):
             if offsets[q] < (offsets[q - 1] if q > 0 else 0):
                 status = HITCURVE_BAD_OFFSETS
-                place = q
+                place[0] = q
                 break
     if status == HITCURVE_OK and offsets[num_queries] > offsets[0] and (
             label is NULL or score is NULL or <Py_ssize_t>offsets[num_queries] != offsets[num_queries]):
@@ -369,10 +379,10 @@ cdef int many_rankings(const uint8_t* label, const void* score, bint is_float, c
             if num_relevant is not NULL:
                 relevant = &num_relevant[q]
             status = average_precision_at(&items, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], &options, relevant,
-                                          &work, &value, &place)
+                                          &work, &value, place)
             if status != HITCURVE_OK:
                 if status == HITCURVE_BAD_NUM_RELEVANT:
-                    place = q
+                    place[0] = q
                 break
             if per_query is not NULL:
                 per_query[q] = value
@@ -381,7 +391,7 @@ cdef int many_rankings(const uint8_t* label, const void* score, bint is_float, c
                     continue
                 if options.empty == HITCURVE_EMPTY_RAISE:
                     status = HITCURVE_EMPTY_QUERY
-                    place = q
+                    place[0] = q
                     break
                 value = 1.0 if options.empty == HITCURVE_EMPTY_ONE else 0.0
             exact_add(&total, value)
@@ -389,8 +399,6 @@ cdef int many_rankings(const uint8_t* label, const void* score, bint is_float, c
         workspace_free(&work)
     if status == HITCURVE_OK and mean is not NULL:
         mean[0] = exact_end(&total) / <double>queries if queries > 0 else NAN
-    if where is not NULL:
-        where[0] = place
     return status
 
 
@@ -444,7 +452,7 @@ cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking
 
 
 cdef int make_table(const uint8_t* label, const void* score, bint is_float, int64_t n, const hitcurve_options* given,
-                    hitcurve_table* table, int64_t* where) noexcept nogil:
+                    hitcurve_table* table, int64_t* place) noexcept nogil:
     cdef hitcurve_options options
     cdef Items items
     cdef Workspace work
@@ -452,8 +460,9 @@ cdef int make_table(const uint8_t* label, const void* score, bint is_float, int6
     cdef Ranking ranking
     cdef Tally tally
     cdef int64_t* wide = NULL
-    cdef int64_t place = -1
+    cdef int64_t unseen
     cdef int status = take_options(given, &options)
+    place = told(place, &unseen)
     if status == HITCURVE_OK and (table is NULL or table.size < sizeof(hitcurve_table) or table.capacity < 0
                                   or table.capacity > 0 and (table.above is NULL or table.tied is NULL or table.hits is NULL)
                                   or n < 0 or <Py_ssize_t>n != n or n > 0 and (label is NULL or score is NULL)):
@@ -465,19 +474,17 @@ cdef int make_table(const uint8_t* label, const void* score, bint is_float, int6
         else:
             workspace_init(&work)
         status = status_of(rank_any(&items, 0, items.n, options.lower_is_better, &work, &ranking, &tally, &wide), &tally,
-                           &place)
+                           place)
         if status == HITCURVE_OK and 0 < options.num_relevant < ranking.num_hits:
             status = HITCURVE_BAD_NUM_RELEVANT
-            place = 0
+            place[0] = 0
         if status == HITCURVE_OK:
-            status = write_table(&items, &work, &ranking, table, &place)
+            status = write_table(&items, &work, &ranking, table, place)
         if status == HITCURVE_OK:
             table.num_relevant = max(table.num_hits, options.num_relevant)
         PyMem_RawFree(wide)
         if n >= SMALL:
             workspace_free(&work)
-    if where is not NULL:
-        where[0] = place
     return status
 
 
@@ -502,11 +509,9 @@ cdef void hitcurve_free_table(hitcurve_table* table) noexcept nogil:
     table.memory = NULL
 
 
-cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexcept nogil:
-    cdef int64_t place = -1, end = 0, seen = 0, i
-    cdef int status = HITCURVE_OK
-    if where is not NULL:
-        where[0] = -1
+cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* place) noexcept nogil:
+    cdef int64_t unseen, end = 0, seen = 0, i
+    place = told(place, &unseen)
     if table is NULL or table.size < sizeof(hitcurve_table):
         return HITCURVE_BAD_ARGUMENT
     if not usable(table):
@@ -515,16 +520,11 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
         # Written so that no sum leaves 64 bits: all totals are at most 2**62.
         if (table.hits[i] < 1 or table.tied[i] < table.hits[i] or table.above[i] < end or table.above[i] > table.num_items
                 or table.tied[i] > table.num_items - table.above[i]):
-            place = i
-            status = HITCURVE_BAD_TABLE
-            break
+            place[0] = i
+            return HITCURVE_BAD_TABLE
         end = table.above[i] + table.tied[i]
         seen += table.hits[i]
-    if status == HITCURVE_OK and seen != table.num_hits:
-        status = HITCURVE_BAD_TABLE
-    if where is not NULL:
-        where[0] = place
-    return status
+    return HITCURVE_OK if seen == table.num_hits else HITCURVE_BAD_TABLE
 
 
 # -------------------------------------------------------------------------------------------------------- the measures
@@ -532,7 +532,8 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* where) noexc
 cdef bint fitting(const Record* record, const hitcurve_options* options) noexcept nogil:
     """Whether the options hold what the measure takes."""
     cdef double x = options.parameter
-    if record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF:
+    if (record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF
+            or options.interpolation != INTERPOLATION_NONE and not record.takes & INTERPOLATES):
         return False
     if record.domain == NO_NUMBER:
         return True
@@ -544,12 +545,14 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     cdef hitcurve_options options
     cdef Reading reading
     cdef Table rows
-    cdef const Record* record = record_of(measure)
+    cdef const Record* record
     cdef int status = take_options(given, &options)
     if status != HITCURVE_OK:
         return status
-    if (value is NULL or record is NULL or not usable(table) or not fitting(record, &options)
-            or options.interpolation != HITCURVE_INTERPOLATION_NONE and measure != HITCURVE_AVERAGE_PRECISION):
+    if value is NULL or not 0 <= measure < NUM_MEASURES or not usable(table):
+        return HITCURVE_BAD_ARGUMENT
+    record = &RECORDS[measure]
+    if not fitting(record, &options):
         return HITCURVE_BAD_ARGUMENT
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED

@@ -82,6 +82,7 @@ cdef enum:
     DIVIDES = 2           # by the cutoff
     ALL_RANKS = 4         # needs the rank of every relevant item
     WEIGHTS = 8           # has a meaning for items with weights
+    INTERPOLATES = 16     # takes an interpolation
 
 cdef enum Domain:         # of the number that it takes
     NO_NUMBER
@@ -96,7 +97,7 @@ cdef struct Record:
     int takes
     Domain domain
 
-cdef const Record* record_of(int measure) noexcept nogil
+cdef Record* RECORDS      # of each Measure
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
 
 # Average precision of rows that arrive in pieces, best first.

@@ -495,11 +495,10 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     end, but for the mean hit curve of a group that is poorer than what lies above it: there it falls all along.
     """
     cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
-    cdef int64_t seen = 0, level, levels = 0
+    cdef int64_t seen, level, levels = 0
     cdef Py_ssize_t i
     cdef bint falls, floats = False
-    for i in range(table.rows):
-        seen += table.hits[i]
+    seen = total_hits(table)
     if reading.interpolation == INTERPOLATION_11_POINT or reading.interpolation == INTERPOLATION_11_POINT_FLOAT:
         levels = 10
     elif reading.interpolation == INTERPOLATION_101_POINT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
@@ -945,7 +944,8 @@ cdef double normalized_average_precision(const Table* table, const Reading* aske
 
 # --------------------------------------------------------------------------------------------------------- the records
 
-cdef Record[NUM_MEASURES] RECORDS
+cdef Record[NUM_MEASURES] FOUND
+RECORDS = FOUND
 
 
 cdef void record(int measure, const char* method, Formula formula, Readings readings, int takes=0,
@@ -953,7 +953,7 @@ cdef void record(int measure, const char* method, Formula formula, Readings read
     RECORDS[measure] = Record(method, formula, readings, takes, domain)
 
 
-record(MEASURE_AVERAGE_PRECISION, "average_precision", average_precision, ALL_READINGS, CUTOFF | WEIGHTS)
+record(MEASURE_AVERAGE_PRECISION, "average_precision", average_precision, ALL_READINGS, CUTOFF | WEIGHTS | INTERPOLATES)
 record(MEASURE_PRECISION, "precision", precision, ALL_READINGS, CUTOFF | DIVIDES)
 record(MEASURE_RECALL, "recall", recall, ALL_READINGS, CUTOFF)
 record(MEASURE_F_SCORE, "f_score", f_score, ALL_READINGS, CUTOFF | DIVIDES, NOT_NEGATIVE)
@@ -978,15 +978,11 @@ record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", nor
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
 
 
-cdef const Record* record_of(int measure) noexcept nogil:
-    """NULL for a number that no measure has."""
-    return &RECORDS[measure] if 0 <= measure < NUM_MEASURES else NULL
-
-
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
     return RECORDS[<int>measure].formula(table, reading)
 
 
 def readings():
     """For each method of the curves that is a measure: how many of the readings of ties it has."""
-    return {one.method.decode(): one.readings for one in RECORDS[:NUM_MEASURES]}
+    cdef int i
+    return {RECORDS[i].method.decode(): <int>RECORDS[i].readings for i in range(<int>NUM_MEASURES)}
