@@ -10,7 +10,8 @@ from setuptools import Extension, setup
 
 MODULES = [
     "_kernel.sort", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_checks", "_ranking",
-    "_blocks", "_curve", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
+    "_blocks", "_curve", "retrieval.err", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs",
+    "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
@@ -19,7 +20,9 @@ LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its whe
         "libraries": ["npyrandom", *MATH],
         "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
     },
+    "retrieval.err": {"libraries": MATH},
     "retrieval.formulas": {"libraries": MATH},
+    "retrieval.lines": {"libraries": MATH},  # ldexp
 }
 
 link_flags = []

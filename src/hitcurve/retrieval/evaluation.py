@@ -7,7 +7,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -29,7 +30,7 @@ _QUERY = ("query_id", "qid", "q_id")
 _DOC = ("doc_id", "docno", "docid")
 _BEYOND = 2**62
 _PIECE = 1 << 20  # bytes of a file read at once
-_PACKED = (b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, xz, bzip2, zstd
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -79,15 +80,9 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     """
     if isinstance(source, Qrels):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        with _opened(source) as (name, text):
-            if text is not None:
-                found = Qrels.from_buffer(text, name, strict)
-                _warn(found.passed)
-                return found
-        source = _parquet(source)
-    else:
-        name = "qrels"
+    name, source, found = _from_text(Qrels, source, "qrels", strict)
+    if found is not None:
+        return found
     starts, names, docs, values, _ = _columns(source, ("relevance", "label", "rel"), name)
     whole = np.trunc(values)
     if strict and not np.array_equal(whole, values):
@@ -135,17 +130,26 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     """
     if isinstance(source, Run):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        with _opened(source) as (name, text):
-            if text is not None:
-                found = Run.from_buffer(text, name, strict)
-                _warn(found.passed)
-                return found
-        source = _parquet(source)
-    else:
-        name = "run"
+    name, source, found = _from_text(Run, source, "run", strict)
+    if found is not None:
+        return found
     starts, names, docs, values, ranks = _columns(source, ("score",), name)
     return Run.from_columns(starts, names, docs, values, name, ranks)
+
+
+_Kind = TypeVar("_Kind", Qrels, Run)
+
+
+def _from_text(kind: type[_Kind], source: Any, name: str, strict: bool) -> tuple[str, Any, _Kind | None]:
+    """What errors call a source, and what the text of a file holds, or else the source, a Parquet file as a table."""
+    if not isinstance(source, (str, os.PathLike)):
+        return name, source, None
+    with _opened(source) as (name, text):
+        if text is None:
+            return name, _parquet(source), None
+        found = kind.from_buffer(text, name, strict)
+    _warn(found.passed)
+    return name, source, found
 
 
 def _warn(notes: Sequence[str]) -> None:
@@ -227,23 +231,13 @@ def _opened(path: str | os.PathLike[str], pieces: bool = False) -> Iterator[tupl
 
 
 def _plain(text: bytes, name: str) -> Any:
-    if not text.startswith(_PACKED):
+    kind = next((kind for mark, kind in _PACKED.items() if text.startswith(mark)), None)
+    if kind is None:
         return text
-    if text.startswith(_PACKED[0]):
-        import gzip
-
-        opened: Any = gzip
-    elif text.startswith(_PACKED[1]):
-        import lzma
-
-        opened = lzma
-    elif text.startswith(_PACKED[2]):
-        import bz2
-
-        opened = bz2
-    else:
+    if kind == "zstd":
         pyarrow = needed("pyarrow", f"{name}: zstd")
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
+    opened = import_module(kind)
     try:
         return opened.decompress(text)
     except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
@@ -353,14 +347,12 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
     column = source[found]
     if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
         raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
-    for convert in ("to_numpy",):
-        if hasattr(column, convert):
-            kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-            text = any(word in kind for word in ("str", "utf8", "object", "categor", "dictionary", "cat"))
-            if text:
-                column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
-            else:
-                column = column.to_numpy()
+    if hasattr(column, "to_numpy"):
+        kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+        if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary")):
+            column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+        else:
+            column = column.to_numpy()
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
@@ -635,39 +627,16 @@ class _Rules(NamedTuple):
 
 @overload
 def evaluate(
-    qrels: Any,
-    run: list[Any] | tuple[Any, ...],
-    measures: str | Measure | Iterable[str | Measure] = ...,
-    *,
-    ties: str = ...,
-    scores: str = ...,
-    missing: str = ...,
-    extra: str = ...,
-    empty: str = ...,
-    judged_only: bool = ...,
-    rel: int = ...,
-    depth: int | None = ...,
-    strict: bool = ...,
-    workers: int = ...,
+    qrels: Any, run: list[Any] | tuple[Any, ...], measures: str | Measure | Iterable[str | Measure] = ..., *,
+    ties: str = ..., scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ...,
+    rel: int = ..., depth: int | None = ..., strict: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | None = ...,
 ) -> list[Evaluation]: ...
 @overload
 def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: str | Measure | Iterable[str | Measure] = ...,
-    *,
-    ties: str = ...,
-    scores: str = ...,
-    missing: str = ...,
-    extra: str = ...,
-    empty: str = ...,
-    judged_only: bool = ...,
-    rel: int = ...,
-    depth: int | None = ...,
-    strict: bool = ...,
-    workers: int = ...,
-    progress: Callable[[int], None] | None = ...,
+    qrels: Any, run: Any, measures: str | Measure | Iterable[str | Measure] = ..., *, ties: str = ...,
+    scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., rel: int = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
 ) -> Evaluation: ...
 def evaluate(
     qrels: Any,
@@ -818,14 +787,8 @@ def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
     options: dict[str, Any] = {"kernel": kernel, "rel": rules.rel if measure.rel is None else measure.rel}
     if "fraction" in keywords:
         raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
-    for name in ("k", "normalize", "interpolation", "levels"):
-        if name in keywords:
-            options[name] = keywords[name]
-    for name in ("beta", "p", "multiple"):
-        if name in keywords:
-            options["x"] = keywords[name]
-    if kernel == "SetF":
-        options.setdefault("x", 1.0)
+    options |= {name: keywords[name] for name in ("k", "normalize", "interpolation", "levels") if name in keywords}
+    options["x"] = keywords.get("beta", keywords.get("p", keywords.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
     if kernel == "SetP" and keywords.get("relative"):
         options["kernel"] = "SetRelP"
     if kernel == "NumRet" and measure.rel is not None:
@@ -856,9 +819,7 @@ def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
 def _reading(measure: Measure, ties: str) -> str:
     """How the kernel reads ties."""
     ties = measure.ties or ties
-    if ties in ("docid", "order", "rank"):
-        return "ranks"
-    if not measure.record.ties:
+    if ties in ("docid", "order", "rank") or not measure.record.ties:
         return "ranks"
     if ties not in measure.record.ties:
         if ties == "expected":
@@ -935,13 +896,10 @@ def _evaluate(
     places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
     query_ids = [_text(texts[i]) for i in places]
 
-    levels = sorted({rules.rel if one.rel is None else one.rel for one in measures})
+    levels = sorted({rules.rel, *(one.rel for one in measures if one.rel is not None)})
     relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
     num_relevant = dict(zip(levels, relevant, strict=True))
-    default = num_relevant.get(rules.rel)
-    if default is None:
-        default = _trec.measure(judged, [{"kernel": "NumRel", "rel": rules.rel}])[0]
-    empty = [texts[i] for i in places if default[i] == 0]
+    empty = [texts[i] for i in places if num_relevant[rules.rel][i] == 0]
     if empty and rules.empty == "raise":
         raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
 

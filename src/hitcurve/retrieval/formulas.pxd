@@ -14,6 +14,7 @@ cdef enum Reading:
     READING_WORST
     READING_EXPECTED     # rows keep their tie groups
 
+# In the order of `KERNELS` in runs.pyx.
 cdef enum Kernel:
     KERNEL_AP
     KERNEL_P

@@ -4,12 +4,14 @@ With ranks (ties resolved: by document id, file order, rank column, or at their 
 term in the order of the ranks, as trec_eval does, so that the numbers agree to the last bit. Expected values over
 ties are those of `hitcurve._kernel.formulas` where the measure is binary, else of McSherry & Najork 2008.
 """
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from libc.math cimport NAN, exp2, expm1, log, log1p, log2, lround, pow
+from cpython.mem cimport PyMem_RawFree
+from libc.math cimport NAN, exp2, expm1, log, log2, lround, pow
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from hitcurve._kernel cimport formulas as _read
+from hitcurve.retrieval.err cimport err, expected_err
+from hitcurve.retrieval.memory cimport grow
 
 
 # -------------------------------------------------------------------------------------------------------------- memory
@@ -19,18 +21,6 @@ cdef void free_room(Room* room) noexcept nogil:
     PyMem_RawFree(room.numbers)
     PyMem_RawFree(room.gains)
     PyMem_RawFree(room.values)
-
-
-cdef bint room_for(void** memory, Py_ssize_t* size, Py_ssize_t wanted, size_t each) noexcept nogil:
-    cdef void* moved
-    if wanted <= size[0]:
-        return True
-    moved = PyMem_RawRealloc(memory[0], <size_t>(2 * wanted) * each)
-    if moved is NULL:
-        return False
-    memory[0] = moved
-    size[0] = 2 * wanted
-    return True
 
 
 # ---------------------------------------------------------------------------------------------------- rows and readings
@@ -72,7 +62,7 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading readin
     query.num_ret = num_ret
     if not judged_only and (reading == READING_RANKS or reading == READING_EXPECTED):
         return True
-    if not room_for(<void**>&room.rows, &room.rows_size, n + 1, sizeof(Row)):
+    if not grow(<void**>&room.rows, &room.rows_size, n + 1, sizeof(Row)):
         return False
     own = room.rows
     if n > 0:  # or there may be no rows to point at
@@ -143,14 +133,6 @@ cdef inline int64_t hits_to(const Query* query, int64_t rel, int64_t k) noexcept
     return hits
 
 
-cdef inline int64_t hits_in_all(const Query* query, int64_t rel) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef int64_t hits = 0
-    for i in range(query.num_rows):
-        hits += query.rows[i].level >= rel
-    return hits
-
-
 # ---------------------------------------------------------------------------------------------------- binary relevance
 
 cdef double average_precision(const Query* query, const Asked* asked, int64_t num_rel) noexcept nogil:
@@ -175,7 +157,7 @@ cdef double average_precision(const Query* query, const Asked* asked, int64_t nu
 cdef double interpolated(const Query* query, int64_t rel, int64_t from_hit) noexcept nogil:
     """The highest precision from this relevant document on; 0 if so many were not retrieved."""
     cdef Py_ssize_t i
-    cdef int64_t hits = hits_in_all(query, rel)
+    cdef int64_t hits = hits_to(query, rel, query.num_ret)
     cdef double precision, most = 0.0
     if from_hit > hits:
         return 0.0
@@ -362,11 +344,16 @@ cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
     return exp2(<double>level) - 1.0 if asked.exponential else <double>level
 
 
+cdef inline double discounted(const Asked* asked, const Row* row) noexcept nogil:
+    cdef double gain = gain_of(asked, row.level)
+    return gain / log2(<double>(row.rank + 1)) if gain != 0.0 else 0.0
+
+
 cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Room* room) noexcept nogil:
     """All positive gains of the query, falling; how many, or -1 if there is no memory."""
     cdef Py_ssize_t i, j, n = 0
     cdef double gain
-    if not room_for(<void**>&room.gains, &room.gains_size, query.num_judged + 1, sizeof(double)):
+    if not grow(<void**>&room.gains, &room.gains_size, query.num_judged + 1, sizeof(double)):
         return -1
     for i in range(query.num_judged):
         if query.levels[i] < 0:
@@ -414,9 +401,7 @@ cdef double ndcg(const Query* query, const Asked* asked, Reading reading, const 
         for i in range(query.num_rows):
             if asked.k >= 0 and query.rows[i].rank > asked.k:
                 break
-            gain = gain_of(asked, query.rows[i].level)
-            if gain != 0.0:
-                total += gain / log2(<double>(query.rows[i].rank + 1))
+            total += discounted(asked, &query.rows[i])
     for i in range(n if asked.k < 0 else min(n, asked.k)):
         ideal += gains[i] / log2(<double>(i + 2))
     return total / ideal if n > 0 else 0.0
@@ -456,7 +441,7 @@ cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Reading rea
 cdef double ndcg_at_levels(const Query* query, const Asked* asked, const double* gains, Py_ssize_t n) noexcept nogil:
     """nDCG wherever the gain of the ideal order falls, and at the end, averaged."""
     cdef Py_ssize_t i = 0, j, points = 0
-    cdef double gain, dcg = 0.0, ideal = 0.0, total = 0.0
+    cdef double dcg = 0.0, ideal = 0.0, total = 0.0
     if n == 0:
         return 0.0
     for j in range(1, n + 1):
@@ -464,17 +449,13 @@ cdef double ndcg_at_levels(const Query* query, const Asked* asked, const double*
         if j < n and gains[j] == gains[j - 1]:
             continue
         while i < query.num_rows and query.rows[i].rank <= j:
-            gain = gain_of(asked, query.rows[i].level)
-            if gain != 0.0:
-                dcg += gain / log2(<double>(query.rows[i].rank + 1))
+            dcg += discounted(asked, &query.rows[i])
             i += 1
         total += dcg / ideal
         points += 1
     if n + 1 < query.num_ret:
         while i < query.num_rows:
-            gain = gain_of(asked, query.rows[i].level)
-            if gain != 0.0:
-                dcg += gain / log2(<double>(query.rows[i].rank + 1))
+            dcg += discounted(asked, &query.rows[i])
             i += 1
         total += dcg / ideal
         points += 1
@@ -564,7 +545,7 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
             if counts[v] >= MOST_STATES // states:
                 return True
             states *= counts[v] + 1
-        if not room_for(<void**>&room.values, &room.values_size, states, sizeof(double)):
+        if not grow(<void**>&room.values, &room.values_size, states, sizeof(double)):
             return False
         room.values[0] = total
         for s in range(1, states):
@@ -655,197 +636,6 @@ cdef double rbp_residual(const Query* query, double p) noexcept nogil:
     return weight + (1.0 - p) * total if some else 0.0
 
 
-cdef enum:
-    WORK_AT_ONCE = 1 << 26  # between two looks for Ctrl-C
-
-cdef double NEGLIGIBLE = -42.0  # the logarithm of 6e-19
-cdef double UNLIKELY = 1e-30
-
-cdef extern from "Python.h":
-    int PyErr_CheckSignals()
-
-
-cdef inline double stop_chance(const Asked* asked, int64_t level) noexcept nogil:
-    return (exp2(<double>level) - 1.0) / exp2(asked.top) if level > 0 else 0.0
-
-
-cdef double err(const Query* query, const Asked* asked) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double reached = 1.0, total = 0.0, chance
-    for i in range(query.num_rows):
-        if asked.k >= 0 and query.rows[i].rank > asked.k:
-            break
-        chance = stop_chance(asked, query.rows[i].level)
-        total += chance * reached / <double>query.rows[i].rank
-        reached *= 1.0 - chance
-    return total
-
-
-# Documents drawn one by one without replacement: how likely it is that so many of some of them are drawn by now.
-cdef struct Draws:
-    int64_t all
-    int64_t some
-    int64_t drawn
-    double* likely       # from `low` to `high`, where it is worth a thought; at `depth`: so many or more
-    Py_ssize_t low
-    Py_ssize_t high
-    Py_ssize_t depth
-
-
-cdef void start_draws(Draws* draws, int64_t some, int64_t others, Py_ssize_t depth) noexcept nogil:
-    cdef Py_ssize_t j
-    draws.all = some + others
-    draws.some = some
-    draws.drawn = draws.low = draws.high = 0
-    draws.depth = depth
-    for j in range(depth + 1):
-        draws.likely[j] = 0.0
-    draws.likely[0] = 1.0
-
-
-cdef void draw(Draws* draws) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef double share = 1.0 / <double>(draws.all - draws.drawn), whole = 0.0
-    if draws.drawn % 64 == 63:  # the whole is 1 but for what rounding adds up to
-        for j in range(draws.low, draws.high + 1):
-            whole += draws.likely[j]
-        share /= whole
-    draws.high += draws.high < draws.depth
-    for j in range(draws.high, draws.low, -1):
-        draws.likely[j] = share * (draws.likely[j] * (
-            <double>(draws.all - draws.drawn - (draws.some - j if j < draws.depth else 0)))
-            + draws.likely[j - 1] * <double>(draws.some - j + 1))
-    if draws.low < draws.depth:
-        draws.likely[draws.low] *= share * <double>(draws.all - draws.drawn - draws.some + draws.low)
-    while draws.high > draws.low and draws.likely[draws.high] < UNLIKELY:
-        draws.likely[draws.high] = 0.0
-        draws.high -= 1
-    while draws.low < draws.high and draws.likely[draws.low] < UNLIKELY:
-        draws.low += 1
-    draws.drawn += 1
-
-
-cdef inline Py_ssize_t depth_of(double all_chances, int64_t n, int64_t last) noexcept nogil:
-    """How many of n documents are drawn before the chance to get beyond them is negligible, or they or places end.
-
-    It is at most (1 - mean chance)^depth, by Maclaurin's inequality.
-    """
-    cdef double deep = NEGLIGIBLE / log1p(-all_chances / <double>n)
-    return min(n, last, <int64_t>min(deep, 1e18) + 1)
-
-
-cdef bint signalled(Draws* draws, int64_t* work) noexcept nogil:
-    """Whether a signal has raised; asked now and then."""
-    work[0] += draws.high - draws.low + 8
-    if work[0] < WORK_AT_ONCE:
-        return False
-    work[0] = 0
-    with gil:
-        return PyErr_CheckSignals() != 0
-
-
-cdef bint expected_err(const Query* query, const Asked* asked, Room* room, double* found) noexcept nogil:
-    """Tie group by tie group; False if there is no memory, or a signal has raised.
-
-    Which documents with a chance to stop come first does not depend on the ranks they take. So the j-th of them adds
-    the fall of the chance to get beyond it, over the rank that it has. The chance to get beyond j of them is the mean
-    product of (1 - chance) over j drawn without replacement, an elementary symmetric mean: a power for those of one
-    level, from which the levels are mixed one after the other. All that is added up is positive.
-    """
-    cdef Py_ssize_t start = 0, stop, i, j, depth, more_depth
-    cdef int64_t t, last, above, hits, more, level, below, work = 0
-    cdef double reached = 1.0, chance, all_chances, term, fall, get, total = 0.0, carry = 0.0
-    cdef Draws draws
-    cdef double* beyond          # of the levels mixed so far: the chance to get beyond j
-    cdef double* falls           # and how much less it is than to get beyond j - 1
-    cdef double* power           # the former, of the level that comes to them
-    cdef double* next_beyond
-    cdef double* next_falls
-    while start < query.num_rows:
-        above = query.rows[start].above
-        last = query.rows[start].tied if asked.k < 0 else min(query.rows[start].tied, asked.k - above)
-        if last <= 0:
-            break
-        stop = start
-        hits = 0
-        all_chances = 0.0
-        level = 0
-        while stop < query.num_rows and query.rows[stop].above == above:
-            chance = stop_chance(asked, query.rows[stop].level)
-            all_chances += chance
-            hits += chance > 0.0
-            level = max(level, query.rows[stop].level)
-            stop += 1
-        if hits == 0:
-            start = stop
-            continue
-        depth = depth_of(all_chances, hits, last) + 1  # the most: chances fall from level to level
-        if not room_for(<void**>&room.values, &room.values_size, 6 * depth, sizeof(double)):
-            return False
-        beyond = room.values
-        falls = beyond + depth
-        power = falls + depth
-        next_beyond = power + depth
-        next_falls = next_beyond + depth
-        draws.likely = next_falls + depth
-        hits = 0
-        depth = 0
-        all_chances = 0.0
-        beyond[0] = next_beyond[0] = power[0] = 1.0
-        while level > 0:
-            more = below = 0
-            for i in range(start, stop):
-                more += query.rows[i].level == level
-                if query.rows[i].level < level:
-                    below = max(below, query.rows[i].level)
-            chance = stop_chance(asked, level)
-            all_chances += <double>more * chance
-            more_depth = depth_of(all_chances, hits + more, last)
-            for j in range(1, min(more, more_depth) + 1):
-                power[j] = pow(1.0 - chance, <double>j)
-            start_draws(&draws, hits, more, depth)
-            for t in range(more_depth):
-                # The next document after t, of which j are of the levels before, is one of those or one of this level.
-                fall = get = 0.0
-                for j in range(draws.low, draws.high + 1):
-                    term = <double>(more - t + j) * beyond[j] * chance
-                    if j < depth:
-                        term += <double>(hits - j) * falls[j + 1]
-                    if t - j <= more:
-                        fall += draws.likely[j] * power[t - j] * term
-                next_falls[t + 1] = fall / <double>(hits + more - t)
-                draw(&draws)
-                for j in range(draws.low, draws.high + 1):
-                    if t + 1 - j <= more:
-                        get += draws.likely[j] * power[t + 1 - j] * beyond[j]
-                next_beyond[t + 1] = get
-                if signalled(&draws, &work):
-                    return False
-            beyond, next_beyond = next_beyond, beyond
-            falls, next_falls = next_falls, falls
-            hits += more
-            depth = more_depth
-            level = below
-        # Among the documents without a chance, rank by rank.
-        start_draws(&draws, hits, query.rows[start].tied - hits, depth)
-        for t in range(last):
-            fall = 0.0
-            for j in range(draws.low, min(draws.high + 1, depth)):
-                fall += draws.likely[j] * <double>(hits - j) * falls[j + 1]
-            _read.add(&total, &carry, reached * fall / (<double>(draws.all - t) * <double>(above + t + 1)))
-            draw(&draws)
-            if draws.low == depth:
-                break
-            if signalled(&draws, &work):
-                return False
-        if depth < hits:
-            break
-        reached *= beyond[hits]
-        start = stop
-    found[0] = total + carry
-    return True
-
-
 # ------------------------------------------------------------------------------------------------- expected, as a table
 
 cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, Reading order,
@@ -858,7 +648,7 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
     cdef _read.Table table
     cdef _read.Reading reading
     cdef _read.Measure measure
-    if not room_for(<void**>&room.numbers, &room.numbers_size, 3 * query.num_rows + 3, sizeof(int64_t)):
+    if not grow(<void**>&room.numbers, &room.numbers_size, 3 * query.num_rows + 3, sizeof(int64_t)):
         return NAN
     above = room.numbers
     tied = above + query.num_rows + 1
@@ -898,10 +688,8 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
         measure = _read.MEASURE_RECIPROCAL_RANK
     elif asked.kernel == KERNEL_SUCCESS:
         measure = _read.MEASURE_SUCCESS
-    elif asked.kernel == KERNEL_RPREC:
-        measure = _read.MEASURE_R_PRECISION
     else:
-        measure = _read.MEASURE_HITS
+        measure = _read.MEASURE_R_PRECISION
     return _read.read_measure(measure, &table, &reading)
 
 
@@ -945,7 +733,7 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
     if kernel == KERNEL_NUM_RET:
         value[0] = <double>query.num_ret
         return True
-    if kernel == KERNEL_NDCG or kernel == KERNEL_NDCG_REL or kernel == KERNEL_R_NDCG or kernel == KERNEL_G:
+    if kernel in (KERNEL_NDCG, KERNEL_NDCG_REL, KERNEL_R_NDCG, KERNEL_G):
         n = ideal_gains(query, asked, room)
         if n < 0:
             return False
@@ -986,22 +774,21 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         value[0] = <double>num_rel
         return True
     if kernel == KERNEL_UTILITY:
-        hits = <double>hits_in_all(query, asked.rel)
+        hits = <double>hits_to(query, asked.rel, query.num_ret)
         value[0] = (asked.values[0] * hits + asked.values[1] * (<double>query.num_ret - hits)
                     + asked.values[2] * (<double>num_rel - hits)
                     + asked.values[3] * (hits - <double>query.num_ret - <double>num_rel))
         return True
     if kernel == KERNEL_NUM_NONREL_JUDGED_RET:
-        value[0] = <double>(hits_in_all(query, 0) - hits_in_all(query, asked.rel))
+        value[0] = <double>(hits_to(query, 0, query.num_ret) - hits_to(query, asked.rel, query.num_ret))
         return True
     if num_rel == 0:
         return True  # all the rest is 0 where nothing is relevant
     if kernel == KERNEL_NUM_REL_RET:
-        value[0] = <double>hits_in_all(query, asked.rel)
+        value[0] = <double>hits_to(query, asked.rel, query.num_ret)
         return True
-    if kernel == KERNEL_SET_P or kernel == KERNEL_SET_REL_P or kernel == KERNEL_SET_R or kernel == KERNEL_SET_F \
-            or kernel == KERNEL_SET_AP:
-        hits = <double>hits_in_all(query, asked.rel)
+    if kernel in (KERNEL_SET_P, KERNEL_SET_REL_P, KERNEL_SET_R, KERNEL_SET_F, KERNEL_SET_AP):
+        hits = <double>hits_to(query, asked.rel, query.num_ret)
         if hits == 0:
             return True
         precision = hits / <double>query.num_ret
@@ -1023,8 +810,7 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         else:
             value[0] = bpref(query, asked.rel, num_rel)
         return True
-    if kernel == KERNEL_P or kernel == KERNEL_R or kernel == KERNEL_F or kernel == KERNEL_REL_P \
-            or kernel == KERNEL_RPREC_MULT or kernel == KERNEL_HITS:
+    if kernel in (KERNEL_P, KERNEL_R, KERNEL_F, KERNEL_REL_P, KERNEL_RPREC_MULT, KERNEL_HITS):
         if kernel == KERNEL_RPREC_MULT:
             square = asked.x * <double>num_rel + 0.9
             k = <int64_t>min(square, 4e18)

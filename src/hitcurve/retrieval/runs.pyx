@@ -765,43 +765,12 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
 
 # ------------------------------------------------------------------------------------------------------------- measures
 
-KERNELS = {
-    "AP": _retrieval.KERNEL_AP,
-    "P": _retrieval.KERNEL_P,
-    "R": _retrieval.KERNEL_R,
-    "Hits": _retrieval.KERNEL_HITS,
-    "F": _retrieval.KERNEL_F,
-    "RR": _retrieval.KERNEL_RR,
-    "Rprec": _retrieval.KERNEL_RPREC,
-    "Success": _retrieval.KERNEL_SUCCESS,
-    "NumQ": _retrieval.KERNEL_NUM_Q,
-    "NumRet": _retrieval.KERNEL_NUM_RET,
-    "NumRel": _retrieval.KERNEL_NUM_REL,
-    "NumRelRet": _retrieval.KERNEL_NUM_REL_RET,
-    "NumNonRelRet": _retrieval.KERNEL_NUM_NONREL_JUDGED_RET,
-    "SetP": _retrieval.KERNEL_SET_P,
-    "SetRelP": _retrieval.KERNEL_SET_REL_P,
-    "SetR": _retrieval.KERNEL_SET_R,
-    "SetF": _retrieval.KERNEL_SET_F,
-    "SetAP": _retrieval.KERNEL_SET_AP,
-    "IPrec": _retrieval.KERNEL_IPREC,
-    "IPrecAvg": _retrieval.KERNEL_IPREC_AVG,
-    "Bpref": _retrieval.KERNEL_BPREF,
-    "infAP": _retrieval.KERNEL_INF_AP,
-    "RBP": _retrieval.KERNEL_RBP,
-    "RBPResid": _retrieval.KERNEL_RBP_RESID,
-    "nDCG": _retrieval.KERNEL_NDCG,
-    "ERR": _retrieval.KERNEL_ERR,
-    "Judged": _retrieval.KERNEL_JUDGED,
-    "Unjudged": _retrieval.KERNEL_UNJUDGED,
-    "RelP": _retrieval.KERNEL_REL_P,
-    "RprecMult": _retrieval.KERNEL_RPREC_MULT,
-    "Utility": _retrieval.KERNEL_UTILITY,
-    "binG": _retrieval.KERNEL_BIN_G,
-    "G": _retrieval.KERNEL_G,
-    "nDCGrel": _retrieval.KERNEL_NDCG_REL,
-    "RnDCG": _retrieval.KERNEL_R_NDCG,
-}
+# In the order of `Kernel`.
+KERNELS = {name: place for place, name in enumerate((
+    "AP P R Hits F RR Rprec Success NumQ NumRet NumRel NumRelRet NumNonRelRet SetP SetRelP SetR SetF SetAP "
+    "IPrec IPrecAvg Bpref infAP RBP RBPResid nDCG ERR Judged Unjudged RelP RprecMult Utility binG G nDCGrel "
+    "RnDCG"
+).split())}
 
 NORMS = {"relevant": _retrieval.NORM_RELEVANT, "min": _retrieval.NORM_MIN, "hits": _retrieval.NORM_HITS}
 
