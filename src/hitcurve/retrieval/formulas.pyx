@@ -727,13 +727,12 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
     cdef double hits, square = 0.0
     cdef double precision, recall
     value[0] = 0.0
+    num_rel = count_from(query, asked.rel)
     if kernel == KERNEL_NUM_Q:
         value[0] = 1.0
-        return True
-    if kernel == KERNEL_NUM_RET:
+    elif kernel == KERNEL_NUM_RET:
         value[0] = <double>query.num_ret
-        return True
-    if kernel in (KERNEL_NDCG, KERNEL_NDCG_REL, KERNEL_R_NDCG, KERNEL_G):
+    elif kernel in (KERNEL_NDCG, KERNEL_NDCG_REL, KERNEL_R_NDCG, KERNEL_G):
         n = ideal_gains(query, asked, room)
         if n < 0:
             return False
@@ -742,52 +741,42 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         elif kernel == KERNEL_NDCG_REL:
             value[0] = ndcg_at_relevant(query, asked, reading, room.gains, n)
         elif kernel == KERNEL_R_NDCG:
-            if count_from(query, asked.rel) > 0:
+            if num_rel > 0:
                 value[0] = ndcg_at_levels(query, asked, room.gains, n)
         elif bound:
             return normalized_gain_bound(query, asked, reading, room, n, value)
         else:
             value[0] = normalized_gain(query, asked, room.gains, n)
         return kernel == KERNEL_NDCG or reading != READING_EXPECTED
-    if kernel == KERNEL_ERR:
+    elif kernel == KERNEL_ERR:
         if reading == READING_EXPECTED:
             return expected_err(query, asked, room, value)
         value[0] = err(query, asked)
-        return True
-    if kernel == KERNEL_RBP:
+    elif kernel == KERNEL_RBP:
         value[0] = rbp(query, asked, reading)
-        return True
-    if kernel == KERNEL_RBP_RESID:
+    elif kernel == KERNEL_RBP_RESID:
         value[0] = rbp_residual(query, asked.x)
         return reading != READING_EXPECTED
-    if kernel == KERNEL_JUDGED:
+    elif kernel == KERNEL_JUDGED:
         cut = query.num_ret if k < 0 else min(k, query.num_ret)
         if cut > 0:
             value[0] = judged_to(query, cut, reading, LEAST_LEVEL) / <double>cut
-        return True
-    if kernel == KERNEL_UNJUDGED:
+    elif kernel == KERNEL_UNJUDGED:
         value[0] = (<double>min(k, query.num_ret) - judged_to(query, k, reading, 0)) / <double>k
-        return True
-
-    num_rel = count_from(query, asked.rel)
-    if kernel == KERNEL_NUM_REL:
+    elif kernel == KERNEL_NUM_REL:
         value[0] = <double>num_rel
-        return True
-    if kernel == KERNEL_UTILITY:
+    elif kernel == KERNEL_UTILITY:
         hits = <double>hits_to(query, asked.rel, query.num_ret)
         value[0] = (asked.values[0] * hits + asked.values[1] * (<double>query.num_ret - hits)
                     + asked.values[2] * (<double>num_rel - hits)
                     + asked.values[3] * (hits - <double>query.num_ret - <double>num_rel))
-        return True
-    if kernel == KERNEL_NUM_NONREL_JUDGED_RET:
+    elif kernel == KERNEL_NUM_NONREL_JUDGED_RET:
         value[0] = <double>(hits_to(query, 0, query.num_ret) - hits_to(query, asked.rel, query.num_ret))
-        return True
-    if num_rel == 0:
-        return True  # all the rest is 0 where nothing is relevant
-    if kernel == KERNEL_NUM_REL_RET:
+    elif num_rel == 0:
+        pass  # all the rest is 0 where nothing is relevant
+    elif kernel == KERNEL_NUM_REL_RET:
         value[0] = <double>hits_to(query, asked.rel, query.num_ret)
-        return True
-    if kernel in (KERNEL_SET_P, KERNEL_SET_REL_P, KERNEL_SET_R, KERNEL_SET_F, KERNEL_SET_AP):
+    elif kernel in (KERNEL_SET_P, KERNEL_SET_REL_P, KERNEL_SET_R, KERNEL_SET_F, KERNEL_SET_AP):
         hits = <double>hits_to(query, asked.rel, query.num_ret)
         if hits == 0:
             return True
@@ -803,14 +792,12 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
             value[0] = (asked.x + 1.0) * precision * recall / (asked.x * precision + recall)
         else:
             value[0] = hits * hits / (<double>query.num_ret * <double>num_rel)
-        return True
-    if kernel == KERNEL_BPREF:
+    elif kernel == KERNEL_BPREF:
         if reading == READING_EXPECTED:
             value[0] = expected_bpref(query, asked.rel, num_rel)
         else:
             value[0] = bpref(query, asked.rel, num_rel)
-        return True
-    if kernel in (KERNEL_P, KERNEL_R, KERNEL_F, KERNEL_REL_P, KERNEL_RPREC_MULT, KERNEL_HITS):
+    elif kernel in (KERNEL_P, KERNEL_R, KERNEL_F, KERNEL_REL_P, KERNEL_RPREC_MULT, KERNEL_HITS):
         if kernel == KERNEL_RPREC_MULT:
             square = asked.x * <double>num_rel + 0.9
             k = <int64_t>min(square, 4e18)
@@ -833,16 +820,15 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
             value[0] = hits / square
         else:
             value[0] = hits / <double>k
-        return True
-    if kernel == KERNEL_AP and asked.interpolation != <int>_read.INTERPOLATION_NONE:
+    elif kernel == KERNEL_AP and asked.interpolation != <int>_read.INTERPOLATION_NONE:
         value[0] = read_table(query, asked, num_rel, reading, room)
         return value[0] == value[0]
-    if reading == READING_EXPECTED:
+    elif reading == READING_EXPECTED:
         if kernel == KERNEL_AP or kernel == KERNEL_RR or kernel == KERNEL_SUCCESS or kernel == KERNEL_RPREC:
             value[0] = read_table(query, asked, num_rel, reading, room)
             return value[0] == value[0]
         return False
-    if kernel == KERNEL_AP:
+    elif kernel == KERNEL_AP:
         value[0] = average_precision(query, asked, num_rel)
     elif kernel == KERNEL_RR:
         for i in range(query.num_rows):

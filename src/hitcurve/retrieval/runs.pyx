@@ -326,13 +326,13 @@ cdef class Grouped:
                 raise MemoryError
         if self.integers:
             numbers = docs
-            for i in range(n):
-                set_integer(&self.docs.items[i], numbers[i])
         else:
             texts = docs
-            for i in range(n):
-                set_object(&self.docs.items[i], texts, i, self.source)
         for i in range(n):
+            if self.integers:
+                set_integer(&self.docs.items[i], numbers[i])
+            else:
+                set_object(&self.docs.items[i], texts, i, self.source)
             self.docs.items[i].score = values[i]
         self.docs.size = n
         return 0
