@@ -3,7 +3,7 @@ from libc.math cimport exp2, log1p, pow
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.formulas cimport add
-from hitcurve.retrieval.formulas cimport Asked, Query, Room
+from hitcurve.retrieval.query cimport Asked, Query, Room
 from hitcurve.retrieval.memory cimport grow
 
 cdef enum:

@@ -1,7 +1,7 @@
 # The judged documents of a query and their ranks. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from hitcurve.retrieval.formulas cimport Row
+from hitcurve.retrieval.query cimport Row
 from hitcurve.retrieval.lines cimport Doc, Trouble, same_id
 
 cdef struct Rows:

@@ -14,8 +14,8 @@ cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.count cimport SCORE_INT64, sort_relevant
-from hitcurve.retrieval cimport formulas as _retrieval
-from hitcurve.retrieval.formulas cimport Asked, Query, Reading, Room, arrange, free_room, measure_query
+from hitcurve.retrieval cimport query as _query
+from hitcurve.retrieval.formulas cimport arrange, free_room, measure_query
 from hitcurve.retrieval.lines cimport (
     NO_TROUBLE,
     TROUBLE_MEMORY,
@@ -39,6 +39,7 @@ from hitcurve.retrieval.lines cimport (
     trouble,
 )
 from hitcurve.retrieval.memory cimport grow
+from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
     DIGITS,
     ORDER_FILE,
@@ -772,12 +773,12 @@ KERNELS = {name: place for place, name in enumerate((
     "RnDCG"
 ).split())}
 
-NORMS = {"relevant": _retrieval.NORM_RELEVANT, "min": _retrieval.NORM_MIN, "hits": _retrieval.NORM_HITS}
+NORMS = {"relevant": _query.NORM_RELEVANT, "min": _query.NORM_MIN, "hits": _query.NORM_HITS}
 
 LEVELS = {
-    "exact": _retrieval.LEVELS_EXACT,
-    "trec_eval9": _retrieval.LEVELS_TREC_EVAL_9,
-    "trec_eval10": _retrieval.LEVELS_TREC_EVAL_10,
+    "exact": _query.LEVELS_EXACT,
+    "trec_eval9": _query.LEVELS_TREC_EVAL_9,
+    "trec_eval10": _query.LEVELS_TREC_EVAL_10,
 }
 
 INTERPOLATIONS = {
@@ -790,10 +791,10 @@ INTERPOLATIONS = {
 }
 
 READINGS = {
-    "ranks": _retrieval.READING_RANKS,
-    "best": _retrieval.READING_BEST,
-    "worst": _retrieval.READING_WORST,
-    "expected": _retrieval.READING_EXPECTED,
+    "ranks": _query.READING_RANKS,
+    "best": _query.READING_BEST,
+    "worst": _query.READING_WORST,
+    "expected": _query.READING_EXPECTED,
 }
 
 
