@@ -564,7 +564,6 @@ cdef class QueryRanking:
     cdef Strategy strategy
     cdef const Reading* reading
     cdef Tables tables
-    cdef bint whole_tables
     cdef object num_relevant
     cdef object average_precision
     cdef object num_items
@@ -598,7 +597,7 @@ cdef class QueryRanking:
                 with nogil:
                     status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy,
                                           self.reading, num_relevant, average_precision, num_items, num_hits,
-                                          &self.tables if self.whole_tables else NULL, &tally, &bad)
+                                          &self.tables if self.reading is NULL else NULL, &tally, &bad)
                 if status != STATUS_OK:
                     self.queries.raise_status(status, &tally)
                 PyErr_CheckSignals()
@@ -615,7 +614,7 @@ cdef class QueryRanking:
                 with nogil:
                     status = rank_queries(&items, offsets, 0, 1, self.lower, self.strategy, self.reading,
                                           wanted, average_precision + (q if average_precision is not NULL else 0),
-                                          num_items + q, num_hits + q, &tables if self.whole_tables else NULL, &tally,
+                                          num_items + q, num_hits + q, &tables if self.reading is NULL else NULL, &tally,
                                           &bad)
                 if status != STATUS_OK:
                     if tally.bad_score >= 0:
@@ -640,7 +639,7 @@ cdef class QueryRanking:
             items.score.data += q * self.queries.step
         items.n = <Py_ssize_t>offsets[q + 1] - start
         capacity = items.n
-        if self.whole_tables:
+        if self.reading is NULL:
             capacity = <Py_ssize_t>(self.tables.place[q + 1] - self.tables.place[q])
         self.running.append(counting)
         counting.cancelled = self.cancelled
@@ -652,7 +651,7 @@ cdef class QueryRanking:
                 self.queries.raise_status(status, &tally)
             with nogil:
                 query_done(&items, &work, &ranking, q, self.reading, num_relevant, average_precision, num_items, num_hits,
-                           &self.tables if self.whole_tables else NULL)
+                           &self.tables if self.reading is NULL else NULL)
         finally:
             workspace_free(&work)
             self.running.remove(counting)
@@ -675,16 +674,22 @@ cdef class QueryRanking:
         return 0
 
 
-cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
-                                      object num_relevant, const Reading* reading):
-    """Average precision of each query, without tables in memory."""
+cdef QueryRanking query_ranking(Queries queries, object lower_is_better, object strategy, object num_relevant,
+                                const Reading* reading):
+    """`reading`: of average precision; NULL for whole tables."""
     cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
     ranking.queries = queries
     ranking.lower = parse_lower(lower_is_better)
     ranking.strategy = parse_strategy(strategy)
     ranking.reading = reading
-    ranking.whole_tables = False
     ranking.num_relevant = queries.per_query(num_relevant)
+    return ranking
+
+
+cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
+                                      object num_relevant, const Reading* reading):
+    """Average precision of each query, without tables in memory."""
+    cdef QueryRanking ranking = query_ranking(queries, lower_is_better, strategy, num_relevant, reading)
     ranking.average_precision = np.empty(queries.num_queries, np.float64)
     ranking.run(parse_workers(workers))
     queries.checked_relevant(ranking.num_relevant, ranking.num_hits)
@@ -694,19 +699,13 @@ cdef object queries_average_precision(Queries queries, object lower_is_better, o
 cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
                            object num_relevant):
     """(row offsets, score, above, tied, hits, items, hits and relevant items of each query)."""
-    cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
+    cdef QueryRanking ranking = query_ranking(queries, lower_is_better, strategy, num_relevant, NULL)
     cdef Py_ssize_t num_queries = queries.num_queries, q, total, relevant = 0
     cdef Tally tally
     cdef int64_t[::1] place = np.zeros(num_queries + 1, np.int64)
     cdef int64_t[::1] rows = np.zeros(num_queries + 1, np.int64)
     cdef const int64_t[::1] offsets = queries.offsets
     cdef object columns, score
-    ranking.queries = queries
-    ranking.lower = parse_lower(lower_is_better)
-    ranking.strategy = parse_strategy(strategy)
-    ranking.reading = NULL
-    ranking.whole_tables = True
-    ranking.num_relevant = queries.per_query(num_relevant)
     # Room for as many rows as relevant items.
     total = 0
     tally_clear(&tally)
