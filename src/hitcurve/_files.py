@@ -11,7 +11,7 @@ from typing import Any
 
 from hitcurve._extras import needed
 
-__all__ = ["Path", "file_kind", "file_state", "opened"]
+__all__ = ["Path", "check_unchanged", "file_kind", "file_state", "opened"]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -28,6 +28,12 @@ def file_state(path: Path) -> tuple[int, ...] | None:
         return None
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def check_unchanged(path: Path, state: tuple[int, ...] | None) -> None:
+    """An error if the file is in another state than it was."""
+    if file_state(path) != state:
+        raise ValueError(f"{os.fspath(path)}: changed while it was read")
 
 
 def file_kind(path: Path) -> tuple[str, str, str | None]:

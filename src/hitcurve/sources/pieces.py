@@ -17,7 +17,7 @@ import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import needed
-from hitcurve._files import Path, file_kind, file_state
+from hitcurve._files import Path, check_unchanged, file_kind, file_state
 from hitcurve.sources.cells import (
     BadCell,
     Column,
@@ -288,8 +288,7 @@ class Parquet(Source):
 
     def _unchanged(self, at: int) -> None:
         """An error if what was just read may not be of the file that was opened first."""
-        if file_state(self.files[at].path) != self.files[at].state:
-            raise ValueError(f"{self.files[at].path}: changed while it was read")
+        check_unchanged(self.files[at].path, self.files[at].state)
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
         import pyarrow as pa

@@ -19,7 +19,7 @@ import numpy as np
 
 from hitcurve._checks import check_options
 from hitcurve._extras import needed
-from hitcurve._files import Path, file_kind, file_state, opened
+from hitcurve._files import Path, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -198,8 +198,7 @@ class TableReader:
         except (ValueError, RuntimeError):  # a generator makes the one of StopIteration
             if file_state(path) == state:
                 raise
-        if file_state(path) != state:
-            raise ValueError(f"{file_kind(path)[0]}: changed while it was read")
+        check_unchanged(path, state)
 
     def _batches(self, path: Path) -> Iterator[Batch]:
         import pyarrow as pa
