@@ -241,9 +241,8 @@ def _pictures(
     from hitcurve.report import page
 
     progress("drawing")
-    drawn = drawn | {"band": made.level, "workers": check_workers(options.workers)}
+    figures = page.figures(found.scores, **drawn | {"band": made.level, "workers": check_workers(options.workers)})
     if options.plot:
-        figures = page.figures(found.scores, **drawn)
         if not figures:
             raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
         if len(figures) > 1:
@@ -256,7 +255,6 @@ def _pictures(
             made.warnings.append(f"{options.plot}: {lacking}")
     if options.report:
         files = options.files if options.actives is None else [*options.files, options.actives]
-        figures = page.figures(found.scores, **drawn)
         text = page.page(
             made, num_rows=found.num_rows, files=files, command=options.command, figures=figures, progress=progress
         )
