@@ -9,6 +9,14 @@
 #include <sys/mman.h>
 #endif
 
+static inline void prefetch(const void *memory) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(memory);
+#else
+    (void)memory;
+#endif
+}
+
 static inline void prefer_huge_pages(void *memory, size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (memory != NULL && size >= (size_t)1 << 22) {

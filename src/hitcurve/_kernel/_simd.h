@@ -13,6 +13,23 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The upper 32 bits in the order of the scores; 0.0 and -0.0 have the same. */
+static inline int32_t upper_float(float x) {
+    int32_t k, sign;
+    memcpy(&k, &x, 4);
+    sign = k >> 31;
+    return (k ^ (sign & 0x7fffffff)) - sign;
+}
+
+static inline int32_t upper_double(double x) {
+    int64_t bits;
+    int32_t k, sign;
+    memcpy(&bits, &x, 8);
+    k = (int32_t)(bits >> 32);
+    sign = k >> 31;
+    return (k ^ (sign & 0x7fffffff)) - sign;
+}
+
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
 #include <immintrin.h>
@@ -126,23 +143,6 @@ INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, cons
 
 #define CODED 2048 /* most scores coded together */
 
-/* The upper 32 bits in the order of the scores; 0.0 and -0.0 have the same. */
-static inline int32_t upper_float(float x) {
-    int32_t k, sign;
-    memcpy(&k, &x, 4);
-    sign = k >> 31;
-    return (k ^ (sign & 0x7fffffff)) - sign;
-}
-
-static inline int32_t upper_double(double x) {
-    int64_t bits;
-    int32_t k, sign;
-    memcpy(&bits, &x, 8);
-    k = (int32_t)(bits >> 32);
-    sign = k >> 31;
-    return (k ^ (sign & 0x7fffffff)) - sign;
-}
-
 INLINE_AVX2 __m256i code_eight(__m256i k, __m256i floor, __m256i ceiling, __m128i shift) {
     __m256i sign = _mm256_srai_epi32(k, 31);
     k = _mm256_sub_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(sign, 1)), sign);
@@ -156,6 +156,50 @@ INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
     if (!is_double) return _mm256_loadu_si256((const __m256i *)x);
     pairs = _mm256_shuffle_ps(_mm256_castpd_ps(_mm256_loadu_pd(wide)), _mm256_castpd_ps(_mm256_loadu_pd(wide + 4)), 0xdd);
     return _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8);
+}
+
+/* The bucket of each score by a map of its upper 32 bits, cut into cells of 2**shift, each of which adds its base and its
+ * shift, packed in 32 bits. Scores below the least go to bucket 0. Whether a score is NaN. Writes up to 7 places beyond. */
+INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t least, int32_t greatest, uint32_t shift,
+                              uint32_t above, const uint32_t *packed, uint32_t *buckets) {
+    const __m256i floor = _mm256_set1_epi32(least), ceiling = _mm256_set1_epi32(greatest), top = _mm256_set1_epi32((int)above);
+    const __m256i low = _mm256_set1_epi32(31), most = _mm256_set1_epi32(0x7ffffff);
+    const __m128i shifts = _mm_cvtsi32_si128((int)shift);
+    const int size = is_double ? 8 : 4;
+    __m256i nan = _mm256_setzero_si256();
+    for (ptrdiff_t i = 0; i < n; i += 8) {
+        const char *at = (const char *)x + i * size;
+        double rest[8] = {0};
+        __m256i k, sign, below, beyond, place, cell, bucket;
+        if (i + 8 > n) {
+            memcpy(rest, at, (size_t)((n - i) * size));
+            at = (const char *)rest;
+        }
+        if (is_double) {
+            __m256d a = _mm256_loadu_pd((const double *)at), b = _mm256_loadu_pd((const double *)at + 4);
+            nan = _mm256_or_si256(nan, _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_UNORD_Q)));
+        } else {
+            __m256 a = _mm256_loadu_ps((const float *)at);
+            nan = _mm256_or_si256(nan, _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
+        }
+        k = load_upper(at, is_double);
+        sign = _mm256_srai_epi32(k, 31);
+        k = _mm256_sub_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(sign, 1)), sign);
+        below = _mm256_cmpgt_epi32(floor, k);
+        beyond = _mm256_cmpgt_epi32(k, ceiling);
+        place = _mm256_sub_epi32(_mm256_min_epi32(_mm256_max_epi32(k, floor), ceiling), floor);
+        cell = _mm256_i32gather_epi32((const int *)packed, _mm256_srl_epi32(place, shifts), 4);
+        bucket = _mm256_add_epi32(_mm256_srlv_epi32(place, _mm256_and_si256(cell, low)), _mm256_srli_epi32(cell, 5));
+        bucket = _mm256_andnot_si256(below, _mm256_and_si256(bucket, most));
+        _mm256_storeu_si256((__m256i *)(buckets + i), _mm256_blendv_epi8(bucket, top, beyond));
+    }
+    return !_mm256_testz_si256(nan, nan);
+}
+
+AVX2 static int simd_buckets(const void *x, ptrdiff_t n, int is_double, int32_t least, int32_t greatest, uint32_t shift,
+                             uint32_t above, const uint32_t *packed, uint32_t *buckets) {
+    return is_double ? buckets_typed(x, n, 1, least, greatest, shift, above, packed, buckets)
+                     : buckets_typed(x, n, 0, least, greatest, shift, above, packed, buckets);
 }
 
 INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
@@ -293,6 +337,11 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 static int simd_available(void) { return 0; }
 static ptrdiff_t simd_find(const uint8_t *l, ptrdiff_t n, uint16_t *p) {
     (void)l, (void)n, (void)p;
+    return 0;
+}
+static int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
+                        uint32_t *b) {
+    (void)x, (void)n, (void)d, (void)l, (void)g, (void)s, (void)a, (void)p, (void)b;
     return 0;
 }
 static void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, int w, const int64_t *h,

@@ -32,7 +32,7 @@ cdef enum Strategy:
     STRATEGY_AUTO
     STRATEGY_COMPARE  # each threshold with all items of a block
     STRATEGY_SEARCH   # each item by binary search in the thresholds
-    STRATEGY_BUCKETS  # items counted by bucket, searched only in a bucket that holds a threshold
+    STRATEGY_BUCKETS  # items counted by bucket, compared only in a bucket that holds a threshold
     STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
 
 cdef struct Column:
@@ -72,9 +72,15 @@ cdef struct Index:
     bint whole              # the items are all of the ranking that the thresholds are from, in one block
     bint others_only        # only the items that are not relevant are counted
     Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
-    const uint32_t* first   # of each bucket: how many thresholds lie in those before it
-    Py_ssize_t longest      # most thresholds of a bucket
-    const Part* parts       # for STRATEGY_PARTS
+    const uint32_t* first   # how many thresholds lie before each part, or before each bucket that holds one
+    # For STRATEGY_BUCKETS:
+    const uint32_t* packed  # the cells as simd_buckets wants them: base << 5 | shift; NULL: it is not for these scores
+    const uint32_t* held    # the buckets that hold a threshold, and one beyond all
+    Py_ssize_t num_held
+    const uint32_t* coarse  # how many of them lie before each 64 buckets,
+    const uint8_t* fine     # and from there to each bucket
+    # For STRATEGY_PARTS:
+    const Part* parts
     const uint16_t* ranks   # of the slots
 
 # Counts of items against m sorted thresholds: counts[2i] lie between threshold i-1 and i, counts[2i+1] equal

@@ -7,7 +7,7 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from hitcurve._kernel.sort cimport (
@@ -32,6 +32,16 @@ cdef extern from "_simd.h":
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
     Py_ssize_t simd_find(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil
+    int32_t upper_float(float x) noexcept nogil
+    int32_t upper_double(double x) noexcept nogil
+    bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
+                      uint32_t above, const uint32_t* packed, uint32_t* buckets) noexcept nogil
+
+cdef extern from "_memory.h":
+    void prefetch(const void* memory) noexcept nogil
+
+cdef extern from *:
+    bint unlikely(bint) noexcept nogil
 
 
 cdef bint choose_simd() except -1:
@@ -497,46 +507,103 @@ cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const sco
         i += 1
 
 
+# Items counted by bucket, in bytes: those of a bucket that holds a threshold are put aside and compared. One branch,
+# rarely taken, tells a byte that is full from a bucket that holds a threshold from all others.
+
+cdef struct Held:
+    uint8_t* bytes     # items of each bucket,
+    uint32_t* full     # and those of the times that its byte was full
+    bint dense         # so many items of the block before were put aside that those of the next are compared at once
+
 cdef enum:
-    HELD = 1 << 31  # set in the number of items of a bucket that holds a threshold
+    HELD = 0x80         # a byte from here up: the bucket holds a threshold
+    DENSELY = 6         # one item in so many put aside: from there on every item is compared, which needs no branch
+
+
+cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n, bint whole, uint32_t* buckets) noexcept nogil:
+    """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 8 places beyond."""
+    cdef Py_ssize_t i
+    cdef Buckets map = index.buckets
+    if index.packed is not NULL:
+        return simd_buckets(x, n, score_t is double, <int32_t>map.least, <int32_t>(map.least + map.span), map.shift,
+                            map.number + ABOVE, index.packed, buckets)
+    if not whole and has_nan(x, n):
+        return True
+    for i in range(n):
+        buckets[i] = bucket_of(&map, key_of(x[i]))
+    return False
+
+
+cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const score_t* ahead, uint8_t* bytes, uint32_t* full,
+                                    uint16_t* aside) noexcept nogil:
+    """Counts items, but those of buckets that hold a threshold, whose places it leaves; how many these are."""
+    cdef Py_ssize_t i = 0, j, num_aside = 0
+    cdef uint32_t bucket
+    cdef uint8_t seen
+    while i < n:
+        prefetch(ahead + i)
+        for j in range(i, min(i + 8, n)):
+            bucket = buckets[j]
+            seen = bytes[bucket]
+            bytes[bucket] = seen + 1
+            if unlikely(seen >= HELD - 1):
+                if seen == HELD - 1:
+                    full[bucket] += HELD
+                    bytes[bucket] = 0
+                else:
+                    bytes[bucket] = HELD
+                    aside[num_aside] = <uint16_t>j
+                    num_aside += 1
+        i += 8
+    return num_aside
+
+
+cdef inline void compare_held(const Index* index, const score_t* thresholds, Py_ssize_t held, score_t x,
+                                    uint32_t* counts) noexcept nogil:
+    """Counts a score whose bucket holds thresholds, as the held one of that number."""
+    cdef Py_ssize_t place = index.first[held]
+    place += not_below(thresholds + place, index.first[held + 1] - place, x)
+    counts[2 * place + (thresholds[place] == x)] += 1
 
 
 cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
-                               uint32_t* held, uint32_t* counts) noexcept nogil:
-    """Each item into its bucket; most buckets hold no threshold, and then that is all. The others are searched."""
-    cdef score_t aside[BLOCK]
-    cdef uint32_t where[BLOCK]
-    cdef Py_ssize_t i, num_aside = 0, longest = index.longest, latest = index.m - index.longest, place
-    cdef uint32_t bucket, seen
-    cdef Buckets buckets = index.buckets
-    for i in range(n):
-        bucket = bucket_of(&buckets, key_of(x[i]))
-        seen = held[bucket]
-        held[bucket] = seen + 1
-        aside[num_aside] = x[i]
-        where[num_aside] = bucket
-        num_aside += seen >> 31
-    for i in range(num_aside):
-        place = min(<Py_ssize_t>index.first[where[i]], latest)
-        place += not_below(thresholds + place, longest, aside[i])
-        counts[2 * place + (thresholds[place] == aside[i])] += 1
+                               const uint32_t* buckets, Held* held, uint32_t* counts) noexcept nogil:
+    cdef uint16_t aside[BLOCK]
+    cdef Py_ssize_t i, k, place, num_aside = 0
+    if held.dense:
+        for i in range(n):
+            k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
+            if index.held[k] == buckets[i]:
+                num_aside += 1
+                compare_held(index, thresholds, k, x[i], counts)
+            else:
+                counts[2 * index.first[k]] += 1
+    else:
+        num_aside = step_buckets(buckets, n, x + n, held.bytes, held.full, aside)
+        for i in range(num_aside):
+            k = buckets[aside[i]]
+            compare_held(index, thresholds, index.coarse[k >> 6] + index.fine[k], x[aside[i]], counts)
+    held.dense = num_aside * DENSELY > n
 
 
-cdef void open_buckets(const Index* index, uint32_t* held) noexcept nogil:
-    cdef uint32_t bucket
-    for bucket in range(index.buckets.number):
-        held[bucket] = HELD if index.first[bucket + 1] > index.first[bucket] else 0
-    memset(held + index.buckets.number, 0, OUTSIDE * sizeof(uint32_t))
+cdef void open_buckets(const Index* index, Held* held) noexcept nogil:
+    cdef Py_ssize_t k
+    memset(held.bytes, 0, index.buckets.number + OUTSIDE)
+    memset(held.full, 0, (index.buckets.number + OUTSIDE) * sizeof(uint32_t))
+    for k in range(index.num_held):
+        held.bytes[index.held[k]] = HELD
+    held.dense = False
 
 
-cdef void close_buckets(const Index* index, const uint32_t* held, uint32_t* counts) noexcept nogil:
-    cdef uint32_t bucket
-    for bucket in range(index.buckets.number):
-        if not held[bucket] & HELD:
-            counts[2 * <size_t>index.first[bucket]] += held[bucket]
-    for bucket in range(2):
-        counts[0] += held[index.buckets.number + BELOW + bucket]
-        counts[2 * index.m] += held[index.buckets.number + ABOVE + bucket]
+cdef void close_buckets(const Index* index, const Held* held, uint32_t* counts) noexcept nogil:
+    cdef uint32_t bucket = 0, stop
+    cdef Py_ssize_t k
+    for k in range(index.num_held + 1):
+        stop = min(index.held[k], index.buckets.number + OUTSIDE)
+        while bucket < stop:
+            counts[2 * <size_t>index.first[k]] += held.full[bucket] + held.bytes[bucket]
+            bucket += 1
+        bucket += 1
 
 
 # Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
@@ -657,6 +724,8 @@ cdef enum:
     COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
+    MOST_PACKED = 1 << 25    # buckets wanted of a map for simd_buckets, and thresholds of one bucket
+    CROWDED = 8
     BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
     BUCKETS_MANY = 8         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
@@ -709,10 +778,11 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
     cdef size_t most, size
     if strategy < STRATEGY_BUCKETS or m == 0:
         return 0
-    most = 2 * <size_t>wanted_buckets(strategy, m) + CELLS
-    size = (CELLS + 2) * sizeof(Cell) + (most + 1) * sizeof(uint32_t)
-    if strategy == STRATEGY_PARTS:
-        size += most * sizeof(Part)
+    most = 2 * <size_t>wanted_buckets(strategy, m) + CELLS + OUTSIDE
+    size = (CELLS + 2) * sizeof(Cell)
+    if strategy == STRATEGY_BUCKETS:
+        return size + (CELLS + 2) * sizeof(uint32_t) + m * 8 + 2 * (<size_t>m + 1) * sizeof(uint32_t) + most // 16 + 4 + most
+    size += (most + 1) * sizeof(uint32_t) + most * sizeof(Part)
     if wants_slots(strategy, m, n):
         size += (2 * SLOTS * <size_t>m + most) * sizeof(uint16_t)
     return size
@@ -721,34 +791,90 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
 cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
     cdef Cell* cells = <Cell*>memory
     cdef Part* parts = <Part*>(cells + CELLS + 2)
-    cdef uint32_t* first = <uint32_t*>parts
+    cdef uint32_t* first
     cdef Py_ssize_t i
     cdef uint32_t bucket = 0, place
     thresholds[index.m] = least_score(<const score_t*>thresholds)
-    if index.strategy < STRATEGY_BUCKETS:
+    if index.strategy == STRATEGY_BUCKETS:
+        build_buckets(index, <const score_t*>thresholds, cells)
+    if index.strategy != STRATEGY_PARTS:
         return
     spread_typed(<const score_t*>thresholds, index.m, wanted_buckets(index.strategy, index.m), CELLS, cells,
                  &index.buckets)
-    if index.strategy == STRATEGY_PARTS:
-        index.parts = parts
-        first = <uint32_t*>(parts + index.buckets.number)
+    index.parts = parts
+    first = <uint32_t*>(parts + index.buckets.number)
     index.first = first
-    index.longest = 1
     first[0] = 0
     for i in range(index.m):
         place = bucket_of(&index.buckets, key_of(thresholds[i]))
-        if place > bucket:
-            index.longest = max(index.longest, i - first[bucket])
         while bucket < place:
             bucket += 1
             first[bucket] = <uint32_t>i
-    index.longest = max(index.longest, index.m - first[bucket])
     while bucket < index.buckets.number:
         bucket += 1
         first[bucket] = <uint32_t>index.m
-    if index.strategy == STRATEGY_PARTS:
-        index.ranks = <uint16_t*>(first + index.buckets.number + 1)
-        cut_parts(index, <const score_t*>thresholds, wants_slots(index.strategy, index.m, n), parts, <uint16_t*>index.ranks)
+    index.ranks = <uint16_t*>(first + index.buckets.number + 1)
+    cut_parts(index, <const score_t*>thresholds, wants_slots(index.strategy, index.m, n), parts, <uint16_t*>index.ranks)
+
+
+cdef inline uint32_t spread_buckets(Index* index, const score_t* thresholds, Cell* cells, uint32_t* held, uint32_t* first) noexcept nogil:
+    """Makes the map; the most thresholds that one of its buckets holds.
+
+    The buckets of scores below the least threshold are the first two, those of scores above the greatest the last.
+    """
+    cdef Buckets* buckets = &index.buckets
+    cdef uint32_t cell, bucket, longest = 0
+    cdef Py_ssize_t i
+    spread_typed(thresholds, index.m, wanted_buckets(STRATEGY_BUCKETS, index.m), CELLS, cells, buckets)
+    for cell in range(buckets.outside):
+        cells[cell].base += ABOVE - BELOW
+    cells[buckets.outside].base = 0
+    cells[buckets.outside + 1].base = buckets.number + ABOVE
+    index.num_held = 0
+    for i in range(index.m):
+        bucket = bucket_of(buckets, key_of(thresholds[i]))
+        if index.num_held == 0 or held[index.num_held - 1] != bucket:
+            held[index.num_held] = bucket
+            first[index.num_held] = <uint32_t>i
+            index.num_held += 1
+        longest = max(longest, <uint32_t>i + 1 - first[index.num_held - 1])
+    held[index.num_held] = UINT32_MAX
+    first[index.num_held] = <uint32_t>index.m
+    return longest
+
+
+cdef inline void build_buckets(Index* index, const score_t* thresholds, Cell* cells) noexcept nogil:
+    """The map of the upper 32 bits of the scores, if it tells the thresholds apart as well, for simd_buckets."""
+    cdef int64_t* uppers = <int64_t*>(cells + CELLS + 2)
+    cdef uint32_t* packed = <uint32_t*>(uppers + index.m)
+    cdef uint32_t* held = packed + CELLS + 2
+    cdef uint32_t* first = held + index.m + 1
+    cdef uint32_t* coarse = first + index.m + 1
+    cdef uint8_t* fine
+    cdef uint32_t cell, bucket, k = 0, before = 0
+    cdef Py_ssize_t i
+    index.packed = NULL
+    index.held = held
+    index.first = first
+    if score_t is not int64_t:
+        if simd and wanted_buckets(STRATEGY_BUCKETS, index.m) < MOST_PACKED:
+            for i in range(index.m):
+                uppers[i] = upper_float(thresholds[i]) if score_t is float else upper_double(thresholds[i])
+            if spread_buckets(index, <const int64_t*>uppers, cells, held, first) <= CROWDED:
+                index.packed = packed
+                for cell in range(index.buckets.outside):
+                    packed[cell] = cells[cell].base << 5 | cells[cell].shift
+    if index.packed is NULL:
+        spread_buckets(index, thresholds, cells, held, first)
+    fine = <uint8_t*>(coarse + (index.buckets.number + OUTSIDE) // 64 + 1)
+    for bucket in range(index.buckets.number + OUTSIDE):
+        if bucket % 64 == 0:
+            before = k
+            coarse[bucket // 64] = k
+        fine[bucket] = <uint8_t>(k - before)
+        k += held[k] == bucket
+    index.coarse = coarse
+    index.fine = fine
 
 
 cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
@@ -823,7 +949,7 @@ cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Bytes of scratch that count_items needs for n items."""
     cdef size_t scores = (BLOCK + 1) * 8
     if index.strategy == STRATEGY_BUCKETS:
-        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+        scores += (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1)
     elif index.strategy == STRATEGY_PARTS:
         scores += num_blocks(index, n) * (LINK * score_size(index.type) + sizeof(uint32_t))
         scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
@@ -841,14 +967,18 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef const uint8_t* label = NULL
     cdef const score_t* x
     cdef score_t* to = <score_t*>scratch
-    cdef uint32_t* held = <uint32_t*>(scratch + (BLOCK + 1) * 8)
+    cdef uint32_t buckets[BLOCK + 8]
+    cdef Held held
     cdef Parts parts
     cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
     cdef Strategy strategy = index.strategy
     cdef bint whole
     memset(&parts, 0, sizeof(Parts))
+    memset(&held, 0, sizeof(Held))
     if strategy == STRATEGY_BUCKETS:
-        open_buckets(index, held)
+        held.full = <uint32_t*>(scratch + (BLOCK + 1) * 8)
+        held.bytes = <uint8_t*>(held.full + index.buckets.number + OUTSIDE)
+        open_buckets(index, &held)
     elif strategy == STRATEGY_PARTS:
         full = chunk_size(index, stop - start) - BLOCK
         parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
@@ -862,7 +992,10 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         if strategy == STRATEGY_PARTS and x is not to:
             memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
             x = to
-        whole = tally.no_nan or not has_nan(x, n)
+        if strategy == STRATEGY_BUCKETS:
+            whole = not find_buckets(index, x, n, tally.no_nan, buckets)
+        else:
+            whole = tally.no_nan or not has_nan(x, n)
         if not whole and items.nan_policy == NAN_RAISE:
             for i in range(n):
                 if is_nan(x[i]):
@@ -893,7 +1026,9 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         elif strategy == STRATEGY_SEARCH:
             count_search(thresholds, m, x, kept, counts)
         elif strategy == STRATEGY_BUCKETS:
-            count_buckets(index, thresholds, x, kept, held, counts)
+            if kept < n:
+                find_buckets(index, x, kept, True, buckets)
+            count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
             throw_typed(index, x, kept, &parts)
             thrown += kept
@@ -901,7 +1036,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
                 count_parts(index, thresholds, &parts, counts)
                 thrown = 0
     if strategy == STRATEGY_BUCKETS:
-        close_buckets(index, held, counts)
+        close_buckets(index, &held, counts)
     return True
 
 
