@@ -569,8 +569,15 @@ cdef inline void compare_held(const Index* index, const score_t* thresholds, Py_
 cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
                                const uint32_t* buckets, Held* held, uint32_t* counts) noexcept nogil:
     cdef uint16_t aside[BLOCK]
-    cdef Py_ssize_t i, k, place, num_aside = 0
-    if held.dense:
+    cdef Py_ssize_t i, k, place, num_aside = 0, inside
+    if held.dense and not index.crowded:
+        for i in range(n):
+            k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
+            inside = index.held[k] == buckets[i]
+            num_aside += inside
+            place = k + (inside & (thresholds[k] < x[i]))
+            counts[2 * place + (inside & (thresholds[place] == x[i]))] += 1
+    elif held.dense:
         for i in range(n):
             k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
             if index.held[k] == buckets[i]:
@@ -719,15 +726,16 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
 
 cdef enum:
     # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
-    COMPARE_FLOAT = 64
-    COMPARE_DOUBLE = 64
+    COMPARE_FLOAT = 16
+    COMPARE_DOUBLE = 8
+    COMPARE_SHORT = 128      # with vector comparisons, where there are few items
     COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
     MOST_PACKED = 1 << 25    # buckets wanted of a map for simd_buckets, and thresholds of one bucket
     CROWDED = 8
-    BUCKETS_FEW = 16         # buckets for each threshold, up to so many thresholds
-    BUCKETS_MANY = 8         # above, as long as they fit a cache
+    BUCKETS_FEW = 32         # buckets for each threshold, up to so many thresholds
+    BUCKETS_MANY = 16         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
     MANY = 4096
     PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
@@ -746,7 +754,7 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
         compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
     else:
         compare = COMPARE_INT64
-    if m <= compare or (simd and type != SCORE_INT64 and m <= 2 * compare and n < 4 * CELLS):
+    if m <= compare or (simd and type != SCORE_INT64 and m <= COMPARE_SHORT and n < 4 * CELLS):
         return STRATEGY_COMPARE
     if m >> 32 > 0:
         return STRATEGY_SEARCH  # the others number the thresholds in 32 bits
@@ -873,6 +881,7 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, Cell* ce
             coarse[bucket // 64] = k
         fine[bucket] = <uint8_t>(k - before)
         k += held[k] == bucket
+    index.crowded = index.num_held < index.m
     index.coarse = coarse
     index.fine = fine
 
