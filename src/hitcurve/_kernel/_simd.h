@@ -1,6 +1,5 @@
 /* Two loops of count.pyx for AVX2, compiled beside the portable ones and chosen at import, so that one wheel runs on
- * every x86-64: the one that finds the relevant items, and the one that compares each threshold with all scores. A
- * function attribute, vector types and a CPU check are what Cython has no words for.
+ * every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
  *
  * In the second, n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
  * counts[2i+1] += scores equal to threshold i. The results are those of the portable loops: only comparisons and whole
@@ -41,26 +40,44 @@ static int simd_available(void) {
     return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
 
-/* The places of the labels that are not 0; how many there are. Up to 4 places beyond them are written. */
-AVX2 static ptrdiff_t simd_find(const uint8_t *label, ptrdiff_t n, uint16_t *places) {
-    ptrdiff_t i = 0, found = 0;
-    for (; i + 32 <= n; i += 32) {
-        __m256i zero = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(label + i)), _mm256_setzero_si256());
-        uint32_t left = ~(uint32_t)_mm256_movemask_epi8(zero);
-        const int hits = __builtin_popcount(left);
+/* A bit for each label that is not 0, 64 to a mask; how many there are. `seen`: above 1 if a label is. */
+AVX2 static ptrdiff_t simd_labels(const uint8_t *label, ptrdiff_t n, uint64_t *masks, uint8_t *seen) {
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i any = zero;
+    ptrdiff_t found = 0;
+    uint8_t rest[64] = {0};
+    for (ptrdiff_t i = 0; i < n; i += 64) {
+        const uint8_t *at = label + i;
+        __m256i a, b;
+        uint64_t none;
+        if (i + 64 > n) at = memcpy(rest, at, (size_t)(n - i));
+        a = _mm256_loadu_si256((const __m256i *)at);
+        b = _mm256_loadu_si256((const __m256i *)(at + 32));
+        any = _mm256_or_si256(any, _mm256_or_si256(a, b));
+        none = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, zero));
+        none |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, zero)) << 32;
+        *masks++ = ~none;
+        found += __builtin_popcountll(~none);
+    }
+    *seen = _mm256_testz_si256(any, _mm256_set1_epi8((char)0xfe)) ? 1 : 2;
+    return found;
+}
+
+/* The places of the bits in the masks of n labels. Up to 4 places beyond them are written. */
+AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *places) {
+    for (ptrdiff_t i = 0; i < n; i += 64) {
+        uint64_t left = *masks++;
+        const int hits = __builtin_popcountll(left);
         for (int j = 0; j < 4; j++) { /* written whether there are so many or not: no branch to guess */
-            places[found + j] = (uint16_t)(i + __builtin_ctz(left | 1u << 31));
+            places[j] = (uint16_t)(i + __builtin_ctzll(left | (uint64_t)1 << 63));
             left &= left - 1;
         }
         for (int j = 4; j < hits; j++) {
-            places[found + j] = (uint16_t)(i + __builtin_ctz(left));
+            places[j] = (uint16_t)(i + __builtin_ctzll(left));
             left &= left - 1;
         }
-        found += hits;
+        places += hits;
     }
-    for (; i < n; i++)
-        if (label[i]) places[found++] = (uint16_t)i;
-    return found;
 }
 
 INLINE_AVX2 uint32_t sum_lanes_32(__m256i v) {
@@ -335,10 +352,11 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 #else
 
 static int simd_available(void) { return 0; }
-static ptrdiff_t simd_find(const uint8_t *l, ptrdiff_t n, uint16_t *p) {
-    (void)l, (void)n, (void)p;
+static ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {
+    (void)l, (void)n, (void)m, (void)s;
     return 0;
 }
+static void simd_places(const uint64_t *m, ptrdiff_t n, uint16_t *p) { (void)m, (void)n, (void)p; }
 static int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
                         uint32_t *b) {
     (void)x, (void)n, (void)d, (void)l, (void)g, (void)s, (void)a, (void)p, (void)b;

@@ -31,7 +31,8 @@ cdef extern from "_simd.h":
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
-    Py_ssize_t simd_find(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil
+    Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
+    void simd_places(const uint64_t* masks, Py_ssize_t n, uint16_t* places) noexcept nogil
     int32_t upper_float(float x) noexcept nogil
     int32_t upper_double(double x) noexcept nogil
     bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
@@ -292,21 +293,35 @@ cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) no
     return False
 
 
+cdef enum:
+    MASKS = BLOCK >> 6  # of 64 labels each
+
+
+cdef inline Py_ssize_t look_at_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil:
+    """How many labels of a block are not 0, if none is above 1, which `seen` says. The masks are for simd_places."""
+    cdef Py_ssize_t i
+    cdef uint32_t ones = 0
+    cdef uint8_t bits = 0
+    if simd:
+        return simd_labels(label, n, masks, seen)
+    for i in range(n):
+        ones += label[i]
+        bits |= label[i]
+    seen[0] = bits
+    return ones
+
+
 cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil:
     """Relevant items; the first label that is neither 0 nor 1 is left in the tally, and -1 returned."""
     cdef uint8_t flags[BLOCK]
+    cdef uint64_t masks[MASKS]
     cdef const uint8_t* x
-    cdef Py_ssize_t i, n, total = 0
-    cdef uint32_t ones
+    cdef Py_ssize_t i, n, ones, total = 0
     cdef uint8_t seen
     while start < stop:
         n = min(stop - start, BLOCK)
         x = load_labels(label, start, n, flags)
-        ones = 0
-        seen = 0
-        for i in range(n):
-            ones += x[i]
-            seen |= x[i]
+        ones = look_at_labels(x, n, masks, &seen)
         if seen > 1:
             for i in range(n):
                 if x[i] > 1:
@@ -338,11 +353,9 @@ cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t 
 
 
 cdef inline Py_ssize_t find_labels(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil:
-    """The places of the labels that are not 0; how many there are. Up to 4 places beyond them are written."""
+    """The places of the labels that are not 0; how many there are."""
     cdef Py_ssize_t i = 0, found = 0
     cdef uint64_t eight
-    if simd:
-        return simd_find(label, n, places)
     while i < n:
         if i + 8 <= n:
             memcpy(&eight, label + i, 8)
@@ -361,30 +374,37 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
     cdef uint8_t flags[BLOCK]
     cdef score_t scratch[BLOCK]
     cdef score_t x
+    cdef const score_t* block
     cdef uint16_t places[BLOCK + 4]
     cdef const uint8_t* label
-    cdef Py_ssize_t i, j, n, kept
-    cdef uint32_t ones
+    cdef Py_ssize_t i, j, n, kept, ones
+    cdef uint64_t masks[MASKS]
     cdef uint8_t seen
     while start < stop:
         n = min(stop - start, BLOCK)
         label = load_labels(&items.label, start, n, flags)
-        ones = 0
-        seen = 0
-        for i in range(n):
-            ones += label[i]
-            seen |= label[i]
+        ones = look_at_labels(label, n, masks, &seen)
         if ones == 0:
             start += n
             continue
-        if seen <= 1 and ones * DENSE > <uint32_t>n:
+        if seen <= 1 and ones * DENSE > n:
             kept = gather_dense(label, load_scores(&items.score, start, n, scratch), n, relevant, found, capacity)
             if tally.no_nan or not has_nan(<const score_t*>relevant + found, kept - found):
                 found = kept
                 start += n
                 continue
-        kept = find_labels(label, n, places)
-        for j in range(kept):
+        if simd:
+            simd_places(masks, n, places)
+        else:
+            ones = find_labels(label, n, places)
+        if seen <= 1 and tally.no_nan and items.score.stride == sizeof(score_t) and found + ones <= capacity:
+            block = load_scores(&items.score, start, n, scratch)
+            for j in range(ones):
+                relevant[found + j] = block[places[j]]
+            found += ones
+            start += n
+            continue
+        for j in range(ones):
             i = places[j]
             if label[i] > 1:
                 tally.bad_label = start + i
