@@ -40,6 +40,26 @@ static int simd_available(void) {
     return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
 
+AVX2 static int simd_nan_float(const float *x, ptrdiff_t n) {
+    __m256 found = _mm256_setzero_ps();
+    ptrdiff_t i = 0;
+    int rest = 0;
+    for (; i + 16 <= n; i += 16)
+        found = _mm256_or_ps(found, _mm256_cmp_ps(_mm256_loadu_ps(x + i), _mm256_loadu_ps(x + i + 8), _CMP_UNORD_Q));
+    for (; i < n; i++) rest |= x[i] != x[i];
+    return rest | (_mm256_movemask_ps(found) != 0);
+}
+
+AVX2 static int simd_nan_double(const double *x, ptrdiff_t n) {
+    __m256d found = _mm256_setzero_pd();
+    ptrdiff_t i = 0;
+    int rest = 0;
+    for (; i + 8 <= n; i += 8)
+        found = _mm256_or_pd(found, _mm256_cmp_pd(_mm256_loadu_pd(x + i), _mm256_loadu_pd(x + i + 4), _CMP_UNORD_Q));
+    for (; i < n; i++) rest |= x[i] != x[i];
+    return rest | (_mm256_movemask_pd(found) != 0);
+}
+
 /* A bit for each label that is not 0, 64 to a mask; how many there are. `seen`: above 1 if a label is. */
 AVX2 static ptrdiff_t simd_labels(const uint8_t *label, ptrdiff_t n, uint64_t *masks, uint8_t *seen) {
     const __m256i zero = _mm256_setzero_si256();
@@ -219,6 +239,40 @@ AVX2 static int simd_buckets(const void *x, ptrdiff_t n, int is_double, int32_t 
                      : buckets_typed(x, n, 0, least, greatest, shift, above, packed, buckets);
 }
 
+/* Places between two scores, and one below and one above them, at most `places` and two more. */
+typedef struct {
+    int32_t floor, ceiling;
+    int shift;
+} Codes;
+
+static inline Codes make_codes(int32_t least, int32_t greatest, uint32_t places) {
+    Codes codes = {0, 0, 0};
+    while (((uint32_t)greatest - (uint32_t)least) >> codes.shift > places) codes.shift++;
+    codes.floor = least - ((int32_t)1 << codes.shift);
+    codes.ceiling = greatest + ((int32_t)1 << codes.shift);
+    return codes;
+}
+
+static inline int16_t code_of(const Codes *codes, int32_t k) {
+    k = k < codes->floor ? codes->floor : k > codes->ceiling ? codes->ceiling : k;
+    return (int16_t)((int32_t)(((uint32_t)k - (uint32_t)codes->floor) >> codes->shift) - 32768);
+}
+
+/* The codes of n scores, at most CODED, and of scores below all others up to a multiple of 16. */
+INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int is_double, int16_t *code) {
+    const __m256i floors = _mm256_set1_epi32(codes->floor), ceilings = _mm256_set1_epi32(codes->ceiling);
+    const __m128i shifts = _mm_cvtsi32_si128(codes->shift);
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const char *at = (const char *)x + i * (is_double ? 8 : 4);
+        __m256i a = code_eight(load_upper(at, is_double), floors, ceilings, shifts);
+        __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
+        _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
+    }
+    for (; i < n; i++) code[i] = code_of(codes, is_double ? upper_double(((const double *)x)[i]) : upper_float(((const float *)x)[i]));
+    for (; i % 16 != 0; i++) code[i] = -32768;
+}
+
 INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
     return sum_lanes_32(_mm256_madd_epi16(v, _mm256_set1_epi16(1)));
 }
@@ -241,6 +295,54 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
     return sum_lanes_16(num_equal);
 }
 
+#define CELLS_FROM 24
+#define SHORT_CELLS 4096
+#define SHORT_MOST 126 /* thresholds: twice as many fit a byte */
+
+/* One block of items against more thresholds than are compared one by one: a table of cells knows, in the lowest bit,
+ * whether a cell holds thresholds, and above it how many such cells lie before. */
+INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double, uint32_t *counts) {
+#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
+#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
+#define CELL(k) (((uint32_t)(k) - (uint32_t)codes.floor) >> codes.shift)
+    int16_t code[CODED + 16];
+    uint16_t aside[CODED];
+    uint8_t table[SHORT_CELLS + 64];
+    uint32_t items[2 * SHORT_MOST + 2] = {0};
+    uint8_t first[SHORT_MOST + 1];
+    ptrdiff_t i, num_aside = 0;
+    uint32_t cell = 0, held = 0;
+    const Codes codes = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), SHORT_CELLS - 3);
+    code_items(&codes, x, n, is_double, code);
+    for (i = 0; i < m;) {
+        const uint32_t at = CELL(UPPER(thresholds, i));
+        const __m256i before = _mm256_set1_epi8((char)(2 * held));
+        for (; cell < at; cell += 32) _mm256_storeu_si256((__m256i *)(table + cell), before);
+        table[at] = (uint8_t)(2 * held + 1);
+        cell = at + 1;
+        first[held++] = (uint8_t)i;
+        while (++i < m && CELL(UPPER(thresholds, i)) == at);
+    }
+    first[held] = (uint8_t)m;
+    memset(table + cell, (int)(2 * held), SHORT_CELLS - cell);
+    for (i = 0; i < n; i++) {
+        const uint8_t slot = table[(uint16_t)(code[i] ^ -32768)];
+        items[slot]++;
+        aside[num_aside] = (uint16_t)i;
+        num_aside += slot & 1;
+    }
+    for (i = 0; i < num_aside; i++) {
+        const int j = aside[i], k = table[(uint16_t)(code[j] ^ -32768)] >> 1, stop = first[k + 1];
+        ptrdiff_t place = first[k];
+        while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++;
+        counts[2 * place + (place < stop && SCORE(thresholds, place) == SCORE(x, j))]++;
+    }
+    for (uint32_t k = 0; k <= held; k++) counts[2 * first[k]] += items[2 * k];
+#undef SCORE
+#undef UPPER
+#undef CELL
+}
+
 /* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
 INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                const int64_t *hits, int once, uint32_t *counts) {
@@ -248,42 +350,19 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
 #define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
     int16_t code[CODED + 16], of[4];
     uint32_t above[4], equal, below = (uint32_t)n;
-    const int32_t least = UPPER(thresholds, 0), greatest = UPPER(thresholds, m - 1);
-    const uint32_t span = (uint32_t)greatest - (uint32_t)least;
+    const Codes codes = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), 65530);
     const ptrdiff_t padded = (n + 15) & ~(ptrdiff_t)15;
-    ptrdiff_t i = 0, first[5];
-    int32_t floor, ceiling;
-    int shift = 0;
-    __m256i floors, ceilings;
-    __m128i shifts;
-    while (span >> shift > 65530) shift++;
-    floor = least - ((int32_t)1 << shift);
-    ceiling = greatest + ((int32_t)1 << shift);
-#define CODE(k) ((int16_t)((int32_t)(((uint32_t)(k) - (uint32_t)floor) >> shift) - 32768))
-    floors = _mm256_set1_epi32(floor);
-    ceilings = _mm256_set1_epi32(ceiling);
-    shifts = _mm_cvtsi32_si128(shift);
-    for (; i + 16 <= n; i += 16) {
-        const char *at = (const char *)x + i * (is_double ? 8 : 4);
-        __m256i a = code_eight(load_upper(at, is_double), floors, ceilings, shifts);
-        __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
-        _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
-    }
-    for (; i < n; i++) {
-        int32_t k = UPPER(x, i);
-        k = k < floor ? floor : k > ceiling ? ceiling : k;
-        code[i] = CODE(k);
-    }
-    for (; i < padded; i++) code[i] = -32768; /* below all thresholds */
+    ptrdiff_t i, first[5];
+    code_items(&codes, x, n, is_double, code);
     first[0] = 0;
     while (first[0] < m) {
         int together = 0;
         uint32_t known = 0; /* how many scores at least have one of the codes, and no more unless scores tie or codes do */
         while (together < 4 && first[together] < m) { /* thresholds of the same code are one */
             ptrdiff_t next = first[together];
-            of[together] = CODE(UPPER(thresholds, next));
+            of[together] = code_of(&codes, UPPER(thresholds, next));
             do known += once ? 1 : hits != NULL ? (uint32_t)hits[next] : 0;
-            while (++next < m && CODE(UPPER(thresholds, next)) == of[together]);
+            while (++next < m && code_of(&codes, UPPER(thresholds, next)) == of[together]);
             first[++together] = next;
         }
         if (together == 4) equal = compare_codes(code, padded, of, 4, above);
@@ -318,7 +397,6 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
     counts[2 * m] += below;
 #undef SCORE
 #undef UPPER
-#undef CODE
 }
 
 /* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
@@ -326,6 +404,10 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
 AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const float *x, ptrdiff_t n, int whole,
                                     const int64_t *hits, uint32_t *counts) {
     uint32_t below = (uint32_t)n;
+    if (m > CELLS_FROM && m <= SHORT_MOST) {
+        compare_cells(thresholds, m, x, n, 0, counts);
+        return;
+    }
     if (m > 4) {
         compare_coded(thresholds, m, x, n, 0, whole ? hits : NULL, whole && hits == NULL, counts);
         return;
@@ -340,6 +422,10 @@ AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const 
 AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, const double *x, ptrdiff_t n, int whole,
                                      const int64_t *hits, uint32_t *counts) {
     uint32_t below = (uint32_t)n;
+    if (m > CELLS_FROM && m <= SHORT_MOST) {
+        compare_cells(thresholds, m, x, n, 1, counts);
+        return;
+    }
     if (m > 2) {
         compare_coded(thresholds, m, x, n, 1, whole ? hits : NULL, whole && hits == NULL, counts);
         return;
@@ -352,6 +438,8 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 #else
 
 static int simd_available(void) { return 0; }
+static int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
+static int simd_nan_double(const double *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
 static ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {
     (void)l, (void)n, (void)m, (void)s;
     return 0;

@@ -31,6 +31,8 @@ cdef extern from "_simd.h":
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
+    bint simd_nan_float(const float* x, Py_ssize_t n) noexcept nogil
+    bint simd_nan_double(const double* x, Py_ssize_t n) noexcept nogil
     Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
     void simd_places(const uint64_t* masks, Py_ssize_t n, uint16_t* places) noexcept nogil
     int32_t upper_float(float x) noexcept nogil
@@ -267,6 +269,8 @@ cdef inline bint has_nan(const score_t* x, Py_ssize_t n) noexcept nogil:
     if score_t is int64_t:
         return False
     else:
+        if simd:
+            return simd_nan_float(x, n) if score_t is float else simd_nan_double(x, n)
         for i in range(n):
             found |= is_nan(x[i])
         return found
