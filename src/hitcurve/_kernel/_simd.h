@@ -8,6 +8,7 @@
 #ifndef HITCURVE_SIMD_H
 #define HITCURVE_SIMD_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -98,6 +99,44 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
         }
         places += hits;
     }
+}
+
+#define RANKED 128 /* most scores sorted by rank */
+
+/* Sorts by how many scores are less than each: no branch depends on them. Scores that are equal get one place, and the
+ * places after it are filled. */
+AVX2 static void simd_sort_float(float *x, ptrdiff_t n) {
+    float held[RANKED];
+    int32_t place[RANKED];
+    memcpy(held, x, (size_t)n * sizeof(float));
+    for (ptrdiff_t i = n; i % 8 != 0; i++) held[i] = 0;
+    for (ptrdiff_t i = 0; i < n; i += 8) {
+        const __m256 eight = _mm256_loadu_ps(held + i);
+        __m256i less = _mm256_setzero_si256();
+        for (ptrdiff_t j = 0; j < n; j++)
+            less = _mm256_sub_epi32(less, _mm256_castps_si256(_mm256_cmp_ps(_mm256_set1_ps(held[j]), eight, _CMP_LT_OQ)));
+        _mm256_storeu_si256((__m256i *)(place + i), less);
+    }
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;
+    for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];
+    for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];
+}
+
+AVX2 static void simd_sort_double(double *x, ptrdiff_t n) {
+    double held[RANKED];
+    int64_t place[RANKED];
+    memcpy(held, x, (size_t)n * sizeof(double));
+    for (ptrdiff_t i = n; i % 4 != 0; i++) held[i] = 0;
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+        const __m256d four = _mm256_loadu_pd(held + i);
+        __m256i less = _mm256_setzero_si256();
+        for (ptrdiff_t j = 0; j < n; j++)
+            less = _mm256_sub_epi64(less, _mm256_castpd_si256(_mm256_cmp_pd(_mm256_set1_pd(held[j]), four, _CMP_LT_OQ)));
+        _mm256_storeu_si256((__m256i *)(place + i), less);
+    }
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;
+    for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];
+    for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];
 }
 
 INLINE_AVX2 uint32_t sum_lanes_32(__m256i v) {
@@ -333,9 +372,9 @@ INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *
     }
     for (i = 0; i < num_aside; i++) {
         const int j = aside[i], k = table[(uint16_t)(code[j] ^ -32768)] >> 1, stop = first[k + 1];
-        ptrdiff_t place = first[k];
-        while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++;
-        counts[2 * place + (place < stop && SCORE(thresholds, place) == SCORE(x, j))]++;
+        ptrdiff_t place = first[k] + (SCORE(thresholds, first[k]) < SCORE(x, j));
+        while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++; /* one threshold is the rule */
+        counts[2 * place + (SCORE(thresholds, place) == SCORE(x, j))]++; /* the next cell's lies above */
     }
     for (uint32_t k = 0; k <= held; k++) counts[2 * first[k]] += items[2 * k];
 #undef SCORE
@@ -438,6 +477,8 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 #else
 
 static int simd_available(void) { return 0; }
+static void simd_sort_float(float *x, ptrdiff_t n) { (void)x, (void)n; }
+static void simd_sort_double(double *x, ptrdiff_t n) { (void)x, (void)n; }
 static int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
 static int simd_nan_double(const double *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
 static ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {

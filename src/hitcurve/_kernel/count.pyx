@@ -31,6 +31,8 @@ cdef extern from "_simd.h":
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
+    void simd_sort_float(float* x, Py_ssize_t n) noexcept nogil
+    void simd_sort_double(double* x, Py_ssize_t n) noexcept nogil
     bint simd_nan_float(const float* x, Py_ssize_t n) noexcept nogil
     bint simd_nan_double(const double* x, Py_ssize_t n) noexcept nogil
     Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
@@ -87,13 +89,26 @@ cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogi
             hits[m] = 1
 
 
+cdef enum:
+    # Scores that sorting by rank sorts faster than by insertion or by a map.
+    RANKED_LEAST = 4
+    RANKED_FLOAT = 128
+    RANKED_DOUBLE = 64
+
+
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
     """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
     if type == SCORE_FLOAT:
-        sort_typed(<float*>scores, n, <float*>scratch)
+        if simd and RANKED_LEAST <= n <= RANKED_FLOAT:
+            simd_sort_float(<float*>scores, n)
+        else:
+            sort_typed(<float*>scores, n, <float*>scratch)
         return distinct_typed(<const float*>scores, n)
     if type == SCORE_DOUBLE:
-        sort_typed(<double*>scores, n, <double*>scratch)
+        if simd and RANKED_LEAST <= n <= RANKED_DOUBLE:
+            simd_sort_double(<double*>scores, n)
+        else:
+            sort_typed(<double*>scores, n, <double*>scratch)
         return distinct_typed(<const double*>scores, n)
     sort_typed(<int64_t*>scores, n, <int64_t*>scratch)
     return distinct_typed(<const int64_t*>scores, n)
