@@ -1,5 +1,5 @@
 # Scores told apart by their bits: the map from scores to buckets, and sorting by it. Plain pointers, no Python objects.
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 # The types in which scores are compared. Every other real type is widened to one of them exactly.
@@ -66,3 +66,32 @@ cdef inline uint32_t bucket_inside(const Buckets* buckets, uint64_t key) noexcep
 cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_ssize_t most_cells, Cell* cells,
                        Buckets* buckets) noexcept nogil
 cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept nogil
+
+# Items laid out by their id, their order kept: thrown into heaps by the upper bits, then heap by heap in the caches.
+cdef enum:
+    MOST_HEAPS = 512        # places written to at the same time: more of them miss the caches
+    MOST_LAID = 1 << 31     # items, and ids from the least to the greatest
+
+cdef struct Item:
+    uint64_t score
+    uint32_t id             # its lower bits, and the label above them
+    uint32_t place
+
+cdef struct Layout:
+    const uint64_t* ids     # modulo 2**64
+    const void* scores      # of 4 or 8 bytes
+    const uint8_t* labels   # NULL: they are not wanted
+    void* laid_scores
+    uint8_t* laid_labels
+    uint32_t* order         # the item that comes to each place
+    int64_t* offsets        # where the items of each id begin
+    uint64_t low            # the least id,
+    uint64_t span           # and how many from there to the greatest
+    uint32_t shift          # an id from there, shifted so far, is a heap
+    uint32_t* ends          # of each heap: first how many items it has, then where its next one goes, then where it ends
+    uint32_t* places        # for the ids of a heap
+    Item* items
+
+cdef bint count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+cdef void throw_items(const Layout* layout, Py_ssize_t start, Py_ssize_t stop, bint wide) noexcept nogil
+cdef void lay_heaps(const Layout* layout, uint32_t start, uint32_t stop, bint wide) noexcept nogil
