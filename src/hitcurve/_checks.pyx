@@ -30,7 +30,7 @@ STRATEGIES = (None, "compare", "search", "buckets", "parts")
 LABEL_RULE = "labels must be 0 or 1, False or True"
 LABELS = LABEL_RULE + " (or graded, with relevance_level=)"
 SCORES = "scores must be real numbers"
-WHOLE = "must be whole numbers"
+cdef str WHOLE = "must be whole numbers"
 NO_RANK = "give nan_policy='worst' to rank it below all other scores, or nan_policy='omit' to leave it out"
 
 
@@ -107,7 +107,7 @@ cpdef object check_number(object value, str name):
     return value
 
 
-cpdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
+cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
     """A finite number strictly between low and high, or low itself too."""
     check_number(value, name)
     if not ((low < value or with_low and low == value) and value < high and (
@@ -116,7 +116,7 @@ cpdef object check_within(object value, str name, str domain, double low, double
     return value
 
 
-cpdef object not_negative(object value, str name):
+cdef object not_negative(object value, str name):
     return check_within(value, name, "finite and not negative", 0.0, INFINITY, True)
 
 
@@ -341,15 +341,11 @@ cdef object as_whole(object values, str name):
 cdef int no_nan(object array, str name, str why) except -1:
     """An error if a value is NaN or NaT; of objects, None too."""
     cdef Py_ssize_t place
-    cdef str kind = array.dtype.kind
-    if kind == "O":
-        place = first(np.array([value is None or value != value for value in array.ravel().tolist()], bool))
-    elif kind in "fcmM":
-        place = first(np.isnat(array) if kind in "mM" else np.isnan(array))
-    else:
-        return 0
-    if place >= 0:
-        raise ValueError(f"{name}[{place}] is {array.flat[place]}{why}")
+    if array.dtype.kind in "fcmMO":
+        missing = array != array
+        place = first(missing | np.equal(array, None) if array.dtype.kind == "O" else missing)
+        if place >= 0:
+            raise ValueError(f"{name}[{place}] is {array.flat[place]}{why}")
     return 0
 
 
@@ -586,7 +582,7 @@ def equal_numbers(a, b):
 def checked_block(y_true, y_score, cuts):
     """(relevant, score, cuts), the last two in one type that holds both exactly."""
     relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
-    score = as_double(one_dimension(as_real(y_score, "y_score"), "y_score"), "y_score")
+    score = checked_array(y_score, "y_score", SCORES)
     same_items(relevant.shape[0], score.shape[0])
     if score.dtype == cuts.dtype:
         return relevant, score, cuts
@@ -621,8 +617,8 @@ cdef object ratio(object value, str name):
 
 
 cdef str place_of(str name, Py_ssize_t i, object shape):
-    """The name of one of the values, with its index if there are several."""
-    return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
+    """The name of one value of an array."""
+    return f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
 cdef object each(object values, str name):
