@@ -96,19 +96,11 @@ def _run(options: argparse.Namespace) -> str:
         if options.compare:
             progress("comparing")
         made = report(
-            found.scores,
-            options.measures,
-            title=_title(options.files),
-            ties=options.ties,
-            each=not options.mean_only,
-            list_sizes=options.top,
-            page=options.report is not None,
-            machine=machine,
-            notes=notes,
+            found.scores, options.measures, title=_title(options.files), ties=options.ties, each=not options.mean_only,
+            list_sizes=options.top, page=options.report is not None, machine=machine, notes=notes, progress=progress,
             comparison=_comparison(options, found, drawn) if options.compare else None,
             intervals={"confidence_level": options.level, **drawn} if options.interval else None,
-            progress=progress,
-        )
+        )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
@@ -196,16 +188,11 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         arrays = arrays._replace(label=arrays.label[kept], scores=[one[kept] for one in arrays.scores])
     default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
     return compare(
-        arrays.label,
-        {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
-        measures=options.measures or default,
-        groups=group,
-        confidence_level=options.level,
-        ties=options.ties or "expected",
+        arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
+        measures=options.measures or default, groups=group, confidence_level=options.level, nan_policy=options.nan,
         lower_is_better={score.name: score.lower_is_better for score in found.scores},
-        nan_policy=options.nan,
-        **drawn,
-    )
+        ties=options.ties or "expected", **drawn,
+    )  # fmt: skip
 
 
 def _pictures(

@@ -50,12 +50,9 @@ class _Measures(argparse.Action):
 
 def _workers(text: str) -> int:
     try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1 and number != -1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up, nor -1 for all cores")
-    return number
+        return -1 if text == "-1" else count(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor -1 for all cores") from None
 
 
 _RULES = ("docid", "expected", "worst", "best", "order", "rank")

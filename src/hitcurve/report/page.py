@@ -153,15 +153,12 @@ def _svg(drawing: Figure, number: int) -> str:
 
 
 def _definitions(names: Iterable[str]) -> str:
-    rows = [
-        f'<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} <span class="source">({escape(record.source)})'
-        "</span></dd>"
-        for record in dict.fromkeys(parse(name).record for name in names)
-    ]
-    return (
-        f"<dl>{''.join(rows)}</dl><p>N items, R of them relevant, h(k) relevant ones among the first k. A share of the "
-        "list stands for that share of N, rounded up.</p>"
-    )
+    rows = ""
+    for record in dict.fromkeys(parse(name).record for name in names):
+        source = f'<span class="source">({escape(record.source)})</span>'
+        rows += f"<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} {source}</dd>"
+    what = "N items, R of them relevant, h(k) relevant ones among the first k."
+    return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"
 
 
 def _files(files: Sequence[str | os.PathLike[str]]) -> Grid:

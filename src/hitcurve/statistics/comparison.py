@@ -128,8 +128,7 @@ class Comparison:
         Examples
         --------
         >>> import hitcurve as hc
-        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
-        >>> comparison = hc.compare(systems, rng=0)
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
         """
@@ -145,8 +144,7 @@ class Comparison:
         Examples
         --------
         >>> import hitcurve as hc
-        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
-        >>> comparison = hc.compare(systems, rng=0)
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
         """

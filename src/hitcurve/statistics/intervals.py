@@ -166,11 +166,10 @@ def acceleration_of(parts: list[tuple[_Array, _Array]]) -> float:
     third = second = 0.0
     for values, weight in parts:
         count = float(weight.sum())
-        if count < 2:
-            continue
-        influence = (count - 1) * (np.average(values, weights=weight) - values)
-        third += float(np.sum(weight * influence**3)) / count**3
-        second += float(np.sum(weight * influence**2)) / count**2
+        if count >= 2:
+            influence = (count - 1) * (np.average(values, weights=weight) - values)
+            third += float(np.sum(weight * influence**3)) / count**3
+            second += float(np.sum(weight * influence**2)) / count**2
     return third / (6 * second**1.5) if second > 0 else 0.0
 
 
@@ -194,9 +193,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
 
     def values(at: _Array, kind: str) -> _Array:
         out = []
-        for some in np.array_split(at, max(1, at.shape[0] * rows // 1_000_000)):
-            if some.shape[0] == 0:
-                continue
+        for some in np.array_split(at, max(1, min(at.shape[0], at.shape[0] * rows // 1_000_000))):
             row, at_row = np.arange(rows), some[:, None]
             new_above = above - (row >= at_row if kind == "gap" else row > at_row)
             new_tied = tied - (row == at_row) * (kind != "gap")
@@ -250,11 +247,7 @@ def logit_interval(value: float, error: float, level: float) -> ConfidenceInterv
         return ConfidenceInterval(value, value)
     half = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
     middle = math.log(value / (1 - value))
-
-    def back(x: float) -> float:
-        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
-
-    return ConfidenceInterval(back(middle - half), back(middle + half))
+    return ConfidenceInterval(*(1 / (1 + math.exp(-x)) if x > -700 else 0.0 for x in (middle - half, middle + half)))
 
 
 def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
