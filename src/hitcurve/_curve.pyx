@@ -1310,9 +1310,10 @@ cdef class HitCurve(_Measures):
         >>> print(f"{between.low:.3f} {between.high:.3f}")
         0.237 0.966
         """
-        from hitcurve.statistics.intervals import curve_interval
-        return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-                              stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)
+        from hitcurve.statistics.intervals import curve_intervals
+        return curve_intervals(
+            self, [measure], method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+            stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
         """Curves of resamples of the items, drawn with replacement from the table.
