@@ -15,7 +15,7 @@ import numpy as np
 from hitcurve._checks import check_choice, check_rank, no_masked, unchanged, whole_number
 from hitcurve._extras import needed
 from hitcurve._workers import check_workers, in_threads
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, parse
 from hitcurve.retrieval import runs as _trec
 from hitcurve.retrieval.runs import Judged, Qrels, Run
 from hitcurve.retrieval.trec_eval import expand
@@ -31,6 +31,7 @@ _DOC = ("doc_id", "docno", "docid")
 _BEYOND = 2**62
 _PIECE = 1 << 20  # bytes of a file read at once
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_NUM_REL = parse("NumRel")
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -780,42 +781,6 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
     return _trec.judge(qrels, run, order, single)
 
 
-def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
-    """What the kernel is told of a measure."""
-    keywords = dict(measure.keywords)
-    kernel = measure.record.kernel
-    options: dict[str, Any] = {"kernel": kernel, "rel": rules.rel if measure.rel is None else measure.rel}
-    if "fraction" in keywords:
-        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
-    options |= {name: keywords[name] for name in ("k", "normalize", "interpolation", "levels") if name in keywords}
-    options["x"] = keywords.get("beta", keywords.get("p", keywords.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
-    if kernel == "SetP" and keywords.get("relative"):
-        options["kernel"] = "SetRelP"
-    if kernel == "NumRet" and measure.rel is not None:
-        options["kernel"] = "NumRelRet"
-    if kernel == "RBP":
-        options["scaled"] = measure.rel is None
-    if kernel in ("IPrec", "IPrecAvg"):
-        from fractions import Fraction
-
-        levels = keywords.get("at") or tuple(Fraction(i, 10) for i in range(11))
-        levels = (keywords["recall"],) if kernel == "IPrec" else levels
-        options["fractions"] = levels
-        options["values"] = tuple(float(level) for level in levels)
-    if kernel == "Utility":
-        options["values"] = keywords.get("weights", (1.0, -1.0, 0.0, 0.0))
-    if "gains" in keywords:
-        options["gains"] = dict(keywords["gains"])
-    options["exponential"] = keywords.get("dcg") == "exp-log2"
-    if top > 1023 and (kernel == "ERR" or options["exponential"]):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
-    if kernel == "ERR":
-        options["top"] = float(keywords.get("top", 4))
-        if top > options["top"]:
-            raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
-    return options
-
-
 def _reading(measure: Measure, ties: str) -> str:
     """How the kernel reads ties."""
     ties = measure.ties or ties
@@ -832,19 +797,15 @@ def _reading(measure: Measure, ties: str) -> str:
     return ties
 
 
-def _values(
-    judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str
-) -> NDArray[np.float64]:
+def _values(judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str) -> NDArray[np.float64]:
     """A row of values for each measure, a column for each query of the qrels."""
-    top = judged.qrels.max_level
     groups: dict[tuple[str, bool], list[int]] = {}
     for i, measure in enumerate(measures):
-        key = (_reading(measure, ties), measure.judged_only or rules.judged_only)
-        groups.setdefault(key, []).append(i)
+        groups.setdefault((_reading(measure, ties), measure.judged_only or rules.judged_only), []).append(i)
     found = np.empty((len(measures), len(judged.qrels)))
     for (reading, judged_only), places in groups.items():
-        options = [_options(measures[i], rules, top) for i in places]
-        found[places] = _trec.measure(judged, options, reading, judged_only, rules.depth)
+        asked = [measures[i] for i in places]
+        found[places] = _trec.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
     return found
 
 
@@ -897,7 +858,7 @@ def _evaluate(
     query_ids = [_text(texts[i]) for i in places]
 
     levels = sorted({rules.rel, *(one.rel for one in measures if one.rel is not None)})
-    relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
+    relevant = _trec.measure(judged, [_NUM_REL._replace(rel=level) for level in levels])
     num_relevant = dict(zip(levels, relevant, strict=True))
     empty = [texts[i] for i in places if num_relevant[rules.rel][i] == 0]
     if empty and rules.empty == "raise":

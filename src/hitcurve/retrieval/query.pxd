@@ -1,5 +1,7 @@
-# What a measure is asked and what it is read from: one query of a run. Structs alone, for whoever measures.
+# What a measure is asked and what it is read from: one query of a run, for whoever measures.
 from libc.stdint cimport int64_t
+
+from hitcurve._kernel.formulas cimport Interpolation, Normalize
 
 # A judged document of a run. The rows of a query are in the order of their ranks.
 cdef struct Row:
@@ -57,20 +59,15 @@ cdef enum Levels:
     LEVELS_TREC_EVAL_9
     LEVELS_TREC_EVAL_10
 
-cdef enum Norm:
-    NORM_RELEVANT
-    NORM_MIN
-    NORM_HITS
-
 # One measure, its options fixed.
 cdef struct Asked:
     Kernel kernel
     int64_t k              # cutoff rank, or -1
     int64_t rel            # the lowest level that is relevant
     double x               # beta, persistence, a multiple of R
-    Norm norm
+    Normalize norm
     Levels levels
-    int interpolation      # of AP: that of hitcurve._kernel.formulas
+    Interpolation interpolation  # of AP
     bint exponential       # gains 2**level - 1
     bint scaled            # RBP: gains divided by the highest
     double top             # ERR: the highest level there can be
@@ -89,6 +86,29 @@ cdef struct Query:
     int64_t num_ret
     const int64_t* levels  # all judgments of the query, falling
     Py_ssize_t num_judged
+
+# Documents of one score; where `tied` says no, each by itself, at its rank.
+cdef struct Group:
+    Py_ssize_t start
+    Py_ssize_t stop
+    int64_t above
+    int64_t tied
+
+
+cdef inline bint next_group(const Query* query, bint tied, Group* group) noexcept nogil:
+    """The group that begins where the one before stops; False if there is none."""
+    cdef const Row* row
+    group.start = group.stop
+    if group.start >= query.num_rows:
+        return False
+    row = &query.rows[group.stop]
+    group.stop += 1
+    group.above = row.above if tied else row.rank - 1
+    group.tied = row.tied if tied else 1
+    while tied and group.stop < query.num_rows and query.rows[group.stop].above == group.above:
+        group.stop += 1
+    return True
+
 
 # Memory for one query after another; belongs to one thread.
 cdef struct Room:
