@@ -7,6 +7,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress, count
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -184,7 +186,9 @@ def _columns(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
         raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
     starts: Any
     if isinstance(query, list):
-        starts, names = _trec.segments(_texts(query, "query", name))
+        query = _texts(query, "query", name)
+        starts = list(compress(count(), map(ne, query, chain((None,), query))))
+        names = [query[i] for i in starts]
     else:
         starts = np.flatnonzero(np.append(True, query[1:] != query[:-1])[: len(query)])
         names = [str(one) for one in query[starts].tolist()]
@@ -461,18 +465,11 @@ class Evaluation:
         >>> found.to_dict()["queries"]
         {'q': {'AP': 0.5}}
         """
-        return {
-            "name": self.name,
-            "ties": self.ties,
-            "means": {name: _or_none(mean) for name, mean in self.means.items()},
-            "queries": {
-                query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
-                for i, query in enumerate(self.query_ids)
-            },
-            "counts": self.counts,
-            "definitions": self.definitions,
-            "notes": self.notes,
-        }
+        means = {name: _or_none(mean) for name, mean in self.means.items()}
+        queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
+                   for i, query in enumerate(self.query_ids)}
+        return {"name": self.name, "ties": self.ties, "means": means, "queries": queries, "counts": self.counts,
+                "definitions": self.definitions, "notes": self.notes}
 
     def to_json(self) -> str:
         """`to_dict` as JSON.
@@ -609,9 +606,7 @@ def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     for one in [measures] if isinstance(measures, (str, Measure)) else measures:
         if not isinstance(one, (str, Measure)):
             raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
-        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
-            if measure is None:
-                continue
+        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one) if entry.measure]:
             if not measure.record.kernel:
                 raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
             found.setdefault(measure.name, measure)
@@ -657,18 +652,6 @@ def _reading(measure: Measure, ties: str) -> str:
     return ties
 
 
-def _values(judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str) -> NDArray[np.float64]:
-    """A row of values for each measure, a column for each query of the qrels."""
-    groups: dict[tuple[str, bool], list[int]] = {}
-    for i, measure in enumerate(measures):
-        groups.setdefault((_reading(measure, ties), measure.judged_only or rules.judged_only), []).append(i)
-    found = np.empty((len(measures), len(judged.qrels)))
-    for (reading, judged_only), places in groups.items():
-        asked = [measures[i] for i in places]
-        found[places] = _trec.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
-    return found
-
-
 def _mean(values: NDArray[np.float64], how: str) -> float:
     """One after the other, as trec_eval adds, so that the last bit agrees."""
     values = values[~np.isnan(values)]
@@ -698,30 +681,34 @@ def _evaluate(
         raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
     if judged.others and rules.extra == "raise":
         raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
-    places: Any = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
-    places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
+    which = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
+    places = np.array(sorted(which, key=texts.__getitem__), dtype=np.intp)
     query_ids = [_text(texts[i]) for i in places]
 
-    levels = sorted({rules.rel, *(one.rel for one in measures if one.rel is not None)})
-    relevant = _trec.measure(judged, [_NUM_REL._replace(rel=level) for level in levels])
-    num_relevant = dict(zip(levels, relevant, strict=True))
-    empty = [texts[i] for i in places if num_relevant[rules.rel][i] == 0]
+    def none_relevant(of: Sequence[Measure]) -> Any:
+        levels = [_NUM_REL._replace(rel=measure.rel) for measure in of]
+        return _trec.measure(judged, levels, "ranks", False, -1, rules.rel) == 0
+
+    empty = [texts[i] for i in places[none_relevant([_NUM_REL])[0, places]]]
     if empty and rules.empty == "raise":
         raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
 
     def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
-        found = _values(judged, of, rules, ties)
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for row, one in enumerate(of):
+            groups.setdefault((_reading(one, ties), one.judged_only or rules.judged_only), []).append(row)
+        found = np.empty((len(of), len(texts)))
+        for (reading, judged_only), rows in groups.items():
+            asked = [of[row] for row in rows]
+            found[rows] = _trec.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
         for row, query in np.argwhere(np.isnan(found)):
             if ties == rules.ties:
                 raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
                                  f"{_text(texts[query])!r} cannot be computed")
             found[row] = np.nan
         if rules.empty == "skip":
-            for row, measure in enumerate(of):
-                if measure.record.mean != "sum":
-                    none = num_relevant[rules.rel if measure.rel is None else measure.rel] == 0
-                    found[row, none] = np.nan
-        return {measure.name: np.ascontiguousarray(found[row, places]) for row, measure in enumerate(of)}
+            found[none_relevant(of) & np.array([[one.record.mean != "sum"] for one in of])] = np.nan
+        return {one.name: np.ascontiguousarray(found[row, places]) for row, one in enumerate(of)}
 
     def means(found: dict[str, NDArray[np.float64]]) -> dict[str, float]:
         return {one.name: _mean(found[one.name], one.record.mean) for one in measures if one.name in found}
@@ -735,7 +722,7 @@ def _evaluate(
             return {}
         expecting = [one for one in touched if "expected" in one.record.ties]
         worst, best = (means(values(ties, touched)) for ties in ("worst", "best"))
-        expected = means(values("expected", expecting))
+        expected = means(values("expected", expecting)) if expecting else {}
         return {
             one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
             for one in touched

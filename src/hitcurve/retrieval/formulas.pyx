@@ -172,6 +172,7 @@ cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noe
 
 
 cdef double interpolated_average(const Query* query, const Asked* asked, int64_t num_rel) noexcept nogil:
+    """The mean over recall levels, which may be one."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     for i in range(asked.num_values - 1, -1, -1):  # from the highest level down, as trec_eval adds
@@ -732,9 +733,7 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         value[0] = judged_to(query, num_rel, False, asked.rel) / relevant
     elif kernel == KERNEL_SUCCESS:
         value[0] = <double>(judged_to(query, k, False, asked.rel) > 0)
-    elif kernel == KERNEL_IPREC:
-        value[0] = interpolated(query, asked.rel, hit_at_level(asked, 0, num_rel))
-    elif kernel == KERNEL_IPREC_AVG:
+    elif kernel in (KERNEL_IPREC, KERNEL_IPREC_AVG):
         value[0] = interpolated_average(query, asked, num_rel)
     elif kernel == KERNEL_INF_AP:
         value[0] = inferred_ap(query, asked.rel, num_rel, reading)

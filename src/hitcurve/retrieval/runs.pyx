@@ -140,21 +140,6 @@ cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -
     return 0
 
 
-def segments(list column):
-    """Where in a column of texts another one begins, and which."""
-    cdef object last = None
-    starts, texts = [], []
-    for i, value in enumerate(column):
-        if value is not last:
-            if not isinstance(value, (str, bytes)):
-                raise TypeError(f"the query id in row {i} is {value!r}: ids are strings or whole numbers")
-            if i == 0 or value != last:
-                starts.append(i)
-                texts.append(value)
-            last = value
-    return starts, texts
-
-
 cdef int raise_document(str source, const char* begin, Py_ssize_t length, Trouble problem, bytes query, const Doc* doc,
                         const Doc* other) except -1:
     """Say what is wrong with a document of a query, in which line where it is of a text."""
@@ -195,8 +180,8 @@ cdef class Grouped:
     cdef readonly Names names
     cdef readonly bint integers  # the document ids
     cdef readonly list passed    # what strict=False let pass, in words
-    cdef readonly str tag        # of a run
-    cdef readonly bint ranks     # the rank column was read
+    cdef str tag                 # of a run
+    cdef bint ranks              # the rank column was read
     cdef object keep             # what the text of a file lies in
     cdef tuple columns           # what it was made of, if not of text
     cdef const char* begin       # the text of a file, for line numbers
@@ -441,7 +426,7 @@ cdef class Run(Grouped):
 
 # -------------------------------------------------------------------------------------------- judged documents of a run
 
-ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RANK}
+cdef dict ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RANK}
 
 
 @cython.final
@@ -711,29 +696,19 @@ KERNELS = {name: place for place, name in enumerate((
     "RnDCG"
 ).split())}
 
-NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
+cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
 
-LEVELS = {
-    "exact": _query.LEVELS_EXACT,
-    "trec_eval9": _query.LEVELS_TREC_EVAL_9,
-    "trec_eval10": _query.LEVELS_TREC_EVAL_10,
+cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
+                    "trec_eval10": _query.LEVELS_TREC_EVAL_10}
+
+cdef dict INTERPOLATIONS = {
+    None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
+    "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
+    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
 }
 
-INTERPOLATIONS = {
-    None: _read.INTERPOLATION_NONE,
-    "11-point": _read.INTERPOLATION_11_POINT,
-    "101-point": _read.INTERPOLATION_101_POINT,
-    "all-point": _read.INTERPOLATION_ALL_POINT,
-    "trapezoid": _read.INTERPOLATION_TRAPEZOID,
-    "continuous": _read.INTERPOLATION_CONTINUOUS,
-}
-
-READINGS = {
-    "ranks": _query.READING_RANKS,
-    "best": _query.READING_BEST,
-    "worst": _query.READING_WORST,
-    "expected": _query.READING_EXPECTED,
-}
+cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
+                      "expected": _query.READING_EXPECTED}
 
 
 cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
