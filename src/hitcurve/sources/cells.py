@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +40,15 @@ LARGE = 2.0**53  # a float64 from here on may stand for several integers
 class BadCell(Exception):
     """A cell that cannot be used: its place in the batch (None: the whole column), and what is wrong with it."""
 
-    def __init__(self, index: int | None, problem: str) -> None:
+    def __init__(self, index: int | None, problem: str, column: Column | None = None) -> None:
         super().__init__(problem)
-        self.index = index
-        self.column: Column | None = None  # None: the whole row
+        self.index, self.column = index, column  # None: the whole row
+
+    def named(self, shown: str, place: Callable[[int], str]) -> ValueError:
+        """An error that says in which file or source it is, at what place, and in which column."""
+        row = "" if self.index is None and self.column is not None else place(self.index or 0)
+        column = "" if self.column is None else f"column {self.column!r}"
+        return ValueError(f"{shown}: {', '.join(filter(None, (row, column)))}: {self}")
 
 
 class Types:
@@ -249,10 +254,16 @@ def is_number(text: str) -> bool:
 
 def encoded(cells: Any) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     cells = text_of(cells)
+    if pa.types.is_string_view(cells.type):
+        cells = pc.cast(cells, pa.string())
     if not pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
+        try:
+            cells = cells.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
     names = cells.dictionary.to_pylist()
     wrong = {at for at, name in enumerate(names) if name is None or name == "" or name != name}
     if cells.null_count or wrong:
@@ -262,14 +273,14 @@ def encoded(cells: Any) -> Any:
     return cells
 
 
-def coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
-    """The code of the group in each cell; what has none yet is given the next."""
+def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> NDArray[np.int64]:
+    """The code of the group in each cell of a column; what has none yet is given the next."""
     indices = numbers_of(cells.indices)
     if codes and indices.shape[0]:
         before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
         if _sort_of_name(before) != _sort_of_name(now):
             problem = f"the group is {short(now)}, but {short(before)} came before: give all groups one type"
-            raise BadCell(None, problem)
+            raise BadCell(None, problem, column)
     code = np.zeros(len(cells.dictionary), np.int64)
     for used in np.unique(indices).tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
@@ -304,6 +315,28 @@ def ids_of(cells: Any) -> Any:
             if not text:
                 raise BadCell(index, "the id is empty")
     return texts
+
+
+def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], nan_policy: str) -> list[Any]:
+    """The cells of each column as its role asks for; groups with a dictionary."""
+    makers: dict[str, Callable[[Any], Any]] = {"label": labels_of, "group": encoded, "ids": ids_of}
+    values = []
+    for (role, column), cell in zip(roles, cells, strict=True):
+        try:
+            values.append(scores_of(cell, nan_policy) if role == "score" else makers[role](cell))
+        except BadCell as bad:
+            bad.column = column
+            raise
+    return values
+
+
+def whole(column: Any) -> Any:
+    """The column of a table as one array."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def text_of(cells: Any) -> Any:

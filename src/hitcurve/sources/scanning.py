@@ -23,8 +23,9 @@ from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
 from hitcurve.sources.cells import Types
-from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
+from hitcurve.sources.pieces import names_array, open_source
 from hitcurve.sources.spools import Parts, Spool, Store
+from hitcurve.sources.tables import Piece, Source, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -247,7 +248,7 @@ class _Progress(Progress):
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
         super().__init__(wanted)
-        self.rows = source.rows or source.guess
+        self.rows = source.rows or source.guess()
         self.about = "" if source.rows else "about "
         self.passes, self.at = passes, 1
         self.done = 0

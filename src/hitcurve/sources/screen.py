@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -12,16 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._files import file_kind
-from hitcurve.sources.pieces import Files, OtherSchema, Parquet, Piece, Source, Task, piece_of
+from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.scanning import Job, _Progress, _run
 from hitcurve.sources.spools import Parts, keys_of, texts_of
+from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.measures import Measure
-    from hitcurve.sources.tables import TableReader
 
 __all__ = ["Screen", "ScreenedScore", "read_screen", "warnings_of"]
 
@@ -140,15 +138,12 @@ def read_screen(
 
 def _source(reader: TableReader, keep: bool) -> Source:
     roles = [role for role, _ in reader.roles]
-    if keep or reader.grouped or "ids" in roles or "label" not in roles or not all(
-        file_kind(path)[1:] == ("parquet", None) for path in reader.paths
-    ):  # fmt: skip
-        return Files(reader)
-    label, *scores = reader.asked
+    if keep or reader.grouped or "ids" in roles or "label" not in roles or not all_parquet(reader):
+        return reader
     try:
-        return Parquet([os.fspath(path) for path in reader.paths], label, scores, reader.nan_policy, reader.workers)
+        return Parquet(reader)
     except OtherSchema:
-        return Files(reader)
+        return reader
 
 
 def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
