@@ -281,8 +281,10 @@ def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> ND
         if _sort_of_name(before) != _sort_of_name(now):
             problem = f"the group is {short(now)}, but {short(before)} came before: give all groups one type"
             raise BadCell(None, problem, column)
-    code = np.zeros(len(cells.dictionary), np.int64)
-    for used in np.unique(indices).tolist():
+    code = np.full(len(cells.dictionary), -1, np.int64)
+    code[indices[::-1]] = np.arange(indices.shape[0])[::-1]  # the first row of each, for the order in which they come
+    order = np.argsort(code)
+    for used in order[code[order] >= 0].tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
     coded: NDArray[np.int64] = code[indices]
     return coded
