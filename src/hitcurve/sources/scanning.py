@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -203,17 +203,13 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
     """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
     free = list(range(workers))
-    left = False
-
-    def leave() -> None:
-        nonlocal left
-        left = True
+    left = threading.Event()
 
     def one(task: Task) -> None:
         worker = free.pop()
         try:
             for piece in task():
-                if left:  # Ctrl-C: what has begun ends with its piece
+                if left.is_set():  # Ctrl-C: what has begun ends with its piece
                     break
                 handle(worker, piece)
                 shown.add(piece.rows)
@@ -222,7 +218,7 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         finally:
             free.append(worker)
 
-    for _ in in_threads(one, tasks, workers, cancel=leave, idle=shown.draw):
+    for _ in in_threads(one, tasks, workers, cancel=left.set, idle=shown.draw):
         pass
 
 
@@ -233,10 +229,7 @@ class _Progress(Progress):
         super().__init__(wanted)
         self.rows = source.rows or source.guess()
         self.about = "" if source.rows else "about "
-        self.passes, self.at = passes, 1
-        self.done = 0
-        self.began = monotonic()
-        self.lock = threading.Lock()
+        self.passes, self.at, self.done, self.began, self.lock = passes, 1, 0, monotonic(), threading.Lock()
 
     def add(self, rows: int) -> None:
         with self.lock:
@@ -309,22 +302,25 @@ class Job:
         """The relevant scores first, then the counts."""
         while True:
             try:
-                return self._both_passes()
+                with ExitStack() as opened:
+                    return self._both_passes(opened)
             except _OtherType:
                 # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
                 self.shown.at = 0
                 self.shown.next_pass(self.source.rows or 0)
 
-    def _both_passes(self) -> list[HitCurve]:
+    def _both_passes(self, opened: ExitStack) -> list[HitCurve]:
         source, max_memory, columns = self.source, self.max_memory, len(self.lower)
         self.rows = 0
         # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not
         # fit.
         keep = not source.cheap or (source.rows is not None and source.rows * 4 * columns <= self.held)
-        store = Store()
+        store = opened.enter_context(closing(Store()))
         scores = [Spool(self.held // columns, None if source.cheap else store) for _ in self.lower]
         room = sys.maxsize if max_memory is None else self.held // 2
         relevant = [Spool(room, store) for _ in self.lower]
+        for spool in [*scores, *relevant]:
+            opened.callback(spool.close)
 
         def collect(worker: int, piece: Piece) -> None:
             assert piece.relevant is not None
@@ -336,34 +332,29 @@ class Job:
                     assert score is not None
                     spool.append(score)
 
-        try:
-            _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
-            self.shown.next_pass(self.rows)
-            made = [_Column(self, at, relevant[at]) for at in range(columns)]
-            workers = min(one.workers for one in made)
-            for one in made:
-                one.start(workers)
-            seen = [0] * workers
+        _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
+        self.shown.next_pass(self.rows)
+        made = [_Column(self, at, relevant[at]) for at in range(columns)]
+        workers = min(one.workers for one in made)
+        for one in made:
+            one.start(workers)
+        seen = [0] * workers
 
-            def count(worker: int, piece: Piece) -> None:
-                seen[worker] += piece.rows
-                for one, score in zip(made, piece.scores, strict=True):
-                    if score is not None:
-                        one.count(worker, piece, score)
+        def count(worker: int, piece: Piece) -> None:
+            seen[worker] += piece.rows
+            for one, score in zip(made, piece.scores, strict=True):
+                if score is not None:
+                    one.count(worker, piece, score)
 
-            again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
-            _run(again, count, workers, self.shown)
-            if sum(seen) != self.rows:
-                raise ValueError(
-                    f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second"
-                )
-            for spool in scores:
-                spool.close()
-            return [one.curve() for one in made]
-        finally:
-            for spool in [*scores, *relevant]:
-                spool.close()
-            store.close()
+        again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
+        _run(again, count, workers, self.shown)
+        if sum(seen) != self.rows:
+            raise ValueError(
+                f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second"
+            )
+        for spool in scores:
+            spool.close()
+        return [one.curve() for one in made]
 
     def in_order(self) -> HitCurve:
         """One pass over rows that come best first."""
@@ -597,7 +588,8 @@ class _Column:
         self.job, self.types, self.lower, self.relevant = job, job.types[at], job.lower[at], relevant
         self.dtype = dtype = self.types.common()
         max_memory, self.workers = job.max_memory, job.workers
-        self.exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
+        self.needed = _needed(relevant.length, dtype, 1)
+        self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
             self.cuts, self.hits, self.nan_hits = _distinct(relevant.all(dtype), own=True)
             relevant.close()
@@ -605,10 +597,8 @@ class _Column:
         elif job.tolerance is not None and max_memory is not None:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
-            raise _too_little(
-                f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
-                ", or give tolerance= to accept bins",
-            )  # fmt: skip
+            what = f"the table of {relevant.length:,} relevant items"
+            raise _too_little(what, self.needed, max_memory, ", or give tolerance= to accept bins")
 
     def start(self, workers: int) -> None:
         self.counters = _counters(self.cuts, workers)
@@ -634,9 +624,42 @@ class _Column:
         bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
         self.counters.clear()
         del counter, found  # what they hold takes as much as the bins
-        assert job.tolerance is not None and job.max_memory is not None
-        exact = _needed(self.relevant.length, self.dtype, 1)
-        return _binned(*bins, self.lower, job.num_relevant, job.tolerance, job.max_memory, exact)
+        return self._binned(*bins)
+
+    def _binned(self, cuts: NDArray[Any], items: NDArray[np.int64], hits: NDArray[np.int64], nan_items: int,
+                nan_hits: int) -> HitCurve:  # fmt: skip
+        """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
+        tolerance, max_memory = self.job.tolerance, self.job.max_memory
+        assert tolerance is not None and max_memory is not None
+        lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
+        score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
+        between = np.arange(items.shape[0]) % 2 == 0
+        if not self.lower:
+            items, hits, score, between = items[::-1], hits[::-1], score[::-1], between[::-1]
+        num_items = int(items.sum()) + nan_items
+        above = np.cumsum(items) - items
+        above, tied, hits, score, between = (one[hits > 0] for one in (above, items, hits, score, between))
+        if nan_hits:
+            score = np.append(score.astype(np.float64) if score.dtype.kind != "f" else score, np.nan)
+            above, tied = np.append(above, num_items - nan_items), np.append(tied, nan_items)
+            hits, between = np.append(hits, nan_hits), np.append(between, False)
+        options: Any = {"num_items": num_items, "num_relevant": self.job.num_relevant, "lower_is_better": self.lower}
+
+        def average_precision(above: NDArray[np.int64], tied: NDArray[np.int64]) -> Any:
+            return HitCurve.from_table(None, above, tied, hits, **options).average_precision()
+
+        # True ties are read as ever; only what lies in a bin is put first or last in it.
+        put = np.where(between, hits, tied)
+        width = average_precision(above, put) - average_precision(above + (tied - put), put)
+        if not width <= tolerance:
+            need = self.needed
+            if tolerance and max_memory * width / tolerance < need:
+                need = min(need, int(max_memory * max(2.0, width / tolerance)))
+            raise ValueError(
+                f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
+                f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
+            )
+        return HitCurve.from_table(score, above, tied, hits, **options)
 
 
 def _bytes(number: int) -> str:
@@ -652,13 +675,14 @@ def _too_little(what: str, needed: int, max_memory: int | None, advice: str = ""
 
 
 def _spooled(columns: list[Spool]) -> Iterator[Task]:
+    """Column by column; the rows are those of the first."""
     for at, scores in enumerate(columns):
         for part in scores:
 
             def read(at: int = at, part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
                 array = part()
-                rest = len(columns) - 1 - at
-                yield Piece(0 if at else array.shape[0], (*[None] * at, array, *[None] * rest))
+                given = [array if column == at else None for column in range(len(columns))]
+                yield Piece(0 if at else array.shape[0], tuple(given))
 
             yield read
 
@@ -720,45 +744,6 @@ def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: boo
         best = np.union1d(best, array)
         best = best[:top] if lower_is_better else best[-top:]
     return np.union1d(best, sample)
-
-
-def _binned(
-    cuts: NDArray[Any], items: NDArray[np.int64], hits: NDArray[np.int64], nan_items: int, nan_hits: int,
-    lower_is_better: bool, num_relevant: int | None, tolerance: float, max_memory: int, exact_memory: int,
-) -> HitCurve:  # fmt: skip
-    """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
-    lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
-    score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
-    between = np.arange(items.shape[0]) % 2 == 0
-    if not lower_is_better:
-        items, hits, score, between = items[::-1], hits[::-1], score[::-1], between[::-1]
-    num_items = int(items.sum()) + nan_items
-    above = np.cumsum(items) - items
-    rows = hits > 0
-    above, tied, hits, score, between = above[rows], items[rows], hits[rows], score[rows], between[rows]
-    if nan_hits:
-        score = np.append(score.astype(np.float64) if score.dtype.kind != "f" else score, np.nan)
-        above, tied = np.append(above, num_items - nan_items), np.append(tied, nan_items)
-        hits, between = np.append(hits, nan_hits), np.append(between, False)
-
-    def curve(above: NDArray[np.int64], tied: NDArray[np.int64], score: Any = None) -> HitCurve:
-        return HitCurve.from_table(
-            score, above, tied, hits, num_items=num_items, num_relevant=num_relevant, lower_is_better=lower_is_better
-        )
-
-    # True ties are read as ever; only what lies in a bin is put first or last in it.
-    put = np.where(between, hits, tied)
-    best = curve(above, put).average_precision()
-    width = best - curve(above + (tied - put), put).average_precision()
-    if not width <= tolerance:
-        need = exact_memory
-        if tolerance and max_memory * width / tolerance < exact_memory:
-            need = min(need, int(max_memory * max(2.0, width / tolerance)))
-        raise ValueError(
-            f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
-            f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
-        )
-    return curve(above, tied, score)
 
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
