@@ -388,19 +388,21 @@ class Job:
                 )
             starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
             # The first group is the one that went on, if there was one; the last one may go on.
-            numbers = np.diff(np.append(starts, line.shape[0]))
-            sums = np.append(0, np.cumsum(label, dtype=np.int64))
-            found = np.diff(sums[np.append(starts[1:] - went_on, label.shape[0])], prepend=0)
+            ends = np.append(starts[1:], line.shape[0])
+            numbers = ends - starts
+            found = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
             numbers[0] += tied - went_on
             found[0] += hits
-            begins = above + np.cumsum(numbers) - numbers
             full = np.flatnonzero(found[:-1])
             num_rows += full.shape[0]
             needed = _ORDERED_BYTES * num_rows
             if self.max_memory is not None and needed > self.max_memory:
                 raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
-            tables.append((line[starts[full]], begins[full], numbers[full], found[full]))
-            above, tied, hits = int(begins[-1]), int(numbers[-1]), int(found[-1])
+            full_score = line[starts[full]]
+            starts += above + tied - went_on
+            starts[0] = above
+            tables.append((full_score, starts[full], numbers[full], found[full]))
+            above, tied, hits = int(starts[-1]), int(numbers[-1]), int(found[-1])
             group = line[-1:].copy()
 
         _run(self.source.tasks("rows"), walk, 1, self.shown)
