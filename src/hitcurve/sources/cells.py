@@ -23,16 +23,10 @@ LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 MISSING = ("", "nan", "na", "null")
 
 
-def _cases(words: tuple[str, ...]) -> list[str]:
-    """Each word in every mixture of small and capital letters."""
-    return ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
-
-
-# What Arrow's converters are given to know the same.
+# What Arrow's converters are given to know the same: each word in every mixture of small and capital letters.
 KNOWN = {
-    "null_values": _cases(MISSING),
-    "true_values": _cases(LABELS[1::2]),
-    "false_values": _cases(LABELS[::2]),
+    name: ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
+    for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
 LARGE = 2.0**53  # a float64 from here on may stand for several integers
 
@@ -52,13 +46,7 @@ class BadCell(Exception):
 
 
 class Types:
-    """The types in which the batches of one column of scores come, and the one that holds all of them exactly.
-
-    Parameters
-    ----------
-    known : iterable of dtype
-        Types that are known to come.
-    """
+    """The types in which the batches of one column of scores come, and the one that holds all of them exactly."""
 
     def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
         self.known = set(known)
@@ -70,8 +58,7 @@ class Types:
         """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
         if not score.shape[0]:
             return self.common()
-        low = high = 0
-        odd = None
+        low, high, odd = 0, 0, None
         if score.dtype.kind in "iu":
             low, high = int(score.min()), int(score.max())
             if self._odd is None and max(-low, high) > 1 << 53:
@@ -221,9 +208,8 @@ def _parsed(texts: Any, scale: int | None = None) -> Any:
     except pa.ArrowInvalid:
         pass
 
-    def places(flags: Any) -> list[int]:
-        found: list[int] = np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
-        return found
+    def places(flags: Any) -> Any:
+        return np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
 
     for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
         raise BadCell(index, f"the score {short(texts[index].as_py())} is beyond the range of float64")
@@ -286,8 +272,7 @@ def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> ND
     order = np.argsort(code)
     for used in order[code[order] >= 0].tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
-    coded: NDArray[np.int64] = code[indices]
-    return coded
+    return np.take(code, indices)
 
 
 def _sort_of_name(name: Any) -> Any:
@@ -378,9 +363,7 @@ def _plain(cells: Any) -> Any:
 
 def _value(cells: Any, index: int) -> str:
     value = cells[index].as_py()
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return "empty"
-    return short(value)
+    return "empty" if value is None or (isinstance(value, str) and not value.strip()) else short(value)
 
 
 def short(value: Any) -> str:

@@ -263,14 +263,7 @@ class _OtherType(Exception):
 class Job:
     """One scan: of rows as they come, with one or several columns of scores, each of which ranks them.
 
-    Attributes
-    ----------
-    rows : int
-        How many were met.
-    kept : list of Piece or None
-        What was met, where that is wanted.
-    ids : optional
-        What pieces with ids are added to.
+    `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
     """
 
     def __init__(

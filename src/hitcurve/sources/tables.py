@@ -85,21 +85,14 @@ Task = Callable[[], Iterable[Piece]]
 
 
 class Source:
-    """Rows that can be read, once or again and again.
-
-    Attributes
-    ----------
-    rows : int or None
-        How many there are, if that is known beforehand.
-    cheap : bool
-        Reading again costs less than a copy on disk. Some others cannot be read again.
-    dtypes : sequence of set of dtype
-        For each column of scores the types that are known beforehand to come.
-    """
+    """Rows that can be read, once or again and again."""
 
     rows: int | None = None
+    """How many there are, if that is known beforehand."""
     cheap = False
+    """Reading again costs less than a copy on disk. Some others cannot be read again."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()
+    """For each column of scores the types that are known beforehand to come."""
 
     def guess(self) -> int | None:
         """About how many rows there are."""
@@ -121,51 +114,24 @@ class Source:
 class TableReader(Source):
     """The columns asked for of one or several files, and no others, in order; each iteration reads the files again.
 
-    Parameters
-    ----------
-    paths : sequence of str or path
-        ``.csv``, ``.tsv``, ``.tab``, ``.parquet``, ``.pq``, ``.smi``, ``.smiles``, ``.ism``, ``.sdf`` or ``.sd``, each
-        also with ``.gz``, ``.zst`` or ``.zstd`` after it; read one after the other. ``"-"`` is standard input, read as
-        CSV, once.
-    label : str, int or None
-        The column of labels, by name or by number from 1 (a text of digits is a number unless a column has that
-        name): 0/1 or true/false in any case. None with `actives`.
-    scores : sequence of str or int
-        The columns of scores: numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and ``null`` are missing scores.
-        Scores written as text are int64, exact, if every one in the batch is such an integer, else float64. Integers
-        beside missing scores are float64. Decimals are int64 without a fraction, else the nearest float64. An integer
-        that no float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
-    group, ids : str, int or None
-        A column of groups, and one of ids. SDF has no numbers; there ``_Name`` is the first line of a record.
-    actives : iterable of str, optional
-        The ids of the relevant items; `ids` is needed then.
-    by_file : bool
-        Each file is a group of its own, named as the file is; by its path if two files have one name.
-    nan_policy : {"raise", "worst", "omit"}
-        ``"raise"``: a missing score is an error. Otherwise it is NaN in the batch.
-    header : bool
-        Whether the first line of a CSV or TSV file holds the column names. Parquet always has them; of a SMILES file
-        it is found out (a column asked for by name, or a first line without a number for a score).
-    unlabelled : bool
-        No row is relevant; in place of labels.
-    workers : int
-        Threads, -1 for all cores. The batches do not depend on it.
+    paths : read one after the other; ``"-"`` is standard input, read as CSV, once.
+    label, scores, group, ids : columns by name or number from 1 (a text of digits is a number unless a column has that
+        name). SDF has no numbers; there ``_Name`` is the first line of a record. Labels are 0/1 or true/false in any
+        case. Scores are numbers; ``inf`` is one; an empty cell, ``nan``, ``NA`` and ``null`` are missing ones. Written
+        as text they are int64, exact, if every one in the batch is such an integer, else float64; integers beside
+        missing scores are float64; decimals are int64 without a fraction, else the nearest float64. An integer that no
+        float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
+    actives : the ids of the relevant items, in place of labels; `ids` is needed then.
+    by_file : each file is a group of its own, named as the file is; by its path if two files have one name.
+    nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
+    header : whether the first line of CSV and TSV holds the column names. Parquet always has them; of a SMILES file it
+        is found out (a column asked for by name, or a first line without a number for a score).
+    unlabelled : no row is relevant; in place of labels.
+    workers : threads, -1 for all cores. The batches do not depend on it.
 
-    Attributes
-    ----------
-    codes : dict
-        The places of the groups met so far, in the order in which they came; kept when the files are read again.
-    found : set of str
-        The `actives` met so far.
-
-    Raises
-    ------
-    ValueError
-        While iterating: a column is not there, a cell is no label or no number, a row has another number of cells than
-        the first line, the file cannot be decompressed. The text names file, row (from 1, without the header; for
-        text files also the line), column and value.
-    ImportError
-        pyarrow is not installed.
+    `codes` are the places of the groups met so far, in the order in which they came, kept when the files are read
+    again; `found` the actives met so far. A ValueError while iterating names file, row (from 1, without the header; for
+    text files also the line), column and value.
     """
 
     def __init__(
@@ -494,20 +460,10 @@ def columns_of(reader: Any, leaves: list[list[int]], rows: int, groups: list[int
 
 
 def read_ids(path: Path, column: str | None = None) -> list[str]:
-    """Read a list of ids, each once, in file order.
+    """A list of ids, each once, in file order, without white space around them; empty lines and cells are left out.
 
-    Parameters
-    ----------
-    path : str or path
-        A file that `TableReader` reads (not SDF): the column called `column`, or the first one (of SMILES the second);
-        the first line of CSV and TSV holds names. Any other file: one id a line. Each also with ``.gz``, ``.zst`` or
-        ``.zstd`` after it.
-    column : str, optional
-
-    Returns
-    -------
-    list of str
-        Without white space around them; empty lines and cells are left out.
+    Of a file that `TableReader` reads (not SDF) the column called `column`, or the first one (of SMILES the second);
+    the first line of CSV and TSV holds names. Any other file has one id a line.
     """
     try:
         kind = file_kind(path)[1]
