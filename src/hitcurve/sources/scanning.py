@@ -227,8 +227,7 @@ class _Progress(Progress):
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
         super().__init__(wanted)
-        self.rows = source.rows or source.guess()
-        self.about = "" if source.rows else "about "
+        self.rows, self.about = source.rows or source.guess(), "" if source.rows else "about "
         self.passes, self.at, self.done, self.began, self.lock = passes, 1, 0, monotonic(), threading.Lock()
 
     def add(self, rows: int) -> None:
@@ -243,10 +242,8 @@ class _Progress(Progress):
         if passed < 0.2 or not self.due():
             return
         speed = self.done / passed
-        line = f"pass {self.at} of {self.passes}: {self.done:,}"
-        if self.rows:
-            line += f" of {self.about}{self.rows:,}"
-        line += f" rows, {speed / 1e6:.1f} million a second"
+        of = f" of {self.about}{self.rows:,}" if self.rows else ""
+        line = f"pass {self.at} of {self.passes}: {self.done:,}{of} rows, {speed / 1e6:.1f} million a second"
         if self.rows and speed:
             left = round(max(self.rows - self.done, 0) / speed)
             line += f", {left // 60}:{left % 60:02d} left"
@@ -320,10 +317,9 @@ class Job:
             self.meet(piece, piece.scores or piece.relevant)
             for spool, found in zip(relevant, piece.relevant, strict=True):
                 spool.append(found)
-            if keep:
-                for spool, score in zip(scores, piece.scores, strict=True):
-                    assert score is not None
-                    spool.append(score)
+            for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
+                assert score is not None
+                spool.append(score)
 
         _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
         self.shown.next_pass(self.rows)
@@ -342,9 +338,7 @@ class Job:
         again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
         _run(again, count, workers, self.shown)
         if sum(seen) != self.rows:
-            raise ValueError(
-                f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second"
-            )
+            raise ValueError(f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second")
         for spool in scores:
             spool.close()
         return [one.curve() for one in made]
@@ -703,7 +697,6 @@ def _fitting(cuts: NDArray[Any], workers: int, max_memory: int | None, beside: i
 
 
 def _counters(cuts: NDArray[Any], workers: int) -> list[BlockCounter]:
-    """One for each worker."""
     counter = BlockCounter(cuts)
     return [counter, *(counter.sibling() for _ in range(workers - 1))]
 
@@ -713,9 +706,6 @@ def _together(counters: list[BlockCounter]) -> BlockCounter:
     while len(counters) > 1:
         counters[0].absorb(counters.pop())
     return counters[0]
-
-
-# ------------------------------------------------------------------------------------------------------------- binned
 
 
 def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
@@ -767,8 +757,7 @@ def _gathered(made: list[HitCurves], places: NDArray[np.int64], names: list[Any]
         return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
     result: HitCurves = _curves_of(
-        names_array(names), lower, False, row_offsets,
-        column("score", dtype)[rows],
+        names_array(names), lower, False, row_offsets, column("score", dtype)[rows],
         *(column(name)[rows] for name in ("above", "tied", "hits")),
         *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
     )  # fmt: skip

@@ -337,11 +337,9 @@ class TableReader(Source):
         """An error if the first line holds a label and a score, unless columns are asked for by such names."""
         at = {role: place for (role, _), place in reversed(list(zip(self.roles, places, strict=True)))}
         first_score = names[at["score"]]
-        if not is_number(first_score):
-            return
-        pairs = zip(self.asked, places, strict=True)
-        by_name = any(column == names[place] != str(place + 1) for column, place in pairs)
-        if by_name or ("label" in at and names[at["label"]].strip().lower() not in LABELS):
+        by_name = any(one == names[place] != str(place + 1) for one, place in zip(self.asked, places, strict=True))
+        no_label = "label" in at and names[at["label"]].strip().lower() not in LABELS
+        if by_name or no_label or not is_number(first_score):
             return
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
         raise ValueError(
@@ -418,7 +416,7 @@ class _TextParser:
         kinds = {"label": pa.bool_(), "score": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string()),
                  "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
-        if any(types[key] != kinds[role] for key, role in zip(self.keys, self.roles, strict=True)):
+        if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
             return self.slowly(slab)  # one column in two roles
         try:
             values = self.reader._values(self._read(slab, types, **KNOWN))
