@@ -325,11 +325,8 @@ cdef class Queries:
     def __init__(self, y_true, y_score, qid, offsets, relevance_level, nan_policy):
         labels = as_ndarray(y_true, "y_true", LABELS)
         scores = as_ndarray(y_score, "y_score", SCORES)
-        self.width = 0
-        self.columns = 0
-        self.step = 0
-        self.order = None
-        self.qid = None
+        self.order = self.qid = None
+        self.width = self.columns = self.step = 0
         if labels.ndim == 2 or scores.ndim == 2:
             if qid is not None or offsets is not None:
                 raise ValueError(f"{'qid' if offsets is None else 'offsets'} goes with one-dimensional y_true and y_score; "
@@ -346,8 +343,7 @@ cdef class Queries:
                 raise ValueError(f"y_true has shape {labels.shape}, y_score has shape {scores.shape}")
             self.width = max(1, scores.shape[1])
             self.offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
-            labels = labels.reshape(-1)
-            scores = scores.reshape(-1)
+            labels, scores = labels.reshape(-1), scores.reshape(-1)
         else:
             one_dimension(labels, "y_true")
             one_dimension(scores, "y_score")
@@ -360,8 +356,7 @@ cdef class Queries:
                 if (codes[1:] < codes[:-1]).any():
                     places = np.empty(codes.shape[0], np.int64)
                     stable_places(codes, self.offsets, places)
-                    labels = scatter(labels, places)
-                    scores = scatter(scores, places)
+                    labels, scores = scatter(labels, places), scatter(scores, places)
                     self.order = places
             elif offsets is not None:
                 self.offsets = as_offsets(offsets, labels.shape[0])
@@ -401,39 +396,25 @@ cdef class Queries:
 
     cdef int raise_status(self, Status status, const Tally* tally) except -1:
         if status == STATUS_BAD_LABEL:
-            shown = self.where(tally.bad_label)
-            if self.columns > 0:
-                shown = tally.bad_label % self.width
+            shown = tally.bad_label % self.width if self.columns > 0 else self.where(tally.bad_label)
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
                             tally.bad_label % self.labels.shape[0], f"y_true[{shown}]")
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))
 
-    cdef object origin(self):
-        return origin_of(self.scores)
-
     cdef object laid_out(self, object values, str name):
         """Another value for each item, in the order of the items here."""
         array = as_column(values, name)
         if self.columns > 0:
-            if array.ndim == 1:
-                array = np.broadcast_to(array, (self.columns, array.shape[0]))
-            else:
-                array = array.T
+            array = np.broadcast_to(array, (self.columns, array.shape[0])) if array.ndim == 1 else array.T
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
             raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.offsets[-1]} items")
         array = array.reshape(-1)
         return array if self.order is None else scatter(array, self.order)
 
-    cdef object first_to_last(self):
-        """The order in which the caller gave the items, as a key."""
-        return np.arange(self.offsets[-1])  # laying them out query by query keeps it
-
     cdef object real_scores(self):
-        if isinstance(self.scores, tuple):
-            return self.scores[1][self.scores[0]]
-        return self.scores.reshape(-1)
+        return self.scores[1][self.scores[0]] if isinstance(self.scores, tuple) else self.scores.reshape(-1)
 
     cdef object per_query(self, object num_relevant):
         """num_relevant as one number for each query, or None."""
@@ -577,8 +558,7 @@ cdef object queries_average_precision(Queries queries, object lower_is_better, o
     return average_precision
 
 
-cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
-                           object num_relevant):
+cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy, object num_relevant):
     """(row offsets, score, above, tied, hits, items, hits and relevant items of each query)."""
     cdef QueryRanking ranking = QueryRanking(queries, lower_is_better, strategy, num_relevant)
     cdef Py_ssize_t num_queries = queries.num_queries, q, total = 0, relevant = 0
@@ -616,6 +596,6 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
         keep = np.repeat(np.asarray(place)[:-1] - row_offsets[:-1], lengths) + np.arange(row_offsets[-1])
         columns = columns[:, keep]
         score = score[keep]
-    score = scores_as(cnp.PyArray_DATA(<cnp.ndarray>score), score.shape[0], queries.items.type, queries.origin())
+    score = scores_as(cnp.PyArray_DATA(<cnp.ndarray>score), score.shape[0], queries.items.type, origin_of(queries.scores))
     return (row_offsets, score, *columns, ranking.num_items, ranking.num_hits,
             queries.checked_relevant(ranking.num_relevant, ranking.num_hits))

@@ -6,8 +6,8 @@ from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._kernel.count cimport (
-    KIND_F32, KIND_F64, KIND_U8, SCORE_DOUBLE, SCORE_FLOAT, STRATEGY_AUTO, Items, NanPolicy, Tally, count_labels, score_size,
-    tally_clear,
+    KIND_F32, KIND_F64, KIND_U8, SCORE_DOUBLE, SCORE_FLOAT, STRATEGY_AUTO, Column, Items, NanPolicy, Tally, count_labels,
+    score_size, tally_clear,
 )
 from hitcurve._kernel.formulas cimport (
     ALL_RANKS, CUTOFF, INTERPOLATES, INTERPOLATION_NONE, MEASURE_AVERAGE_PRECISION, NO_CUTOFF, NO_NUMBER, NO_THRESHOLD,
@@ -63,24 +63,8 @@ cdef int take_options(const hitcurve_options* given, hitcurve_options* options) 
 
 cdef void set_reading(const hitcurve_options* options, Reading* reading) noexcept nogil:
     # The numbers that other packages were compiled with are those of the enums inside.
-    reading.ties = <Ties>options.ties
-    reading.normalize = <Normalize>options.normalize
-    reading.interpolation = <Interpolation>options.interpolation
-    reading.k = options.k if options.k > 0 else NO_CUTOFF
-    reading.x = options.parameter
-
-
-cdef void set_items(const uint8_t* label, const void* score, bint is_float, int64_t n, const hitcurve_options* options,
-                    Items* items) noexcept nogil:
-    items.label.data = <const char*>label
-    items.label.stride = 1
-    items.label.kind = KIND_U8
-    items.score.data = <const char*>score
-    items.score.stride = sizeof(float) if is_float else sizeof(double)
-    items.score.kind = KIND_F32 if is_float else KIND_F64
-    items.type = SCORE_FLOAT if is_float else SCORE_DOUBLE
-    items.n = <Py_ssize_t>n
-    items.nan_policy = <NanPolicy>options.nan_policy
+    reading[0] = Reading(<Ties>options.ties, <Normalize>options.normalize, <Interpolation>options.interpolation,
+                         options.k if options.k > 0 else NO_CUTOFF, options.parameter)
 
 
 # One call: what came in, and what it works with.
@@ -107,7 +91,12 @@ cdef int begin(Call* call, const uint8_t* label, const void* score, bint is_floa
     if not fine or n < 0 or <Py_ssize_t>n != n or n > 0 and (label is NULL or score is NULL):
         return HITCURVE_BAD_ARGUMENT
     set_reading(&call.options, &call.reading)
-    set_items(label, score, is_float, n, &call.options, &call.items)
+    call.items.label = Column(<const char*>label, 1, KIND_U8)
+    call.items.score = Column(<const char*>score, sizeof(float) if is_float else sizeof(double),
+                              KIND_F32 if is_float else KIND_F64)
+    call.items.type = SCORE_FLOAT if is_float else SCORE_DOUBLE
+    call.items.n = <Py_ssize_t>n
+    call.items.nan_policy = <NanPolicy>call.options.nan_policy
     if n < SMALL:
         small_workspace(&call.space, &call.work)
     else:
@@ -154,12 +143,7 @@ cdef bint interpolated(Ranking* ranking, const Reading* reading, int64_t num_rel
     if memory is NULL:
         return False
     ranking_rows(ranking, rows, memory, memory + rows, memory + 2 * rows)
-    table.above = memory
-    table.tied = memory + rows
-    table.hits = memory + 2 * rows
-    table.rows = rows
-    table.num_items = ranking.num_items
-    table.num_relevant = num_relevant
+    table = Table(memory, memory + rows, memory + 2 * rows, rows, ranking.num_items, num_relevant)
     value[0] = read_measure(MEASURE_AVERAGE_PRECISION, &table, reading)
     PyMem_RawFree(memory)
     return True
@@ -447,11 +431,6 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if measure == HITCURVE_ROC_ENRICHMENT:
         reading.k = <int64_t>fmin(reading.x, 4611686018427387904.0)
         reading.x -= <double>reading.k
-    rows.above = table.above
-    rows.tied = table.tied
-    rows.hits = table.hits
-    rows.rows = <Py_ssize_t>table.rows
-    rows.num_items = table.num_items
-    rows.num_relevant = table.num_relevant
+    rows = Table(table.above, table.tied, table.hits, <Py_ssize_t>table.rows, table.num_items, table.num_relevant)
     value[0] = record.formula(&rows, &reading)
     return HITCURVE_OK

@@ -56,26 +56,18 @@ enum {
 /* What hitcurve_read reads. In brackets what it takes from the options besides `ties`; [k] is needed, [k?] may be 0. */
 enum {
     HITCURVE_AVERAGE_PRECISION = 0,  /* [k?, normalize, interpolation] */
-    HITCURVE_PRECISION = 1,  /* [k] */
-    HITCURVE_RECALL = 2,  /* [k] */
+    HITCURVE_PRECISION = 1, HITCURVE_RECALL = 2,  /* [k] */
     HITCURVE_F_SCORE = 3,  /* [k, parameter: beta] */
-    HITCURVE_HITS = 4,  /* [k] */
-    HITCURVE_SUCCESS = 5,  /* [k] */
+    HITCURVE_HITS = 4, HITCURVE_SUCCESS = 5,  /* [k] */
     HITCURVE_R_PRECISION = 6,
     HITCURVE_RECIPROCAL_RANK = 7,  /* [k?] */
     HITCURVE_ROC_AUC = 8,
     HITCURVE_ROC_ENRICHMENT = 9,  /* [parameter: false positives, a real number above 0] */
-    HITCURVE_ENRICHMENT_FACTOR = 10,  /* [k] */
-    HITCURVE_MAX_ENRICHMENT_FACTOR = 11,  /* [k] */
+    HITCURVE_ENRICHMENT_FACTOR = 10, HITCURVE_MAX_ENRICHMENT_FACTOR = 11,  /* [k] */
     HITCURVE_NORMALIZED_ENRICHMENT_FACTOR = 12,  /* [k] */
-    HITCURVE_RIE = 13,  /* [parameter: alpha] */
-    HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
-    HITCURVE_LOG_AUC = 15,  /* [parameter: least false-positive rate] */
-    HITCURVE_ADJUSTED_LOG_AUC = 16,  /* [parameter: least false-positive rate] */
-    HITCURVE_CHANCE = 17,
-    HITCURVE_MINIMUM = 18,
-    HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19,
-    HITCURVE_AUAC = 20,
+    HITCURVE_RIE = 13, HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
+    HITCURVE_LOG_AUC = 15, HITCURVE_ADJUSTED_LOG_AUC = 16,  /* [parameter: least false-positive rate] */
+    HITCURVE_CHANCE = 17, HITCURVE_MINIMUM = 18, HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19, HITCURVE_AUAC = 20,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

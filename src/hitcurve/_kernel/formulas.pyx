@@ -327,15 +327,7 @@ cdef double expected_hit_ratio(double c, double above_hits, double n, double r, 
 # --------------------------------------------------------------------------------------------------- average precision
 
 cdef void average_precision_begin(AveragePrecision* ap, const Reading* reading, int64_t num_relevant) noexcept nogil:
-    ap.ties = reading.ties
-    ap.normalize = reading.normalize
-    ap.k = reading.k
-    ap.num_relevant = num_relevant
-    ap.seen_hits = 0
-    ap.done = False
-    ap.sum = 0.0
-    ap.carry = 0.0
-    ap.ratio = -1.0
+    ap[0] = AveragePrecision(reading.ties, reading.normalize, reading.k, num_relevant, 0, False, 0.0, -1.0, 0.0)
 
 
 cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t hits, int64_t places) noexcept nogil:
@@ -810,26 +802,15 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
 
 # -------------------------------------------------------------------------------------------------------------- chance
 
-cdef void plain_reading(Reading* reading, Ties ties) noexcept nogil:
-    reading.ties = ties
-    reading.normalize = NORMALIZE_RELEVANT
-    reading.interpolation = INTERPOLATION_NONE
-    reading.k = NO_CUTOFF
-    reading.x = 0.0
+cdef inline Reading plain_reading(Ties ties) noexcept nogil:
+    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0)
 
 
 cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     """Average precision of the table's items if all of them were tied."""
     cdef int64_t above = 0, hits = total_hits(table)
-    cdef Table group
-    cdef Reading reading
-    group.above = &above
-    group.tied = &table.num_items
-    group.hits = &hits
-    group.rows = 1 if hits > 0 else 0
-    group.num_items = table.num_items
-    group.num_relevant = table.num_relevant
-    plain_reading(&reading, ties)
+    cdef Table group = Table(&above, &table.num_items, &hits, hits > 0, table.num_items, table.num_relevant)
+    cdef Reading reading = plain_reading(ties)
     return average_precision_of(&group, &reading)
 
 
@@ -854,12 +835,11 @@ cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t h
 
 
 cdef double normalized_average_precision(const Table* table, const Reading* asked) noexcept nogil:
-    cdef Reading reading
+    cdef Reading reading = plain_reading(asked.ties)
     cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
     cdef int64_t hits = total_hits(table)
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if chance <= 0.5:
-        plain_reading(&reading, asked.ties)
         return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
     if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
