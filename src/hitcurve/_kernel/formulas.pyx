@@ -356,7 +356,8 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
         c = above[i]
         n = tied[i]
         r = hits[i]
-        as_read(ap.ties, &c, &n, r)
+        if n > 1:
+            as_read(ap.ties, &c, &n, r)
         if ap.k >= 0 and ap.k - c < n:
             ap.done = True
             places = ap.k - c
@@ -542,17 +543,19 @@ cdef double average_precision(const Table* table, const Reading* reading) noexce
 
 cdef double hits_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
     """h(k): relevant items among the first k."""
-    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
-    cdef int64_t places
-    while next_group(table, ties, &group):
-        places = k - group.above
-        if places <= 0:
-            break
-        if places < group.tied:
+    cdef int64_t seen = 0, places, c, n
+    cdef Py_ssize_t i
+    for i in range(table.rows):
+        c = table.above[i]
+        n = table.tied[i]
+        if k - c < n:
+            as_read(ties, &c, &n, table.hits[i])
+            places = max(0, min(k - c, n))
             if ties == TIES_BEST or ties == TIES_WORST:
-                return <double>(group.seen + places)
-            return <double>group.seen + <double>group.hits * <double>places / <double>group.tied
-    return <double>group.seen
+                return <double>(seen + places)
+            return <double>seen + <double>table.hits[i] * <double>places / <double>n
+        seen += table.hits[i]
+    return <double>seen
 
 
 cdef inline int64_t cutoff(const Table* table, const Reading* reading) noexcept nogil:
