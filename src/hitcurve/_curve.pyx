@@ -1641,7 +1641,7 @@ cdef class HitCurves(_Measures):
             key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
         else:
             as_key(tiebreak, score.shape[0])
-            key = queries.first_to_last()
+            key = np.arange(queries.offsets[-1])  # laying the items out query by query keeps their order
         wanted = queries.per_query(num_relevant)
         if wanted is not None and weight is not None:
             raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "
