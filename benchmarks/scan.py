@@ -78,10 +78,11 @@ def scan(path, workers, max_memory, tolerance):
 
 def in_memory(path):
     import hitcurve as hc
-    from hitcurve.sources.tables import read_columns
+    from hitcurve.sources.screen import read_screen
+    from hitcurve.sources.tables import TableReader
 
-    columns = read_columns(path, "label", "score")
-    return {"AP": hc.average_precision(columns.label, columns.score, workers=2)}
+    items = read_screen(TableReader([path], "label", ["score"]), [("score", False)], keep=True).arrays
+    return {"AP": hc.average_precision(items.label, items.scores[0], workers=2)}
 
 
 def alone(what, *arguments):

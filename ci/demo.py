@@ -18,7 +18,8 @@ from sklearn.metrics import average_precision_score
 
 import hitcurve
 from hitcurve.cli.main import main as command
-from hitcurve.sources.tables import read_columns
+from hitcurve.sources.screen import read_screen
+from hitcurve.sources.tables import TableReader
 
 DIGITS = "digits.parquet"
 CELLS = "bcancer.csv.gz"
@@ -106,6 +107,11 @@ def compare(what, ours, theirs):
         sys.exit(1)
 
 
+def items(path, label, score, group=None, lower_is_better=False):
+    """What the command reads of the file."""
+    return read_screen(TableReader([path], label, [score], group), [(score, lower_is_better)], keep=True).arrays
+
+
 def digits():
     print("\n== Retrieval: which images show the same digit? ==\n")
     print("Each of 1,797 handwritten digits is a query; the other 1,796 are ranked by squared distance, nearest first.")
@@ -113,15 +119,15 @@ def digits():
     measure(
         DIGITS, "--label", "same_digit", "--score", "distance", "--lower-is-better", "--group", "query", "--mean-only"
     )
-    columns = read_columns(DIGITS, "same_digit", "distance", "query")
+    columns = items(DIGITS, "same_digit", "distance", "query", lower_is_better=True)
     rankings = [
-        (columns.label[at], -columns.score[at])
-        for at in np.split(np.arange(len(columns.score)), np.flatnonzero(np.diff(columns.group)) + 1)
+        (columns.label[at], -columns.scores[0][at])
+        for at in np.split(np.arange(len(columns.scores[0])), np.flatnonzero(np.diff(columns.group)) + 1)
     ]
     compare(
         "Mean average precision of the 1,797 queries",
         lambda: hitcurve.mean_average_precision(
-            columns.label, columns.score, qid=columns.group, lower_is_better=True, ties="threshold"
+            columns.label, columns.scores[0], qid=columns.group, lower_is_better=True, ties="threshold"
         ),
         lambda: np.mean([average_precision_score(label, score) for label, score in rankings]).item(),
     )
@@ -139,11 +145,11 @@ def cells():
     print("\n\n== Detection: which tumours are malignant? ==\n")
     print("569 tumours ranked by one feature, the mean radius of the cell nuclei. Relevant: malignant.")
     measure(CELLS, "--label", "malignant", "--score", "mean_radius")
-    columns = read_columns(CELLS, "malignant", "mean_radius")
+    columns = items(CELLS, "malignant", "mean_radius")
     compare(
         "Average precision",
-        lambda: hitcurve.average_precision(columns.label, columns.score, ties="threshold"),
-        lambda: average_precision_score(columns.label, columns.score),
+        lambda: hitcurve.average_precision(columns.label, columns.scores[0], ties="threshold"),
+        lambda: average_precision_score(columns.label, columns.scores[0]),
     )
     print("\nThe same with the radius noted to the nearest 5: nearly all tumours tie, and AP depends on their order.")
     measure(CELLS, "--label", "malignant", "--score", "radius_to_5")

@@ -217,7 +217,7 @@ NUMPY_ALONE = """
             lambda: hc.scan(Arrow(), "label", "score"),
             lambda: hc.scan(files[".csv"], "label", "score"),
             lambda: hc.scan(files[".parquet"], "label", "score"),
-            lambda: tables.read_columns(files[".csv"], "label", "score"),
+            lambda: tables.TableReader([files[".csv"]], "label", ["score"]),
             lambda: tables.read_ids(files[".parquet"]),
             lambda: tables.read_ids(files[".zst"]),
             lambda: hc.read_qrels(files[".parquet"]),

@@ -111,6 +111,7 @@ def test_every_form_in_the_table_parses_and_keeps_its_name(form, curve):
         ("BEDROC(alpha=80.50)", "BEDROC(80.5)"),
         ("RIE(1e2,ties=best)", "RIE(100,ties=best)"),
         ("logAUC(min_fpr=0.01,adjusted)", "logAUC(adjusted,min_fpr=0.01)"),
+        ("logAUC(adjusted=False)", "logAUC"),
     ],
 )
 def test_canonical_names(written, name):
@@ -188,12 +189,12 @@ def test_a_measure_is_a_constant():
         ("AP(interp=11-point)@10", "interp= goes with the whole ranking, not with a cutoff"),
         ("AP(rel=x)", "rel is 'x', it must be a whole number"),
         ("AP(ties=worst,ties=best)", "'ties=best' is no option, or said twice"),
-        ("RR(ties=threshold)", "RR reads ties as expected, best or worst"),
+        ("RR(ties=threshold)", "ties is 'threshold', it must be expected, best or worst"),
         ("Chance(ties=worst)", "Chance takes no options"),
         ("BEDROC(0)", "alpha is '0', it must be a number above 0"),
         ("BEDROC(inf)", "alpha is 'inf', it must be a number above 0"),
         ("BEDROC(20,30)", "'30' is no option, or said twice; BEDROC takes alpha and ties"),
-        ("logAUC(adjusted=1)", "'adjusted=1' is no option"),
+        ("logAUC(adjusted=1)", "adjusted is '1', it must be True or False"),
         ("logAUC(min_fpr=1)", "min_fpr is '1', it must be a number between 0 and 1"),
     ],
 )

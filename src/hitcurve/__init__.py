@@ -1,4 +1,4 @@
-"""Measure rankings: average precision and all that reads off the hit curve, exact under ties."""
+"""Measure rankings: average precision and every other measure of the hit curve, exact under ties."""
 import typing
 
 from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
@@ -23,47 +23,20 @@ if typing.TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __all__ = [
-    "PRESETS",
-    "Comparison",
-    "ConfidenceInterval",
-    "Difference",
-    "Evaluation",
-    "HitCounter",
-    "HitCurve",
-    "HitCurvePoints",
-    "HitCurves",
-    "Interval",
-    "PValue",
-    "PrecisionRecallCurve",
-    "RocCurve",
-    "SystemValue",
-    "ThresholdCounts",
-    "TieReport",
-    "at_threshold",
-    "average_precision",
-    "compare",
-    "evaluate",
-    "mean_average_precision",
-    "plot_curves",
-    "read_qrels",
-    "read_run",
-    "scan",
+    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "HitCounter", "HitCurve",
+    "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
+    "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
+    "mean_average_precision", "plot_curves", "read_qrels", "read_run", "scan",
 ]
 
-_LAZY = {
-    "Comparison": "hitcurve.statistics.comparison",
-    "Difference": "hitcurve.statistics.comparison",
-    "Evaluation": "hitcurve.retrieval.evaluation",
-    "HitCounter": "hitcurve.counter",
-    "PRESETS": "hitcurve.presets",
-    "SystemValue": "hitcurve.statistics.comparison",
-    "compare": "hitcurve.statistics.comparison",
-    "evaluate": "hitcurve.retrieval.evaluation",
-    "plot_curves": "hitcurve.report.plot",
-    "read_qrels": "hitcurve.retrieval.evaluation",
-    "read_run": "hitcurve.retrieval.evaluation",
-    "scan": "hitcurve.sources.scanning",
-}
+_LAZY = {name: f"hitcurve.{module}" for module, names in {
+    "counter": "HitCounter",
+    "presets": "PRESETS",
+    "report.plot": "plot_curves",
+    "retrieval.evaluation": "Evaluation evaluate read_qrels read_run",
+    "sources.scanning": "scan",
+    "statistics.comparison": "Comparison Difference SystemValue compare",
+}.items() for name in names.split()}
 
 if not typing.TYPE_CHECKING:  # or a type checker would take any name for a public one
 

@@ -3,19 +3,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.count cimport (
-    KIND_F32,
-    KIND_I64,
-    KIND_U64,
-    SCORE_DOUBLE,
-    SCORE_FLOAT,
-    SCORE_INT64,
-    Column,
-    Items,
-    Kind,
-    NanPolicy,
-    ScoreType,
-    Strategy,
-)
+    KIND_F32, KIND_I64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, Column, Items, Kind, NanPolicy, ScoreType, Strategy)
 from hitcurve._kernel.formulas cimport Reading
 
 cdef int64_t LARGEST  # what a count may be
@@ -24,11 +12,7 @@ cdef tuple TIES, NAN_POLICIES, STRATEGIES
 cdef int other_choice(object value, str name, tuple choices) except -1
 cpdef bint check_flag(object value, str name) except -1
 cpdef object whole_number(object value, str name)
-cpdef object check_rank(object value, str name)
-cpdef object check_count(object value, str name, object most=*)
-cpdef object check_number(object value, str name)
-cpdef object check_within(object value, str name, str domain, double low, double high, bint with_low=*)
-cpdef object not_negative(object value, str name)
+cdef object not_negative(object value, str name)
 cdef object countable(object number, str name)
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1
 cdef object interpolated_cutoff(object k, object interpolation)
@@ -37,7 +21,6 @@ cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
 cdef int no_threshold(str name, int ties) except -1
 
 cdef int kind_of(int type_number) noexcept nogil
-cpdef int no_masked(object values, str name) except -1
 cdef object as_ndarray(object values, str name, str what)
 cpdef object as_column(object values, str name)
 cpdef object as_real(object values, str name)

@@ -9,22 +9,8 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._kernel.count cimport (
-    KIND_F16,
-    KIND_F32,
-    KIND_F64,
-    KIND_I8,
-    KIND_I16,
-    KIND_I32,
-    KIND_I64,
-    KIND_U8,
-    KIND_U16,
-    KIND_U32,
-    KIND_U64,
-    NAN_RAISE,
-    NAN_WORST,
-    Items,
-    NanPolicy,
-)
+    KIND_F16, KIND_F32, KIND_F64, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_U8, KIND_U16, KIND_U32, KIND_U64, NAN_RAISE,
+    NAN_WORST, Items, NanPolicy)
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
 cnp.import_array()
@@ -44,7 +30,7 @@ STRATEGIES = (None, "compare", "search", "buckets", "parts")
 LABEL_RULE = "labels must be 0 or 1, False or True"
 LABELS = LABEL_RULE + " (or graded, with relevance_level=)"
 SCORES = "scores must be real numbers"
-WHOLE = "must be whole numbers"
+cdef str WHOLE = "must be whole numbers"
 NO_RANK = "give nan_policy='worst' to rank it below all other scores, or nan_policy='omit' to leave it out"
 
 
@@ -58,9 +44,7 @@ cdef int other_choice(object value, str name, tuple choices) except -1:
     if isinstance(value, str) and value in choices:
         return choices.index(value)
     known = "one of " + ", ".join(map(repr, choices))
-    if isinstance(value, str):
-        raise ValueError(f"{name}={value!r} is unknown: must be {known}")
-    raise not_a(value, name, known)
+    raise ValueError(f"{name}={value!r} is unknown: must be {known}") if isinstance(value, str) else not_a(value, name, known)
 
 
 def check_choice(value, name, choices):
@@ -123,7 +107,7 @@ cpdef object check_number(object value, str name):
     return value
 
 
-cpdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
+cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
     """A finite number strictly between low and high, or low itself too."""
     check_number(value, name)
     if not ((low < value or with_low and low == value) and value < high and (
@@ -132,7 +116,7 @@ cpdef object check_within(object value, str name, str domain, double low, double
     return value
 
 
-cpdef object not_negative(object value, str name):
+cdef object not_negative(object value, str name):
     return check_within(value, name, "finite and not negative", 0.0, INFINITY, True)
 
 
@@ -191,13 +175,11 @@ cdef int no_threshold(str name, int ties) except -1:
 cdef int[32] KIND_OF  # by numpy's number of a type; -1 where the kernels have none
 for number in range(32):
     KIND_OF[number] = -1
-for type_, kind in {
-    "e": KIND_F16, "f": KIND_F32, "d": KIND_F64, "?": KIND_U8, "b": KIND_I8, "B": KIND_U8, "h": KIND_I16, "H": KIND_U16,
-    "i": KIND_I32, "I": KIND_U32, "q": KIND_I64, "Q": KIND_U64, "l": KIND_I64 if sizeof(long) == 8 else KIND_I32,
-    "L": KIND_U64 if sizeof(long) == 8 else KIND_U32,
-}.items():
-    KIND_OF[np.dtype(type_).num] = kind
-del number, type_, kind
+KINDS = dict(zip("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8".split(), (
+    KIND_U8, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_U8, KIND_U16, KIND_U32, KIND_U64, KIND_F16, KIND_F32, KIND_F64)))
+for type_ in map(np.dtype, "?bBhHiIlLqQefd"):
+    KIND_OF[type_.num] = KINDS[type_.str[1:]]
+del number, type_, KINDS
 
 
 cdef int kind_of(int type_number) noexcept nogil:
@@ -206,11 +188,15 @@ cdef int kind_of(int type_number) noexcept nogil:
 
 cdef inline int plain_kind(object array) noexcept:
     """The kind of a one-dimensional ndarray that the kernels can read as it lies, else -1."""
-    if not cnp.PyArray_CheckExact(array) or cnp.PyArray_NDIM(<cnp.ndarray>array) != 1:
-        return -1
-    if not cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array):  # aligned, in this machine's byte order
-        return -1
-    return kind_of(cnp.PyArray_TYPE(<cnp.ndarray>array))
+    if cnp.PyArray_CheckExact(array) and cnp.PyArray_NDIM(<cnp.ndarray>array) == 1 and (
+            cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):  # aligned, in this machine's byte order
+        return kind_of(cnp.PyArray_TYPE(<cnp.ndarray>array))
+    return -1
+
+
+cdef Py_ssize_t first(object flags) except? -1:
+    """The place of the first flag that is set, -1 if none is."""
+    return flags.argmax() if flags.any() else -1
 
 
 cdef object not_a_number(object array, str name, str what):
@@ -233,21 +219,11 @@ cdef object unrounded(object values, object array):
         return array
     exact = np.array(values, dtype=object)
     elements = exact.ravel().tolist()
-    for number, value in zip(array.ravel().tolist(), elements, strict=True):
-        if isinstance(value, (int, np.integer)) and int(number) != value:
-            break
-    else:
+    whole = [isinstance(value, (int, np.integer)) for value in elements]
+    rounded = zip(elements, array.ravel().tolist(), whole)
+    if not any(is_whole and int(number) != value for value, number, is_whole in rounded):
         return array
-    if all(isinstance(value, (int, np.integer)) and value >= 0 for value in elements):
-        return np.array([int(value) for value in elements], np.uint64).reshape(array.shape)
-    return exact
-
-
-cdef object rounded_integer(object exact, str name):
-    """The error for numbers that no type holds together; the first that is no float64 is named."""
-    for place, value in enumerate(exact.ravel().tolist()):
-        if isinstance(value, (int, np.integer)) and int(float(value)) != value:
-            return ValueError(f"{place_of(name, place, exact.shape)} is {value}: no array type holds all of {name} exactly")
+    return exact.astype(np.uint64) if all(whole) and min(elements) >= 0 else exact
 
 
 cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
@@ -277,23 +253,20 @@ cpdef int no_masked(object values, str name) except -1:
 cdef object as_array(object values, str name):
     """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
     cdef object array
+    cdef bint by_numpy = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
     no_masked(values, name)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        try:
-            return np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            raise TypeError(f"{name} of type {type(values).__name__} cannot be read through DLPack: {error}") from None
     try:
-        array = np.asanyarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} cannot be read as an array: {error}") from None
-    except (TypeError, RuntimeError) as error:
-        raise TypeError(f"{name} of type {type(values).__name__} cannot be read as an array: {error}") from None
+        array = np.asanyarray(values) if by_numpy else np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        if by_numpy and isinstance(error, ValueError):
+            raise ValueError(f"{name} cannot be read as an array: {error}") from None
+        raise TypeError(f"{name} of type {type(values).__name__} cannot be read "
+                        f"{'as an array' if by_numpy else 'through DLPack'}: {error}") from None
     no_masked(array, name)
     array = np.asarray(array)
-    return array if hasattr(values, "__array__") else unrounded(values, array)
+    return array if hasattr(values, "__array__") or not by_numpy else unrounded(values, array)
 
 
 cdef object array_or_none(object values, str name):
@@ -313,12 +286,11 @@ cpdef object as_column(object values, str name):
     cdef object array = as_array(values, name), exact, elements
     if array.dtype.kind in "SU" and not hasattr(values, "__array__"):
         exact = np.array(values, dtype=object)
+        no_nan(exact, name, ", among texts")
         elements = exact.ravel().tolist()
         kind = str if array.dtype.kind == "U" else bytes
         for i, value in enumerate(elements):
             if not isinstance(value, kind):
-                if value is None or value != value:
-                    raise ValueError(f"{name}[{i}] is {value!r}, among texts")
                 raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, among others that are "
                                 f"{kind.__name__}: they cannot be ordered together")
         if [value for value in elements if value[-1:] in ("\0", b"\0")]:
@@ -344,7 +316,9 @@ cdef object as_ndarray(object values, str name, str what):
             raise not_a_number(np.asarray(values, dtype=object), name, what)
         array = unrounded(exact, array)
         if array.dtype.kind == "O":
-            raise rounded_integer(exact, name)
+            place, value = [(i, value) for i, value in enumerate(exact.ravel().tolist())
+                            if isinstance(value, (int, np.integer)) and int(float(value)) != value][0]
+            raise ValueError(f"{place_of(name, place, exact.shape)} is {value}: no array type holds all of {name} exactly")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}: {what}")
     if not (array.flags.aligned and array.dtype.isnative):
@@ -365,11 +339,13 @@ cdef object as_whole(object values, str name):
 
 
 cdef int no_nan(object array, str name, str why) except -1:
-    if array.dtype.kind in "fcmM":
-        missing = np.isnat(array) if array.dtype.kind in "mM" else np.isnan(array)
-        if missing.any():
-            i = int(np.argmax(missing))
-            raise ValueError(f"{name}[{i}] is {'NaT' if array.dtype.kind in 'mM' else 'nan'}{why}")
+    """An error if a value is NaN or NaT; of objects, None too."""
+    cdef Py_ssize_t place
+    if array.dtype.kind in "fcmMO":
+        missing = array != array
+        place = first(missing | np.equal(array, None) if array.dtype.kind == "O" else missing)
+        if place >= 0:
+            raise ValueError(f"{name}[{place}] is {array.flat[place]}{why}")
     return 0
 
 
@@ -401,36 +377,24 @@ cdef object graded(object array, object level):
             return array >= array.dtype.type(level if real else np.longdouble(level))
     if real and np.isinf(level):
         return np.full(array.shape, level < 0)
-    # Whole labels reach a level where they reach the next whole number.
+    # Whole labels reach a level where they reach the next whole number. numpy compares with an int of any size.
     top, bottom = level.as_integer_ratio() if real else (int(level), 1)
-    least = -(-top // bottom)
-    if array.dtype.kind == "b":
-        array = array.view(np.uint8)
-    limits = np.iinfo(array.dtype)
-    if least > limits.max:
-        return np.zeros(array.shape, bool)
-    return array >= array.dtype.type(max(least, limits.min))
+    return (array.view(np.uint8) if array.dtype.kind == "b" else array) >= -(-top // bottom)
 
 
 cdef object as_labels(object y_true, object relevance_level, Items* items):
     """Sets the label column; the returned object keeps its memory alive."""
-    cdef int kind
+    cdef int kind = plain_kind(y_true) if relevance_level is None else -1
     cdef object array = y_true
-    if relevance_level is None:
-        kind = plain_kind(y_true)
-        if kind >= 0 and kind != KIND_F16:
-            set_column(&items.label, <cnp.ndarray>y_true, kind)
-            items.n = cnp.PyArray_DIM(<cnp.ndarray>y_true, 0)
-            return y_true
-    array = one_dimension(as_ndarray(y_true, "y_true", LABELS), "y_true")
-    if relevance_level is not None:
-        array = graded(array, relevance_level)
-    kind = kind_of(array.dtype.num)
     if kind < 0 or kind == KIND_F16:
-        array = array.astype(np.float64)
-        kind = KIND_F64
+        array = one_dimension(as_ndarray(y_true, "y_true", LABELS), "y_true")
+        if relevance_level is not None:
+            array = graded(array, relevance_level)
+        kind = kind_of(array.dtype.num)
+        if kind < 0 or kind == KIND_F16:
+            array, kind = array.astype(np.float64), KIND_F64
     set_column(&items.label, <cnp.ndarray>array, kind)
-    items.n = array.shape[0]
+    items.n = cnp.PyArray_DIM(<cnp.ndarray>array, 0)
     return array
 
 
@@ -475,10 +439,6 @@ cdef object as_ids(object qid, Py_ssize_t n, str whole):
     cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
         raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
-    if ids.dtype.kind == "O":
-        for i, value in enumerate(ids.tolist()):
-            if value is None or value != value:
-                raise ValueError(f"qid[{i}] is {value!r}: every item needs a query id")
     no_nan(ids, "qid", ": every item needs a query id")
     return ids
 
@@ -490,9 +450,8 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
         raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
     if array[0] != 0:
         raise ValueError(f"{name}[0] is {array[0]}: must be 0")
-    falls = np.flatnonzero(array[1:] < array[:-1])
-    if falls.shape[0] > 0:
-        i = int(falls[0]) + 1
+    i = first(array[1:] < array[:-1]) + 1
+    if i > 0:
         raise ValueError(f"{name}[{i}] is {array[i]}, less than {name}[{i - 1}] = {array[i - 1]}: {name} must not fall")
     if array[-1] != n:
         raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {n} items")
@@ -506,8 +465,8 @@ cpdef object as_flags(object y_true, object y_score, object relevance_level):
         return graded(array, relevance_level)
     flags = array == 1
     fine = flags | (array == 0)
-    if not fine.all():
-        place = int(np.argmin(fine.reshape(-1)))
+    place = first(~fine)
+    if place >= 0:
         raise bad_label(array, y_score, place, place_of("y_true", place, array.shape))
     return flags
 
@@ -521,23 +480,17 @@ cdef object as_key(object tiebreak, Py_ssize_t n):
     key = as_column(tiebreak, "tiebreak")
     if key.ndim != 1 or key.shape[0] != n:
         raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
-    if key.dtype.kind in "OT":
-        return places_of(key.tolist())
-    if key.dtype.kind not in "biufSU":
+    if key.dtype.kind == "T":
+        key = key.astype(object)
+    if key.dtype.kind == "O":
+        for i, value in enumerate(key.tolist()):
+            if not isinstance(value, (str, bytes, int, float, np.number)):
+                raise TypeError(f"tiebreak[{i}] is {value!r} of type {type(value).__name__}: keys must be numbers or strings")
+    elif key.dtype.kind not in "biufSU":
         raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
     no_nan(key, "tiebreak", ": keys must be ordered")
-    return key
-
-
-cdef object places_of(list keys):
-    """Numbers or texts of Python as places in their order."""
-    for i, key in enumerate(keys):
-        if not isinstance(key, (str, bytes, int, float, np.number)):
-            raise TypeError(f"tiebreak[{i}] is {key!r} of type {type(key).__name__}: keys must be numbers or strings")
-        if key != key:
-            raise ValueError(f"tiebreak[{i}] is nan: keys must be ordered")
     try:
-        return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
+        return np.unique(key, return_inverse=True)[1] if key.dtype.kind == "O" else key
     except TypeError:
         raise TypeError("tiebreak holds keys that cannot be ordered, such as numbers and strings together") from None
 
@@ -546,9 +499,8 @@ cdef object as_weight(object sample_weight, Py_ssize_t n):
     weight = as_ndarray(sample_weight, "sample_weight", "weights must be real numbers").astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"y_true has {n} items, sample_weight has shape {weight.shape}")
-    bad = ~(np.isfinite(weight) & (weight >= 0))
-    if bad.any():
-        place = int(np.argmax(bad))
+    place = first(~(np.isfinite(weight) & (weight >= 0)))
+    if place >= 0:
         raise ValueError(f"sample_weight[{place}] is {weight[place]}: weights must be finite and not negative")
     with np.errstate(over="ignore"):
         total = weight.sum()
@@ -563,10 +515,10 @@ cdef object apply_nan_policy(object nan_policy, object score, object where):
     if score.dtype.kind != "f":
         return None
     missing = np.isnan(score)
-    if policy == NAN_WORST or not missing.any():
+    place = first(missing)
+    if policy == NAN_WORST or place < 0:
         return None
     if policy == NAN_RAISE:
-        place = int(np.argmax(missing))
         raise bad_score("y_score", place if where is None else where(place))
     return ~missing
 
@@ -588,7 +540,8 @@ def checked_sorted(values, name, nan_policy="raise"):
         array = array.astype(np.uint64 if array.dtype.kind == "u" and array.dtype.itemsize == 8 else np.int64)
     if name != "edges":
         return np.unique(array)
-    for i in np.flatnonzero(~(array[1:] > array[:-1]))[:1] + 1:
+    i = first(~(array[1:] > array[:-1])) + 1
+    if i > 0:
         raise ValueError(f"edges[{i}] is {array[i]}, after {array[i - 1]}: edges must increase")
     return array
 
@@ -629,7 +582,7 @@ def equal_numbers(a, b):
 def checked_block(y_true, y_score, cuts):
     """(relevant, score, cuts), the last two in one type that holds both exactly."""
     relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
-    score = as_double(one_dimension(as_real(y_score, "y_score"), "y_score"), "y_score")
+    score = checked_array(y_score, "y_score", SCORES)
     same_items(relevant.shape[0], score.shape[0])
     if score.dtype == cuts.dtype:
         return relevant, score, cuts
@@ -638,11 +591,9 @@ def checked_block(y_true, y_score, cuts):
         if unchanged(array, wide) is None:
             raise TypeError(f"{name} of dtype {array.dtype} cannot be compared exactly with scores of dtype "
                             f"{cuts.dtype if name == 'y_score' else score.dtype}")
-    if wide.kind == "f" and cuts.dtype.kind == "f" and score.dtype.itemsize > cuts.dtype.itemsize and score.dtype.kind == "f":
+    if cuts.dtype.kind == score.dtype.kind == "f" and score.dtype.itemsize > cuts.dtype.itemsize:
         raise TypeError(f"y_score has dtype {score.dtype}, but the thresholds have {cuts.dtype}: rounded thresholds would "
                         "miss the scores they were made from")
-    if wide == np.float16:
-        wide = np.dtype(np.float32)
     return relevant, score.astype(wide), cuts.astype(wide)
 
 
@@ -666,8 +617,8 @@ cdef object ratio(object value, str name):
 
 
 cdef str place_of(str name, Py_ssize_t i, object shape):
-    """The name of one of the values, with its index if there are several."""
-    return name if shape is None else f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
+    """The name of one value of an array."""
+    return f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
 cdef object each(object values, str name):
@@ -711,11 +662,9 @@ cdef object ranks_from(object k, object fraction, object num_items, bint divides
 cdef object whole_ranks(object k, bint divides=False):
     """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
     numbers, shape = each(k, "k")
-    ranks = [check_rank(value, where) for value, where in numbers]
-    if divides:
-        for rank, (_, where) in zip(ranks, numbers):
-            countable(rank, where)
-    return np.array([min(rank, LARGEST) for rank in ranks], dtype=np.int64), shape
+    ranks = [countable(check_rank(value, where), where) if divides else min(check_rank(value, where), LARGEST)
+             for value, where in numbers]
+    return np.array(ranks, dtype=np.int64), shape
 
 
 cdef object parameters(object values, str name, str domain, double low, double high):
@@ -735,10 +684,9 @@ cdef object checked_items(object num_items):
 
 cdef list table_columns(object score, object above, object tied, object hits):
     """[above, tied, hits], and the scores if there are any, as arrays of one length."""
-    columns = [as_real(column, name) for column, name in ((above, "above"), (tied, "tied"), (hits, "hits"))]
-    if score is not None:
-        columns.append(as_real(score, "score"))
-    for column, name in zip(columns, ("above", "tied", "hits", "score")):
+    names = ("above", "tied", "hits", "score")
+    columns = [as_real(column, name) for column, name in zip((above, tied, hits, score)[:3 if score is None else 4], names)]
+    for column, name in zip(columns, names):
         if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
             raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
                              "must be one number a row")
@@ -761,40 +709,33 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
         before[1:][~within(lengths)] = 0
         num_items = np.repeat(num_items, lengths)
     faults = [~(hits > 0), ~(tied >= hits), ~(above >= before * (1 - slack)), ~(ends <= num_items * (1 + slack))]
-    for i in np.flatnonzero(np.any(faults, axis=0))[:1]:
-        if faults[0][i]:
-            raise ValueError(f"hits[{i}] is {hits[i]}: every row holds a relevant item")
-        if faults[1][i]:
-            raise ValueError(f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}")
-        if faults[2][i]:
-            raise ValueError(f"above[{i}] is {above[i]}, but the rows before it hold {before[i]} items")
-        raise ValueError(f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
-                         f"{num_items if lengths is None else num_items[i]}")
+    i = first(np.any(faults, axis=0))
+    if i >= 0:
+        texts = (f"hits[{i}] is {hits[i]}: every row holds a relevant item",
+                 f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}",
+                 f"above[{i}] is {above[i]}, but the rows before it hold {before[i]} items",
+                 f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
+                 f"{num_items if lengths is None else num_items[i]}")
+        raise ValueError([text for fault, text in zip(faults, texts) if fault[i]][0])
     return 0
 
 
 cdef object within(object lengths):
     """For each row but the first, whether it is of the same table as the one before it."""
-    starts = np.cumsum(lengths)[:-1]
-    total = int(np.sum(lengths))
-    same = np.ones(max(total - 1, 0), bool)
-    same[starts[(starts > 0) & (starts < total)] - 1] = False
-    return same
+    table = np.repeat(np.arange(len(lengths)), lengths)
+    return table[1:] == table[:-1]
 
 
 cdef int check_scores(object score, bint lower, object same=None) except -1:
     """An error if the scores do not fall (or rise) down the table; NaN may come last."""
-    if score.dtype.kind == "f":
-        missing = np.isnan(score)
-        back = missing[:-1] & ~missing[1:]
-        back = np.flatnonzero(back if same is None else back & same)
-        if back.shape[0] > 0:
-            i = int(back[0])
-            raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
-    out_of_order = score[1:] < score[:-1] if lower else score[1:] > score[:-1]
-    out_of_order = np.flatnonzero(out_of_order if same is None else out_of_order & same)
-    if out_of_order.shape[0] > 0:
-        i = int(out_of_order[0]) + 1
+    cdef object missing = score != score
+    if same is None:
+        same = True
+    i = first(missing[:-1] & ~missing[1:] & same)
+    if i >= 0:
+        raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
+    i = first((score[1:] < score[:-1] if lower else score[1:] > score[:-1]) & same) + 1
+    if i > 0:
         raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
                          + ("" if lower else " (or lower_is_better=True)"))
     return 0
@@ -806,8 +747,8 @@ cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
     if array.shape[0] != n:
         raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
     array = np.array(array, np.float64) if weighted else np.array(array)
-    fine = (array >= 0) & (array <= (GREATEST if weighted else LARGEST))
-    for q in np.flatnonzero(~fine)[:1]:
+    q = first(~((array >= 0) & (array <= (GREATEST if weighted else LARGEST))))
+    if q >= 0:
         raise ValueError(f"{name}[{q}] is {array[q]}: must be " + (
             "finite and not negative" if weighted else "between 0 and 2**62"))
     return array.astype(np.float64 if weighted else np.int64, copy=False)

@@ -1310,9 +1310,10 @@ cdef class HitCurve(_Measures):
         >>> print(f"{between.low:.3f} {between.high:.3f}")
         0.237 0.966
         """
-        from hitcurve.statistics.intervals import curve_interval
-        return curve_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-                              stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)
+        from hitcurve.statistics.intervals import curve_intervals
+        return curve_intervals(
+            self, [measure], method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+            stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
         """Curves of resamples of the items, drawn with replacement from the table.
@@ -1640,7 +1641,7 @@ cdef class HitCurves(_Measures):
             key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
         else:
             as_key(tiebreak, score.shape[0])
-            key = queries.first_to_last()
+            key = np.arange(queries.offsets[-1])  # laying the items out query by query keeps their order
         wanted = queries.per_query(num_relevant)
         if wanted is not None and weight is not None:
             raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "

@@ -7,17 +7,20 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from hitcurve._extras import needed
 
-__all__ = ["Path", "check_unchanged", "file_kind", "file_state", "opened"]
+__all__ = ["Path", "Pieces", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
 _SMILES = (".smi", ".smiles", ".ism")
 _SDF = (".sdf", ".sd")
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_PIECE = 1 << 20  # bytes of a file read at once
 
 Path = str | os.PathLike[str]
 
@@ -62,9 +65,7 @@ def opened(path: Path) -> Iterator[Any]:
     """The bytes of the file, decompressed; text with a line end that Python and Arrow both know."""
     text = os.fspath(path)
     if text == "-":
-        if sys.stdin is None:
-            raise ValueError("standard input is closed")
-        yield _Lines.of(sys.stdin.buffer)
+        yield _Lines.of(_standard_input())
         return
     stem, suffix = os.path.splitext(text)
     compression = _COMPRESSIONS.get(suffix.lower())
@@ -77,6 +78,82 @@ def opened(path: Path) -> Iterator[Any]:
         with pa.input_stream(file, compression=compression) as stream:
             # Parquet is read from its end, which a compressed stream does not offer.
             yield pa.BufferReader(stream.read()) if table else _Lines.of(io.BufferedReader(stream, 1 << 20))
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
+    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `Pieces`."""
+    name = os.fspath(path)
+    if name == "-":
+        yield "standard input", _unpacked(_standard_input().read(), "standard input")
+        return
+    with open(name, "rb", 0) as file:
+        source = Pieces(name, file)
+        # What is no regular file can be read but once.
+        head = file.read(6) if source.size else b""
+        if pieces and source.size and not head.startswith((b"PAR1", *_PACKED)):
+            file.seek(0)
+            yield name, source
+            return
+        text = head if head[:4] == b"PAR1" else source.read()
+        yield name, None if text[:4] == b"PAR1" else _unpacked(text, name)
+
+
+def _unpacked(text: bytes, name: str) -> Any:
+    kind = next((kind for mark, kind in _PACKED.items() if text.startswith(mark)), None)
+    if kind is None:
+        return text
+    if kind == "zstd":
+        pyarrow = needed("pyarrow", f"{name}: zstd")
+        return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
+    module = import_module(kind)
+    try:
+        return module.decompress(text)
+    except (EOFError, OSError, ValueError, getattr(module, "LZMAError", EOFError)) as error:
+        raise ValueError(f"{name}: cannot be decompressed: {error}") from None
+
+
+class Pieces:
+    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
+
+    def __init__(self, name: str, file: Any) -> None:
+        self.name, self.file = name, file
+        self.state = file_state(name)
+        self.size = self.state[0] if self.state else 0  # 0: no regular file, or one of those that have no size
+        self.room = bytearray(_PIECE if self.size else 0)
+        self.held = self.place = 0
+
+    def _check(self, some: Any) -> None:
+        if self.size:
+            check_unchanged(self.name, self.state if some else ())  # no file's state: it is shorter than it was
+
+    def read(self) -> bytes:
+        """All of it."""
+        if self.size:
+            self.file.seek(0)
+        text: bytes = self.file.readall()
+        self._check(text)
+        return text
+
+    def more(self, done: int) -> tuple[memoryview, bool]:
+        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
+        tail = self.held - done
+        room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
+        room[:tail] = self.room[done : self.held]
+        self.room, self.held = room, tail
+        while self.held < len(room) and self.place < self.size:
+            got = self.file.readinto(memoryview(room)[self.held :])
+            self._check(got)
+            self.held += got
+            self.place += got
+        last = self.place >= self.size
+        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
 
 
 class _Lines(io.RawIOBase):

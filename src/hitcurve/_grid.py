@@ -14,14 +14,10 @@ class Grid(NamedTuple):
 
     rows: list[list[str]]
     left: int = 1
-    last: str = ""
-    """If the last column holds words: their class in HTML."""
-    bare: bool = False
-    """Plain text leaves out the head."""
-    breaks: tuple[int, ...] = ()
-    """Rows before which there is a gap."""
-    foot: tuple[str, ...] = ()
-    """Lines below the table."""
+    last: str = ""  # if the last column holds words: their class in HTML
+    bare: bool = False  # plain text leaves out the head
+    breaks: tuple[int, ...] = ()  # rows before which there is a gap
+    foot: tuple[str, ...] = ()  # lines below the table
 
     def kinds(self) -> list[str]:
         """For each column "word", the class of other words, or "" for numbers."""

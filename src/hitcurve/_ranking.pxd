@@ -37,9 +37,7 @@ cdef class Queries:
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1
     cdef object flat_labels(self)
     cdef int raise_status(self, Status status, const Tally* tally) except -1
-    cdef object origin(self)
     cdef object laid_out(self, object values, str name)
-    cdef object first_to_last(self)
     cdef object real_scores(self)
     cdef object per_query(self, object num_relevant)
     cdef object checked_relevant(self, object num_relevant, object num_hits)
@@ -47,5 +45,4 @@ cdef class Queries:
 
 cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
                                       object num_relevant, const Reading* reading)
-cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
-                           object num_relevant)
+cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy, object num_relevant)

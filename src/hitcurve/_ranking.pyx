@@ -16,74 +16,19 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    LARGEST,
-    array_or_none,
-    as_column,
-    as_ids,
-    as_labels,
-    as_ndarray,
-    as_offsets,
-    as_scores,
-    as_whole,
-    bad_label,
-    bad_score,
-    countable,
-    kind_of,
-    one_dimension,
-    parse_lower,
-    parse_nan_policy,
-    parse_num_relevant,
-    parse_strategy,
-    relevant_items,
-    same_items,
-    set_column,
-    type_of,
-    whole_number,
+    LARGEST, array_or_none, as_column, as_ids, as_labels, as_ndarray, as_offsets, as_scores, as_whole, bad_label, bad_score,
+    countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy, relevant_items,
+    same_items, set_column, type_of, whole_number,
 )
 from hitcurve._kernel.count cimport (
-    SCORE_DOUBLE,
-    SCORE_FLOAT,
-    SCORE_INT64,
-    STRATEGY_SEARCH,
-    Index,
-    Items,
-    NanPolicy,
-    ScoreType,
-    Strategy,
-    Tally,
-    count_items,
-    count_labels,
-    gather_relevant,
-    good_piece,
-    scratch_size,
-    tally_clear,
+    SCORE_INT64, STRATEGY_SEARCH, Index, Items, NanPolicy, ScoreType, Strategy, Tally, count_items, count_labels,
+    gather_relevant, good_piece, scratch_size, tally_clear,
 )
 from hitcurve._kernel.formulas cimport Reading
 from hitcurve._kernel.table cimport (
-    SMALL,
-    STATUS_BAD_LABEL,
-    STATUS_BAD_SCORE,
-    STATUS_NO_MEMORY,
-    STATUS_OK,
-    Ranking,
-    SmallSpace,
-    Status,
-    Tables,
-    Workspace,
-    finish_ranking,
-    index_relevant,
-    num_rows,
-    prefer_huge_pages,
-    query_done,
-    rank_items,
-    rank_queries,
-    ranking_average_precision,
-    ranking_rows,
-    ranking_scores,
-    release,
-    reserve_relevant,
-    small_workspace,
-    workspace_free,
+    SMALL, STATUS_BAD_LABEL, STATUS_BAD_SCORE, STATUS_NO_MEMORY, STATUS_OK, Ranking, Rankings, SmallSpace, Status, Workspace,
+    finish_ranking, index_relevant, num_rows, prefer_huge_pages, query_done, query_items, rank_items, rank_queries,
+    ranking_average_precision, ranking_rows, ranking_scores, release, reserve_relevant, small_workspace, workspace_free,
     workspace_init,
 )
 
@@ -94,6 +39,7 @@ cnp.import_array()
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
 
+cdef int* NUMPY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64]  # of each ScoreType
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
 
 
@@ -107,13 +53,7 @@ cdef Py_ssize_t parse_workers(object workers) except -1:
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin):
     """Scores of the kernels' type as an array of the type they had when they came in."""
     cdef cnp.npy_intp shape = rows
-    cdef object array
-    if type == SCORE_FLOAT:
-        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_FLOAT, <void*>score)
-    elif type == SCORE_DOUBLE:
-        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_DOUBLE, <void*>score)
-    else:
-        array = cnp.PyArray_SimpleNewFromData(1, &shape, cnp.NPY_INT64, <void*>score)
+    cdef object array = cnp.PyArray_SimpleNewFromData(1, &shape, NUMPY_TYPES[<int>type], <void*>score)
     if isinstance(origin, np.ndarray):
         return origin[array]
     if type == SCORE_INT64 and origin.kind == "u":
@@ -158,18 +98,18 @@ cdef class Counting:
         PyMem_RawFree(self.narrow)
         PyMem_RawFree(self.wide)
 
-    def count(self, Py_ssize_t start, Py_ssize_t stop):
-        """Counts the items from start to stop, and adds what it counted to the total."""
-        cdef Py_ssize_t size = 2 * self.index.m + 2, piece = max(PIECE, good_piece(&self.index)), end, since = 0
-        cdef uint32_t* counts
-        cdef void* scratch
+    def count(self, tuple share):
+        """Counts the items from the start to the stop of the share, and adds what it counted to the total."""
+        cdef Py_ssize_t start = share[0], stop = share[1], end, since = 0
+        cdef Py_ssize_t size = 2 * self.index.m + 2, piece = max(PIECE, good_piece(&self.index))
+        cdef size_t room = scratch_size(&self.index, min(piece, stop - start))
+        cdef uint32_t* counts = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
+        cdef void* scratch = PyMem_RawMalloc(room)
         cdef Tally tally
         cdef bint fine = True
         tally_clear(&tally)
-        counts = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
-        scratch = PyMem_RawMalloc(scratch_size(&self.index, min(piece, stop - start)))
         prefer_huge_pages(counts, size * sizeof(uint32_t))
-        prefer_huge_pages(scratch, scratch_size(&self.index, min(piece, stop - start)))
+        prefer_huge_pages(scratch, room)
         try:
             if counts is NULL or scratch is NULL:
                 raise MemoryError("not enough memory to count the items")
@@ -211,6 +151,7 @@ cdef class Counting:
     cdef int run(self, Py_ssize_t workers) except -1:
         cdef Py_ssize_t size = 2 * self.index.m + 2, share, w, n = self.items.n
         import threading
+        from hitcurve._workers import in_threads
         self.lock = threading.Lock()
         tally_clear(&self.tally)
         if n >= NARROW:
@@ -218,20 +159,12 @@ cdef class Counting:
             if self.wide is NULL:
                 raise MemoryError("not enough memory to count the items")
         share = (n + workers - 1) // workers
-        in_threads(self.count, [(min(n, w * share), min(n, (w + 1) * share)) for w in range(workers)], self.cancel)
+        shares = [(min(n, w * share), min(n, (w + 1) * share)) for w in range(workers)]
+        list(in_threads(self.count, shares, workers, cancel=self.cancel, patience=None))
         return 0
 
     def cancel(self):
         self.cancelled = True
-
-
-def in_threads(function, list calls, cancel):
-    """Calls of a function side by side; an error or Ctrl-C in one ends them all."""
-    if len(calls) == 1:
-        function(*calls[0])
-        return
-    from hitcurve._workers import in_threads as calls_in_threads
-    list(calls_in_threads(lambda call: function(*call), calls, len(calls), cancel=cancel, patience=None))
 
 
 cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
@@ -275,24 +208,24 @@ cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssi
     """Ranks in memory from the heap, without the GIL, at most so many relevant items; ``counting`` keeps the counts."""
     cdef Status status = STATUS_OK
     cdef Py_ssize_t relevant
+    cdef bint in_pieces = items.n > PIECE or workers > 1
     workspace_init(work)
+    tally_clear(tally)
     with nogil:
-        tally_clear(tally)
-        relevant = count_labels(&items.label, 0, items.n, tally)
+        relevant = min(capacity, count_labels(&items.label, 0, items.n, tally))
         if relevant < 0:
             status = STATUS_BAD_LABEL
-        else:
-            relevant = min(relevant, capacity)
-            if not reserve_relevant(items, relevant, work):
-                status = STATUS_NO_MEMORY
-            elif items.n <= PIECE and workers == 1:
-                status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, tally)
-    if status == STATUS_OK and (items.n > PIECE or workers > 1):
+        elif not reserve_relevant(items, relevant, work):
+            status = STATUS_NO_MEMORY
+        elif not in_pieces:
+            status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, tally)
+    if status == STATUS_OK and in_pieces:
         status = rank_long(items, lower, strategy, workers, relevant, work, ranking, tally, counting)
     return status
 
 
-cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
+cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking, OwnTable* table) except -1:
+    cdef Py_ssize_t rows = num_rows(ranking)
     table.block = PyMem_RawMalloc(32 * rows + 1)
     prefer_huge_pages(table.block, 32 * rows)
     if table.block is NULL:
@@ -302,12 +235,7 @@ cdef int allocate_table(Py_ssize_t rows, OwnTable* table) except -1:
     table.hits = table.tied + rows
     table.score = table.hits + rows
     table.rows = rows
-    return 0
-
-
-cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking, OwnTable* table) except -1:
-    allocate_table(num_rows(ranking), table)
-    ranking_rows(ranking, table.rows, table.above, table.tied, table.hits)
+    ranking_rows(ranking, rows, table.above, table.tied, table.hits)
     ranking_scores(items, work, ranking, table.score)
     table.num_items = ranking.num_items
     table.num_hits = ranking.num_hits
@@ -397,11 +325,8 @@ cdef class Queries:
     def __init__(self, y_true, y_score, qid, offsets, relevance_level, nan_policy):
         labels = as_ndarray(y_true, "y_true", LABELS)
         scores = as_ndarray(y_score, "y_score", SCORES)
-        self.width = 0
-        self.columns = 0
-        self.step = 0
-        self.order = None
-        self.qid = None
+        self.order = self.qid = None
+        self.width = self.columns = self.step = 0
         if labels.ndim == 2 or scores.ndim == 2:
             if qid is not None or offsets is not None:
                 raise ValueError(f"{'qid' if offsets is None else 'offsets'} goes with one-dimensional y_true and y_score; "
@@ -418,8 +343,7 @@ cdef class Queries:
                 raise ValueError(f"y_true has shape {labels.shape}, y_score has shape {scores.shape}")
             self.width = max(1, scores.shape[1])
             self.offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
-            labels = labels.reshape(-1)
-            scores = scores.reshape(-1)
+            labels, scores = labels.reshape(-1), scores.reshape(-1)
         else:
             one_dimension(labels, "y_true")
             one_dimension(scores, "y_score")
@@ -432,8 +356,7 @@ cdef class Queries:
                 if (codes[1:] < codes[:-1]).any():
                     places = np.empty(codes.shape[0], np.int64)
                     stable_places(codes, self.offsets, places)
-                    labels = scatter(labels, places)
-                    scores = scatter(scores, places)
+                    labels, scores = scatter(labels, places), scatter(scores, places)
                     self.order = places
             elif offsets is not None:
                 self.offsets = as_offsets(offsets, labels.shape[0])
@@ -473,39 +396,25 @@ cdef class Queries:
 
     cdef int raise_status(self, Status status, const Tally* tally) except -1:
         if status == STATUS_BAD_LABEL:
-            shown = self.where(tally.bad_label)
-            if self.columns > 0:
-                shown = tally.bad_label % self.width
+            shown = tally.bad_label % self.width if self.columns > 0 else self.where(tally.bad_label)
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
                             tally.bad_label % self.labels.shape[0], f"y_true[{shown}]")
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))
 
-    cdef object origin(self):
-        return origin_of(self.scores)
-
     cdef object laid_out(self, object values, str name):
         """Another value for each item, in the order of the items here."""
         array = as_column(values, name)
         if self.columns > 0:
-            if array.ndim == 1:
-                array = np.broadcast_to(array, (self.columns, array.shape[0]))
-            else:
-                array = array.T
+            array = np.broadcast_to(array, (self.columns, array.shape[0])) if array.ndim == 1 else array.T
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
             raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.offsets[-1]} items")
         array = array.reshape(-1)
         return array if self.order is None else scatter(array, self.order)
 
-    cdef object first_to_last(self):
-        """The order in which the caller gave the items, as a key."""
-        return np.arange(self.offsets[-1])  # laying them out query by query keeps it
-
     cdef object real_scores(self):
-        if isinstance(self.scores, tuple):
-            return self.scores[1][self.scores[0]]
-        return self.scores.reshape(-1)
+        return self.scores[1][self.scores[0]] if isinstance(self.scores, tuple) else self.scores.reshape(-1)
 
     cdef object per_query(self, object num_relevant):
         """num_relevant as one number for each query, or None."""
@@ -560,98 +469,63 @@ def stable_places(const int64_t[::1] codes, const int64_t[::1] offsets, int64_t[
 cdef class QueryRanking:
     """One pass over many rankings, some queries at a time."""
     cdef Queries queries
-    cdef bint lower
-    cdef Strategy strategy
-    cdef const Reading* reading
-    cdef Tables tables
-    cdef object num_relevant
-    cdef object average_precision
-    cdef object num_items
-    cdef object num_hits
+    cdef Rankings all
+    cdef object num_relevant, num_items, num_hits  # arrays that `all` points to
     cdef bint cancelled
     cdef list running  # the Counting of each long query
 
+    def __cinit__(self, Queries queries, lower_is_better, strategy, num_relevant):
+        self.queries = queries
+        self.all.items = queries.items
+        self.all.offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>queries.offsets)
+        self.all.step = queries.step
+        self.all.lower_is_better = parse_lower(lower_is_better)
+        self.all.strategy = parse_strategy(strategy)
+        self.num_relevant = queries.per_query(num_relevant)
+        self.num_items = np.zeros(queries.num_queries, np.int64)
+        self.num_hits = np.zeros(queries.num_queries, np.int64)
+        self.all.num_items = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items)
+        self.all.num_hits = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_hits)
+        if self.num_relevant is not None:
+            self.all.num_relevant = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant)
+        self.running = []
+
     def rank(self, list ranges):
-        cdef Py_ssize_t first, last, bad, q
-        cdef Items items
-        cdef Tables tables
+        cdef Py_ssize_t first, last
         cdef Tally tally
         cdef Status status
-        cdef const int64_t* offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.queries.offsets)
-        cdef int64_t* num_items = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items)
-        cdef int64_t* num_hits = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_hits)
-        cdef const int64_t* num_relevant = NULL
-        cdef const int64_t* wanted
-        cdef double* average_precision = NULL
-        if self.num_relevant is not None:
-            num_relevant = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant)
-        if self.average_precision is not None:
-            average_precision = <double*>cnp.PyArray_DATA(<cnp.ndarray>self.average_precision)
         for first, last in ranges:
             if self.cancelled:
                 return
-            if offsets[first + 1] - offsets[first] > PIECE:
-                self.rank_alone(first, offsets, num_relevant, average_precision, num_items, num_hits)
+            if self.all.offsets[first + 1] - self.all.offsets[first] > PIECE:
+                self.rank_alone(first)
                 continue
-            if self.queries.step == 0:
-                with nogil:
-                    status = rank_queries(&self.queries.items, offsets, first, last, self.lower, self.strategy,
-                                          self.reading, num_relevant, average_precision, num_items, num_hits,
-                                          &self.tables if self.reading is NULL else NULL, &tally, &bad)
-                if status != STATUS_OK:
-                    self.queries.raise_status(status, &tally)
-                PyErr_CheckSignals()
-                continue
-            for q in range(first, last):
-                items = self.queries.items
-                items.score.data += q * self.queries.step
-                wanted = num_relevant
-                if wanted is not NULL:
-                    wanted += q
-                tables = self.tables
-                tables.place += q
-                tables.rows += q
-                with nogil:
-                    status = rank_queries(&items, offsets, 0, 1, self.lower, self.strategy, self.reading,
-                                          wanted, average_precision + (q if average_precision is not NULL else 0),
-                                          num_items + q, num_hits + q, &tables if self.reading is NULL else NULL, &tally,
-                                          &bad)
-                if status != STATUS_OK:
-                    if tally.bad_score >= 0:
-                        tally.bad_score += q * self.queries.width
-                    self.queries.raise_status(status, &tally)
-                PyErr_CheckSignals()
+            with nogil:
+                status = rank_queries(&self.all, first, last, &tally)
+            if status != STATUS_OK:
+                self.queries.raise_status(status, &tally)
+            PyErr_CheckSignals()
 
-    cdef int rank_alone(self, Py_ssize_t q, const int64_t* offsets, const int64_t* num_relevant, double* average_precision,
-                        int64_t* num_items, int64_t* num_hits) except -1:
+    cdef int rank_alone(self, Py_ssize_t q) except -1:
         """A query of so many items that it is ranked in pieces."""
-        cdef Items items = self.queries.items
-        cdef Py_ssize_t start = <Py_ssize_t>offsets[q]
+        cdef Items items
+        cdef Py_ssize_t capacity = query_items(&self.all, q, &items)
         cdef Workspace work
         cdef Ranking ranking
         cdef Tally tally
         cdef Status status
         cdef Counting counting = Counting.__new__(Counting)
-        if self.queries.step == 0:
-            items.label.data += start * items.label.stride
-            items.score.data += start * items.score.stride
-        else:
-            items.score.data += q * self.queries.step
-        items.n = <Py_ssize_t>offsets[q + 1] - start
-        capacity = items.n
-        if self.reading is NULL:
-            capacity = <Py_ssize_t>(self.tables.place[q + 1] - self.tables.place[q])
         self.running.append(counting)
         counting.cancelled = self.cancelled
         try:
-            status = rank_large(&items, self.lower, self.strategy, 1, capacity, &work, &ranking, &tally, counting)
+            status = rank_large(&items, self.all.lower_is_better, self.all.strategy, 1, capacity, &work, &ranking, &tally,
+                                counting)
             if status != STATUS_OK:
-                tally.bad_label += start
-                tally.bad_score += start
+                tally.bad_label += self.all.offsets[q]
+                tally.bad_score += self.all.offsets[q]
                 self.queries.raise_status(status, &tally)
             with nogil:
-                query_done(&items, &work, &ranking, q, self.reading, num_relevant, average_precision, num_items, num_hits,
-                           &self.tables if self.reading is NULL else NULL)
+                query_done(&self.all, q, &work, &ranking)
         finally:
             workspace_free(&work)
             self.running.remove(counting)
@@ -663,51 +537,36 @@ cdef class QueryRanking:
         for counting in list(self.running):
             counting.cancel()
 
-    cdef int run(self, Py_ssize_t workers) except -1:
-        cdef object ranges = self.queries.shares(workers)
-        self.running = []
-        self.num_items = np.zeros(self.queries.num_queries, np.int64)
-        self.num_hits = np.zeros(self.queries.num_queries, np.int64)
-        if self.queries.num_queries == 0:
-            return 0
-        in_threads(self.rank, [(ranges[w::workers],) for w in range(min(workers, len(ranges)))], self.cancel)
+    cdef int run(self, workers) except -1:
+        cdef Py_ssize_t threads = parse_workers(workers)
+        from hitcurve._workers import in_threads
+        ranges = self.queries.shares(threads)
+        shares = [ranges[w::threads] for w in range(min(threads, len(ranges)))]
+        list(in_threads(self.rank, shares, threads, cancel=self.cancel, patience=None))
         return 0
-
-
-cdef QueryRanking query_ranking(Queries queries, object lower_is_better, object strategy, object num_relevant,
-                                const Reading* reading):
-    """`reading`: of average precision; NULL for whole tables."""
-    cdef QueryRanking ranking = QueryRanking.__new__(QueryRanking)
-    ranking.queries = queries
-    ranking.lower = parse_lower(lower_is_better)
-    ranking.strategy = parse_strategy(strategy)
-    ranking.reading = reading
-    ranking.num_relevant = queries.per_query(num_relevant)
-    return ranking
 
 
 cdef object queries_average_precision(Queries queries, object lower_is_better, object workers, object strategy,
                                       object num_relevant, const Reading* reading):
     """Average precision of each query, without tables in memory."""
-    cdef QueryRanking ranking = query_ranking(queries, lower_is_better, strategy, num_relevant, reading)
-    ranking.average_precision = np.empty(queries.num_queries, np.float64)
-    ranking.run(parse_workers(workers))
+    cdef QueryRanking ranking = QueryRanking(queries, lower_is_better, strategy, num_relevant)
+    average_precision = np.empty(queries.num_queries, np.float64)
+    ranking.all.reading = reading
+    ranking.all.average_precision = <double*>cnp.PyArray_DATA(<cnp.ndarray>average_precision)
+    ranking.run(workers)
     queries.checked_relevant(ranking.num_relevant, ranking.num_hits)
-    return ranking.average_precision
+    return average_precision
 
 
-cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy,
-                           object num_relevant):
+cdef object queries_tables(Queries queries, object lower_is_better, object workers, object strategy, object num_relevant):
     """(row offsets, score, above, tied, hits, items, hits and relevant items of each query)."""
-    cdef QueryRanking ranking = query_ranking(queries, lower_is_better, strategy, num_relevant, NULL)
-    cdef Py_ssize_t num_queries = queries.num_queries, q, total, relevant = 0
+    cdef QueryRanking ranking = QueryRanking(queries, lower_is_better, strategy, num_relevant)
+    cdef Py_ssize_t num_queries = queries.num_queries, q, total = 0, relevant = 0
     cdef Tally tally
     cdef int64_t[::1] place = np.zeros(num_queries + 1, np.int64)
     cdef int64_t[::1] rows = np.zeros(num_queries + 1, np.int64)
-    cdef const int64_t[::1] offsets = queries.offsets
-    cdef object columns, score
+    cdef const int64_t* offsets = ranking.all.offsets
     # Room for as many rows as relevant items.
-    total = 0
     tally_clear(&tally)
     with nogil:
         for q in range(num_queries):
@@ -721,24 +580,22 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
         queries.raise_status(STATUS_BAD_LABEL, &tally)
     place[num_queries] = total
     columns = np.empty((3, total), np.int64)
-    score = np.empty(total, np.float32 if queries.items.type == SCORE_FLOAT
-                     else np.float64 if queries.items.type == SCORE_DOUBLE else np.int64)
-    ranking.tables.above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
-    ranking.tables.tied = ranking.tables.above + total
-    ranking.tables.hits = ranking.tables.tied + total
-    ranking.tables.score = cnp.PyArray_DATA(<cnp.ndarray>score)
-    ranking.tables.place = &place[0]
-    ranking.tables.rows = &rows[0]
-    ranking.run(parse_workers(workers))
-    starts = np.asarray(place)
+    score = np.empty(total, (np.float32, np.float64, np.int64)[queries.items.type])
+    ranking.all.above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
+    ranking.all.tied = ranking.all.above + total
+    ranking.all.hits = ranking.all.tied + total
+    ranking.all.score = cnp.PyArray_DATA(<cnp.ndarray>score)
+    ranking.all.place = &place[0]
+    ranking.all.rows = &rows[0]
+    ranking.run(workers)
     lengths = np.asarray(rows)[:num_queries]
     row_offsets = np.zeros(num_queries + 1, np.int64)
     np.cumsum(lengths, out=row_offsets[1:])
     if row_offsets[num_queries] < total:
         # Some relevant items share a row: close the gaps.
-        keep = np.repeat(starts[:num_queries] - row_offsets[:num_queries], lengths) + np.arange(row_offsets[num_queries])
+        keep = np.repeat(np.asarray(place)[:-1] - row_offsets[:-1], lengths) + np.arange(row_offsets[-1])
         columns = columns[:, keep]
         score = score[keep]
-    return (row_offsets, scores_as(cnp.PyArray_DATA(<cnp.ndarray>score), score.shape[0], queries.items.type, queries.origin()),
-            columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits,
+    score = scores_as(cnp.PyArray_DATA(<cnp.ndarray>score), score.shape[0], queries.items.type, origin_of(queries.scores))
+    return (row_offsets, score, *columns, ranking.num_items, ranking.num_hits,
             queries.checked_relevant(ranking.num_relevant, ranking.num_hits))

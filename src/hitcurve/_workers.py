@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from operator import length_hint
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -54,28 +55,20 @@ def cgroup_quota(root: str = "") -> int | None:
     for line in _read(f"{root}/proc/self/cgroup").splitlines():
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if number == "0" and not controllers:
-            version, base = 2, f"{root}/sys/fs/cgroup"
+            base, files = f"{root}/sys/fs/cgroup", ["cpu.max"]
         elif "cpu" in controllers.split(","):
-            version, base = 1, f"{root}/sys/fs/cgroup/cpu"
+            base, files = f"{root}/sys/fs/cgroup/cpu", ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
         else:
             continue
         # Each group on the way up may have a quota. In a container the path may be the host's, and the root is ours.
         at = PurePosixPath("/" + path.lstrip("/"))
         for folder in {str(at), *map(str, at.parents), "/"}:
-            quotas += _quota(f"{base}{folder.rstrip('/')}", version)
-    return min(quotas) if quotas else None
-
-
-def _quota(folder: str, version: int) -> list[int]:
-    if version == 2:
-        words = _read(f"{folder}/cpu.max").split()
-    else:
-        words = [*_read(f"{folder}/cpu.cfs_quota_us").split(), *_read(f"{folder}/cpu.cfs_period_us").split()]
-    try:
-        quota, period = (int(word) for word in words)
-    except ValueError:  # "max", -1 below, or no such file
-        return []
-    return [-(-quota // period)] if quota > 0 and period > 0 else []
+            words = " ".join(_read(f"{base}{folder.rstrip('/')}/{name}") for name in files).split()
+            with suppress(ValueError):  # "max", or no such file
+                quota, period = map(int, words)
+                if quota > 0 and period > 0:  # -1 is none
+                    quotas.append(-(-quota // period))
+    return min(quotas, default=None)
 
 
 def _read(path: str) -> str:
@@ -87,34 +80,20 @@ def _read(path: str) -> str:
 
 
 def in_threads(
-    function: Callable[[Item], Result],
-    items: Iterable[Item],
-    workers: int,
-    *,
-    ahead: int | None = None,
-    cancel: Callable[[], object] = lambda: None,
-    idle: Callable[[], object] = lambda: None,
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, ahead: int | None = None,
+    cancel: Callable[[], object] = lambda: None, idle: Callable[[], object] = lambda: None,
     patience: float | None = 1.0,
-) -> Iterator[Result]:
-    """function(item) of each item, in their order, made side by side.
+) -> Iterator[Result]:  # fmt: skip
+    """function(item) of each item, in their order, made side by side by so many `workers`; 1 is the caller's thread.
 
     Items are taken in the caller's thread: some sources work in one thread only, and Ctrl-C interrupts a source that
     waits. The first error in the order of the items is raised, and after one no further item is taken.
 
-    Parameters
-    ----------
-    function, items : callable, iterable
-    workers : int
-        Threads; 1: the caller's.
-    ahead : int, optional
-        How many items are taken before the first of their results is. Default: one for each worker that is free.
-    cancel : callable
-        Called after an error or Ctrl-C, when what runs is no longer wanted.
-    idle : callable
-        Called after each item, and five times a second while the caller's thread waits.
-    patience : float, optional
-        Seconds to wait at the end for calls that still run. None: until they end, whatever Ctrl-C, for calls that use
-        memory of the caller.
+    ahead : how many items are taken before the first of their results is. Default: one for each worker that is free.
+    cancel : called after an error or Ctrl-C, when what runs is no longer wanted.
+    idle : called after each item, and five times a second while the caller's thread waits.
+    patience : seconds to wait at the end for calls that still run. None: until they end, whatever Ctrl-C, for calls
+        that use memory of the caller.
     """
     source = iter(items)
     close = getattr(source, "close", lambda: None)

@@ -1,140 +1,78 @@
 # The library for other compiled code: `from hitcurve cimport ...` in Cython, `#include "hitcurve.h"` in C and C++.
+# hitcurve.h, beside this file, is the documentation: it says what each name here means.
 #
-# Plain C types, no GIL, nothing raised: a function returns HITCURVE_OK or what was wrong, and then its results mean
-# nothing. Any thread may call, Python's or not, also several on the same data; nothing is kept between calls.
-# A call takes less than 100 KB of the thread's stack.
-# Names, signatures and the order of fields never change; what is new is added at the end. hitcurve.h says the same in C.
+# Names, signatures and the order of fields never change; what is new is added at the end, there and here.
 from libc.stdint cimport int64_t, uint8_t
 
-# What a function returns. `place`, which may be NULL, tells where: an item, a query, or a row.
 cdef enum:
-    HITCURVE_OK = 0
-    HITCURVE_BAD_ARGUMENT = 1      # NULL, a negative length, an unknown choice or an option that is out of range
-    HITCURVE_BAD_LABEL = 2         # place: the item whose label is neither 0 nor 1
-    HITCURVE_BAD_SCORE = 3         # place: the item whose score is NaN, with HITCURVE_NAN_RAISE
-    HITCURVE_NO_MEMORY = 4
-    HITCURVE_NO_ROOM = 5           # place: the rows that the table needs
-    HITCURVE_BAD_NUM_RELEVANT = 6  # less than the relevant items that were ranked; place: the query
-    HITCURVE_BAD_OFFSETS = 7       # place: the offset that is negative or less than the one before
-    HITCURVE_BAD_TABLE = 8         # place: the row that no ranking has, or -1 for the totals
-    HITCURVE_EMPTY_QUERY = 9       # place: the query without relevant items, with HITCURVE_EMPTY_RAISE
-    HITCURVE_NOT_RETRIEVED = 10    # the measure needs the rank of every relevant item
-
-# How a group of equal scores is read.
-cdef enum:
-    HITCURVE_TIES_EXPECTED = 0
-    HITCURVE_TIES_BEST = 1
-    HITCURVE_TIES_WORST = 2
-    HITCURVE_TIES_THRESHOLD = 3
-
-# What average precision at a cutoff is divided by: min(k, R), R, or the hits among the first k.
-cdef enum:
-    HITCURVE_NORMALIZE_MIN = 0
-    HITCURVE_NORMALIZE_RELEVANT = 1
-    HITCURVE_NORMALIZE_HITS = 2
+    HITCURVE_OK = 0, HITCURVE_BAD_ARGUMENT = 1, HITCURVE_BAD_LABEL = 2, HITCURVE_BAD_SCORE = 3, HITCURVE_NO_MEMORY = 4
+    HITCURVE_NO_ROOM = 5, HITCURVE_BAD_NUM_RELEVANT = 6, HITCURVE_BAD_OFFSETS = 7, HITCURVE_BAD_TABLE = 8
+    HITCURVE_EMPTY_QUERY = 9, HITCURVE_NOT_RETRIEVED = 10
 
 cdef enum:
-    HITCURVE_INTERPOLATION_NONE = 0
-    HITCURVE_INTERPOLATION_11_POINT = 1
-    HITCURVE_INTERPOLATION_101_POINT = 2
-    HITCURVE_INTERPOLATION_ALL_POINT = 3
-    HITCURVE_INTERPOLATION_TRAPEZOID = 4
-    HITCURVE_INTERPOLATION_CONTINUOUS = 5
+    HITCURVE_TIES_EXPECTED = 0, HITCURVE_TIES_BEST = 1, HITCURVE_TIES_WORST = 2, HITCURVE_TIES_THRESHOLD = 3
 
-# What a NaN score is: an error, below all others as one tie group, or an item to leave out.
 cdef enum:
-    HITCURVE_NAN_RAISE = 0
-    HITCURVE_NAN_WORST = 1
-    HITCURVE_NAN_OMIT = 2
+    HITCURVE_NORMALIZE_MIN = 0, HITCURVE_NORMALIZE_RELEVANT = 1, HITCURVE_NORMALIZE_HITS = 2
 
-# What a query without relevant items counts as in a mean: nothing, 0, 1, or an error.
 cdef enum:
-    HITCURVE_EMPTY_SKIP = 0
-    HITCURVE_EMPTY_ZERO = 1
-    HITCURVE_EMPTY_ONE = 2
-    HITCURVE_EMPTY_RAISE = 3
+    HITCURVE_INTERPOLATION_NONE = 0, HITCURVE_INTERPOLATION_11_POINT = 1, HITCURVE_INTERPOLATION_101_POINT = 2
+    HITCURVE_INTERPOLATION_ALL_POINT = 3, HITCURVE_INTERPOLATION_TRAPEZOID = 4, HITCURVE_INTERPOLATION_CONTINUOUS = 5
 
-# What hitcurve_read reads. In brackets what it takes from the options besides `ties`; [k] is needed, [k?] may be 0.
 cdef enum:
-    HITCURVE_AVERAGE_PRECISION = 0             # [k?, normalize, interpolation]
-    HITCURVE_PRECISION = 1                     # [k]
-    HITCURVE_RECALL = 2                        # [k]
-    HITCURVE_F_SCORE = 3                       # [k, parameter: beta]
-    HITCURVE_HITS = 4                          # [k]
-    HITCURVE_SUCCESS = 5                       # [k]
-    HITCURVE_R_PRECISION = 6
-    HITCURVE_RECIPROCAL_RANK = 7               # [k?]
-    HITCURVE_ROC_AUC = 8
-    HITCURVE_ROC_ENRICHMENT = 9                # [parameter: false positives, a real number above 0]
-    HITCURVE_ENRICHMENT_FACTOR = 10            # [k]
-    HITCURVE_MAX_ENRICHMENT_FACTOR = 11        # [k]
-    HITCURVE_NORMALIZED_ENRICHMENT_FACTOR = 12  # [k]
-    HITCURVE_RIE = 13                          # [parameter: alpha]
-    HITCURVE_BEDROC = 14                       # [parameter: alpha]
-    HITCURVE_LOG_AUC = 15                      # [parameter: least false-positive rate]
-    HITCURVE_ADJUSTED_LOG_AUC = 16             # [parameter: least false-positive rate]
-    HITCURVE_CHANCE = 17
-    HITCURVE_MINIMUM = 18
-    HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19
-    HITCURVE_AUAC = 20
+    HITCURVE_NAN_RAISE = 0, HITCURVE_NAN_WORST = 1, HITCURVE_NAN_OMIT = 2
 
-# Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults.
+cdef enum:
+    HITCURVE_EMPTY_SKIP = 0, HITCURVE_EMPTY_ZERO = 1, HITCURVE_EMPTY_ONE = 2, HITCURVE_EMPTY_RAISE = 3
+
+cdef enum:
+    HITCURVE_AVERAGE_PRECISION = 0, HITCURVE_PRECISION = 1, HITCURVE_RECALL = 2, HITCURVE_F_SCORE = 3, HITCURVE_HITS = 4
+    HITCURVE_SUCCESS = 5, HITCURVE_R_PRECISION = 6, HITCURVE_RECIPROCAL_RANK = 7, HITCURVE_ROC_AUC = 8
+    HITCURVE_ROC_ENRICHMENT = 9, HITCURVE_ENRICHMENT_FACTOR = 10, HITCURVE_MAX_ENRICHMENT_FACTOR = 11
+    HITCURVE_NORMALIZED_ENRICHMENT_FACTOR = 12, HITCURVE_RIE = 13, HITCURVE_BEDROC = 14, HITCURVE_LOG_AUC = 15
+    HITCURVE_ADJUSTED_LOG_AUC = 16, HITCURVE_CHANCE = 17, HITCURVE_MINIMUM = 18
+    HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19, HITCURVE_AUAC = 20
+
 cdef struct hitcurve_options:
-    size_t size             # sizeof(hitcurve_options), as the caller was compiled
+    size_t size
     int ties
     int normalize
     int interpolation
     int nan_policy
-    int lower_is_better     # 0 or 1
+    int lower_is_better
     int empty
-    int64_t k               # the cutoff rank; 0: none, the whole list
-    int64_t num_relevant    # relevant items in all, if some were never retrieved; 0: those found
-    double parameter        # beta, alpha, ...: see the measures
+    int64_t k
+    int64_t num_relevant
+    double parameter
 
-# A row for each group of equal scores that holds a relevant item, best first.
 cdef struct hitcurve_table:
-    size_t size             # sizeof(hitcurve_table), as the caller was compiled
-    int64_t* above          # items ranked above the group
-    int64_t* tied           # items in the group
-    int64_t* hits           # relevant items in the group
-    void* score             # their score, float or double as it came in; NULL if not wanted
-    int64_t capacity        # rows that the caller's columns hold; 0: the library allocates them
+    size_t size
+    int64_t* above
+    int64_t* tied
+    int64_t* hits
+    void* score
+    int64_t capacity
     int64_t rows
     int64_t num_items
-    int64_t num_hits        # relevant items that were ranked
-    int64_t num_relevant    # relevant items in all
-    void* memory            # the library's, for hitcurve_free_table
+    int64_t num_hits
+    int64_t num_relevant
+    void* memory
 
-# Average precision of one ranking: n labels, 0 or 1, and n scores. NaN without a relevant item.
-cdef int hitcurve_average_precision_f32(const uint8_t* label, const float* score, int64_t n,
-                                        const hitcurve_options* options, double* average_precision,
-                                        int64_t* place) noexcept nogil
-cdef int hitcurve_average_precision_f64(const uint8_t* label, const double* score, int64_t n,
-                                        const hitcurve_options* options, double* average_precision,
-                                        int64_t* place) noexcept nogil
-
-# Mean average precision. Query q holds the items offsets[q] to offsets[q + 1]; num_relevant has a number for each
-# query, or is NULL (options.num_relevant must then be 0). per_query, num_queries long, may be NULL, and so may mean.
-cdef int hitcurve_mean_average_precision_f32(const uint8_t* label, const float* score, const int64_t* offsets,
-                                             int64_t num_queries, const int64_t* num_relevant,
-                                             const hitcurve_options* options, double* per_query, double* mean,
-                                             int64_t* place) noexcept nogil
-cdef int hitcurve_mean_average_precision_f64(const uint8_t* label, const double* score, const int64_t* offsets,
-                                             int64_t num_queries, const int64_t* num_relevant,
-                                             const hitcurve_options* options, double* per_query, double* mean,
-                                             int64_t* place) noexcept nogil
-
-# The table of one ranking. With table.capacity 0 the library allocates its columns, and hitcurve_free_table frees them;
-# else they are the caller's, of that many rows (as many as relevant items always suffice).
+cdef int hitcurve_average_precision_f32(const uint8_t* label, const float* score, int64_t n, const hitcurve_options* options,
+                                        double* average_precision, int64_t* place) noexcept nogil
+cdef int hitcurve_average_precision_f64(const uint8_t* label, const double* score, int64_t n, const hitcurve_options* options,
+                                        double* average_precision, int64_t* place) noexcept nogil
+cdef int hitcurve_mean_average_precision_f32(
+    const uint8_t* label, const float* score, const int64_t* offsets, int64_t num_queries, const int64_t* num_relevant,
+    const hitcurve_options* options, double* per_query, double* mean, int64_t* place) noexcept nogil
+cdef int hitcurve_mean_average_precision_f64(
+    const uint8_t* label, const double* score, const int64_t* offsets, int64_t num_queries, const int64_t* num_relevant,
+    const hitcurve_options* options, double* per_query, double* mean, int64_t* place) noexcept nogil
 cdef int hitcurve_make_table_f32(const uint8_t* label, const float* score, int64_t n, const hitcurve_options* options,
                                  hitcurve_table* table, int64_t* place) noexcept nogil
 cdef int hitcurve_make_table_f64(const uint8_t* label, const double* score, int64_t n, const hitcurve_options* options,
                                  hitcurve_table* table, int64_t* place) noexcept nogil
 cdef void hitcurve_free_table(hitcurve_table* table) noexcept nogil
-
-# Whether a table that was made elsewhere is one that a ranking can have. hitcurve_read does not look.
 cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* place) noexcept nogil
-
-# A measure of a table. options.num_relevant is not looked at: table.num_relevant counts.
 cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_options* options,
                        double* value) noexcept nogil

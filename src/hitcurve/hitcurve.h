@@ -1,9 +1,10 @@
-/* hitcurve for C and C++: what capi.pxd says, in C. Python.h must come first; call hitcurve_import() once, with the GIL,
- * in each file that includes this: it returns 0, or -1 with a Python exception set. After that any thread may call; a
- * call takes less than 100 KB of its stack.
+/* hitcurve for C and C++; capi.pxd declares the same for Cython. In C, Python.h must come first; call hitcurve_import()
+ * once, with the GIL, in each file that includes this: it returns 0, or -1 with a Python exception set.
  *
- * A function returns HITCURVE_OK or what was wrong, and then its results mean nothing. Names, signatures and the order
- * of fields never change; what is new is added at the end.
+ * Plain C types, no GIL, nothing raised: a function returns HITCURVE_OK or what was wrong, and then its results mean
+ * nothing. Any thread may call, Python's or not, also several on the same data; nothing is kept between calls. A call
+ * takes less than 100 KB of the thread's stack. Names, signatures and the order of fields never change; what is new is
+ * added at the end.
  */
 #ifndef HITCURVE_H
 #define HITCURVE_H
@@ -29,66 +30,44 @@ enum {
 
 /* How a group of equal scores is read. */
 enum {
-    HITCURVE_TIES_EXPECTED = 0,
-    HITCURVE_TIES_BEST = 1,
-    HITCURVE_TIES_WORST = 2,
-    HITCURVE_TIES_THRESHOLD = 3,
+    HITCURVE_TIES_EXPECTED = 0, HITCURVE_TIES_BEST = 1, HITCURVE_TIES_WORST = 2, HITCURVE_TIES_THRESHOLD = 3,
 };
 
 /* What average precision at a cutoff is divided by: min(k, R), R, or the hits among the first k. */
 enum {
-    HITCURVE_NORMALIZE_MIN = 0,
-    HITCURVE_NORMALIZE_RELEVANT = 1,
-    HITCURVE_NORMALIZE_HITS = 2,
+    HITCURVE_NORMALIZE_MIN = 0, HITCURVE_NORMALIZE_RELEVANT = 1, HITCURVE_NORMALIZE_HITS = 2,
 };
 
 enum {
-    HITCURVE_INTERPOLATION_NONE = 0,
-    HITCURVE_INTERPOLATION_11_POINT = 1,
-    HITCURVE_INTERPOLATION_101_POINT = 2,
-    HITCURVE_INTERPOLATION_ALL_POINT = 3,
-    HITCURVE_INTERPOLATION_TRAPEZOID = 4,
-    HITCURVE_INTERPOLATION_CONTINUOUS = 5,
+    HITCURVE_INTERPOLATION_NONE = 0, HITCURVE_INTERPOLATION_11_POINT = 1, HITCURVE_INTERPOLATION_101_POINT = 2,
+    HITCURVE_INTERPOLATION_ALL_POINT = 3, HITCURVE_INTERPOLATION_TRAPEZOID = 4, HITCURVE_INTERPOLATION_CONTINUOUS = 5,
 };
 
 /* What a NaN score is: an error, below all others as one tie group, or an item to leave out. */
 enum {
-    HITCURVE_NAN_RAISE = 0,
-    HITCURVE_NAN_WORST = 1,
-    HITCURVE_NAN_OMIT = 2,
+    HITCURVE_NAN_RAISE = 0, HITCURVE_NAN_WORST = 1, HITCURVE_NAN_OMIT = 2,
 };
 
 /* What a query without relevant items counts as in a mean: nothing, 0, 1, or an error. */
 enum {
-    HITCURVE_EMPTY_SKIP = 0,
-    HITCURVE_EMPTY_ZERO = 1,
-    HITCURVE_EMPTY_ONE = 2,
-    HITCURVE_EMPTY_RAISE = 3,
+    HITCURVE_EMPTY_SKIP = 0, HITCURVE_EMPTY_ZERO = 1, HITCURVE_EMPTY_ONE = 2, HITCURVE_EMPTY_RAISE = 3,
 };
 
 /* What hitcurve_read reads. In brackets what it takes from the options besides `ties`; [k] is needed, [k?] may be 0. */
 enum {
     HITCURVE_AVERAGE_PRECISION = 0,  /* [k?, normalize, interpolation] */
-    HITCURVE_PRECISION = 1,  /* [k] */
-    HITCURVE_RECALL = 2,  /* [k] */
+    HITCURVE_PRECISION = 1, HITCURVE_RECALL = 2,  /* [k] */
     HITCURVE_F_SCORE = 3,  /* [k, parameter: beta] */
-    HITCURVE_HITS = 4,  /* [k] */
-    HITCURVE_SUCCESS = 5,  /* [k] */
+    HITCURVE_HITS = 4, HITCURVE_SUCCESS = 5,  /* [k] */
     HITCURVE_R_PRECISION = 6,
     HITCURVE_RECIPROCAL_RANK = 7,  /* [k?] */
     HITCURVE_ROC_AUC = 8,
     HITCURVE_ROC_ENRICHMENT = 9,  /* [parameter: false positives, a real number above 0] */
-    HITCURVE_ENRICHMENT_FACTOR = 10,  /* [k] */
-    HITCURVE_MAX_ENRICHMENT_FACTOR = 11,  /* [k] */
+    HITCURVE_ENRICHMENT_FACTOR = 10, HITCURVE_MAX_ENRICHMENT_FACTOR = 11,  /* [k] */
     HITCURVE_NORMALIZED_ENRICHMENT_FACTOR = 12,  /* [k] */
-    HITCURVE_RIE = 13,  /* [parameter: alpha] */
-    HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
-    HITCURVE_LOG_AUC = 15,  /* [parameter: least false-positive rate] */
-    HITCURVE_ADJUSTED_LOG_AUC = 16,  /* [parameter: least false-positive rate] */
-    HITCURVE_CHANCE = 17,
-    HITCURVE_MINIMUM = 18,
-    HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19,
-    HITCURVE_AUAC = 20,
+    HITCURVE_RIE = 13, HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
+    HITCURVE_LOG_AUC = 15, HITCURVE_ADJUSTED_LOG_AUC = 16,  /* [parameter: least false-positive rate] */
+    HITCURVE_CHANCE = 17, HITCURVE_MINIMUM = 18, HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19, HITCURVE_AUAC = 20,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

@@ -28,26 +28,20 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
 
     NAME = "hitcurve"
     SUPPORTED_MEASURES = [  # noqa: RUF012 (ir_measures reads it so)
-        _measures._AP(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._P(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._R(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._RR(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._Rprec(rel=_Any(), judged_only=_Any()),
-        _measures._nDCG(cutoff=_Any(), dcg=_Any(), gains=_Any(), judged_only=_Any()),
-        _measures._ERR(cutoff=_Any()),
-        _measures._RBP(cutoff=_Any(), p=_Any(), rel=_Any(required=True)),
-        _measures._Bpref(rel=_Any()),
-        _measures._infAP(rel=_Any()),
-        _measures._IPrec(recall=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._Success(cutoff=_Any(), rel=_Any(), judged_only=_Any()),
-        _measures._SetP(rel=_Any(), relative=_Any(), judged_only=_Any()),
-        _measures._SetR(rel=_Any()),
-        _measures._SetF(rel=_Any(), beta=_Any(), judged_only=_Any()),
-        _measures._SetAP(rel=_Any(), judged_only=_Any()),
-        _measures._Judged(cutoff=_Any()),
-        _measures._NumQ(),
-        _measures._NumRet(rel=_Any()),
-        _measures._NumRel(rel=_Any()),
+        getattr(_measures, f"_{name}")(**{one.strip("!"): _Any(required="!" in one) for one in options.split()})
+        for names, options in (
+            ("AP P R RR Success", "cutoff rel judged_only"),
+            ("Rprec SetAP", "rel judged_only"),
+            ("SetR Bpref infAP NumRet", "rel"),
+            ("ERR Judged", "cutoff"),
+            ("NumQ NumRel", ""),
+            ("nDCG", "cutoff dcg gains judged_only"),
+            ("RBP", "cutoff p rel!"),
+            ("IPrec", "recall rel judged_only"),
+            ("SetP", "rel relative judged_only"),
+            ("SetF", "rel beta judged_only"),
+        )
+        for name in names.split()
     ]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
@@ -79,9 +73,8 @@ def _ours(measure: Any) -> Measure:
     options = []
     for name in ("rel", "judged_only", "relative", "beta", "p", "dcg"):
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
-        if value is NOT_PROVIDED or value is False:
-            continue
-        options.append(f"{name}={value}")
+        if value is not NOT_PROVIDED and value is not False:
+            options.append(f"{name}={value}")
     gains = measure[name] if (name := "gains") in measure.SUPPORTED_PARAMS else NOT_PROVIDED
     if gains is not NOT_PROVIDED:
         options.append("gains={" + ",".join(f"{level}:{gain}" for level, gain in gains.items()) + "}")

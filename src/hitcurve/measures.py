@@ -22,18 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "TIES", "Definition", "Measure", "Option", "parse"]
 
 TIES = ("expected", "best", "worst", "threshold")
-_ORDERS = ("expected", "best", "worst")
+_ORDERS = TIES[:3]
+_BOUNDS = TIES[1:3]
 
-# What others call a measure, and the options that a name of trec_eval's stands for.
+# What others call a measure, and the options that such a name stands for.
 _ALIASES = {
     "MAP": "AP", "Precision": "P", "Recall": "R", "MRR": "RR", "NDCG": "nDCG", "RPrec": "Rprec", "BPref": "Bpref",
+    "SetRelP": "SetP",
 }
 _MEANT = {
-    "rbp": "p=0.9",
-    "rbp_resid": "p=0.9",
-    "set_relative_P": "relative",
-    "iprec_at_recall_X": "levels=trec_eval10",
-    "11pt_avg": "levels=trec_eval10",
+    "SetRelP": "relative", "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative",
+    "iprec_at_recall_X": "levels=trec_eval10", "11pt_avg": "levels=trec_eval10",
 }
 
 
@@ -118,8 +117,7 @@ class Measure(NamedTuple):
         """
         if not self.record.method or self.rel is not None or self.judged_only:
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
-        ties = self.ties or ties
-        check_choice(ties, "ties", TIES)
+        ties = check_choice(self.ties or ties, "ties", TIES)
         if self.record.ties and ties not in self.record.ties:
             raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(self.record.ties)}")
         return ties
@@ -130,10 +128,7 @@ class Measure(NamedTuple):
         value = getattr(curve, self.record.method)
         if not callable(value):
             return value
-        keywords = dict(self.keywords)
-        if self.record.ties:
-            keywords["ties"] = ties
-        return value(**keywords)
+        return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
     def __str__(self) -> str:
         return self.name
@@ -142,6 +137,10 @@ class Measure(NamedTuple):
 def _listed(words: tuple[str, ...], joint: str = "or") -> str:
     *head, last = words
     return f"{', '.join(head)} {joint} {last}" if head else last
+
+
+# Conversions of a value from its text. Not by float() alone: it also takes "1_0", "inf" and "nan".
+_REAL = r"(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?"
 
 
 def _choice(*words: str) -> Callable[[str], str]:
@@ -153,36 +152,23 @@ def _choice(*words: str) -> Callable[[str], str]:
     return convert
 
 
-def _positive(text: str) -> float:
-    # Not float(): it also takes "1_0", "inf" and "nan".
-    if not re.fullmatch(r"\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+", text) or not 0 < float(text) < float("inf"):
-        raise ValueError("must be a number above 0")
-    return float(text)
+def _number(what: str, pattern: str, low: float, high: float, kind: type = float) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        if not re.fullmatch(pattern, text, re.ASCII) or not low < kind(text) < high:
+            raise ValueError(f"must be {what}")
+        return kind(text)
+
+    return convert
 
 
-def _share(text: str) -> float:
-    value = _positive(text)
-    if value >= 1:
-        raise ValueError("must be a number between 0 and 1")
-    return value
+_finite = _number("a number", "-?" + _REAL, -math.inf, math.inf)
+_positive = _number("a number above 0", _REAL, 0, math.inf)
+_share = _number("a number between 0 and 1", _REAL, 0, 1)
+_whole = _number("a whole number", r"-?\d+", -1e9 - 1, 1e9 + 1, int)
 
 
 def _flag(text: str) -> bool:
-    if text not in ("", "True"):
-        raise ValueError("takes no value but True")
-    return True
-
-
-def _finite(text: str) -> float:
-    if not re.fullmatch(r"-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", text.strip(), re.ASCII) or math.isinf(float(text)):
-        raise ValueError("must be a number")
-    return float(text)
-
-
-def _whole(text: str) -> int:
-    if not re.fullmatch(r"-?\d+", text, re.ASCII) or abs(int(text)) > 10**9:
-        raise ValueError("must be a whole number")
-    return int(text)
+    return _choice("True", "False")(text) == "True"
 
 
 def _recall(text: str) -> Fraction:
@@ -193,27 +179,24 @@ def _recall(text: str) -> Fraction:
 
 
 def _recalls(text: str) -> tuple[Fraction, ...]:
-    return tuple(_recall(one) for one in text.split("/"))
+    return tuple(map(_recall, text.split("/")))
 
 
 def _weights(text: str) -> tuple[float, ...]:
     try:
-        weights = tuple(_finite(one) for one in text.split("/"))
+        _, _, _, _ = weights = tuple(_finite(one.strip()) for one in text.split("/"))
     except ValueError:
-        weights = ()
-    if len(weights) != 4:
-        raise ValueError("must be four numbers, as in 1/-1/0/0")
+        raise ValueError("must be four numbers, as in 1/-1/0/0") from None
     return weights
 
 
 def _gains(text: str) -> tuple[tuple[int, float], ...]:
-    match = re.fullmatch(r"\{(.*)\}", text.strip())
-    pairs = [one.partition(":") for one in match[1].split(",")] if match else []
+    pairs = [one.split(":") for one in text[1:-1].split(",")]
     try:
-        gains = {_whole(level.strip()): _finite(gain) for level, _, gain in pairs}
+        gains = {_whole(level.strip()): _finite(gain.strip()) for level, gain in pairs}
     except ValueError:
         gains = {}
-    if not gains or len(gains) < len(pairs):
+    if text[:1] + text[-1:] != "{}" or len(gains) < len(pairs):
         raise ValueError("must be levels, each once, with their gains, as in {1:1, 2:3}")
     return tuple(sorted(gains.items()))
 
@@ -225,17 +208,19 @@ _AP = (
         "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float")),
 )
 _GAINS = (Option("gains", "gains", _gains),)
-_P = (Option("p", "p", _share),)
-_AT = ("k", "fraction")
-_BOUNDS = ("best", "worst")
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
+_P = (Option("p", "p", _share),)
+_OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
+_AT = ("k", "fraction")
+_TOP = ("", "k")
 
 _READINGS = readings()
 
 
 def _row(name: str, forms: str, definition: str, source: str, synonyms: str = "", **others: Any) -> Definition:
-    """A record. What the kernels measure has the readings of ties that it has there."""
-    others.setdefault("ties", TIES[: _READINGS.get(others.get("method", ""), 0)])
+    """A record. What the kernels of curves measure has the readings of ties that it has there."""
+    others = {"kernel": name, "ties": TIES[: _READINGS.get(others.get("method", ""), 0)], **others}
+    others |= {key: tuple(others.get(key, {}).items()) for key in ("defaults", "report")}
     return Definition(name, tuple(forms.split()), definition, source, synonyms=tuple(synonyms.split()), **others)
 
 
@@ -244,215 +229,146 @@ MEASURES: tuple[Definition, ...] = (
          "average precision: the precision at each relevant item, summed, divided by R (norm=min: min(k, R); "
          "norm=hits: the relevant items among the first k)",
          "Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
-         method="average_precision", kernel="AP", synonyms="map map_cut_K", cutoffs=("", "k"), options=_AP,
-         report=(("AP", "average precision"),)),
-    _row("P", "P@10 P@1%",
-         "precision: relevant items among the first k, divided by k",
-         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
-         method="precision", kernel="P", synonyms="P_K", cutoffs=_AT,
-         report=(("P@K", "hit rate: as a share of the {at}"),)),
-    _row("R", "R@1000 R@1%",
-         "recall: relevant items among the first k, divided by R",
-         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93",
-         method="recall", kernel="R", synonyms="recall_K", cutoffs=_AT),
-    _row("Hits", "Hits@500 Hits@1%",
-         "hits: the number of relevant items among the first k, h(k)",
-         "Zhu 2004, Recall, Precision and Average Precision",
-         method="hits_at", kernel="Hits", cutoffs=_AT, report=(("Hits@K", "relevant items among the first {at}"),)),
-    _row("F", "F1@10 F0.5@10 F2@1%",
-         "F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
-         "van Rijsbergen 1979, Information Retrieval, ch. 7",
-         method="f_score", kernel="F", cutoffs=_AT),
-    _row("RR", "RR RR@10",
-         "reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
-         "Voorhees 1999, The TREC-8 Question Answering Track Report",
-         method="reciprocal_rank", kernel="RR", synonyms="recip_rank", cutoffs=("", "k")),
-    _row("Rprec", "Rprec",
-         "R-precision: precision at k = R",
-         "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)",
-         method="r_precision", kernel="Rprec"),
-    _row("Success", "Success@5",
-         "success: 1 if a relevant item is among the first k, else 0",
-         "Craswell & Hawking 2004, Overview of the TREC-2004 Web Track",
-         method="success", kernel="Success", synonyms="success_K", cutoffs=_AT),
-    _row("Chance", "Chance",
-         "the expected average precision of a random order of the same items",
-         "Bestgen 2015, Prague Bull. Math. Linguistics 103:131",
-         method="chance", report=(("Chance", "AP of a random order"),)),
-    _row("NormAP", "NormAP",
-         "average precision on a scale of 0 (chance) .. 1 (perfect): (AP - chance) / (1 - chance)",
+         method="average_precision", synonyms="map map_cut_K", cutoffs=_TOP, options=_AP,
+         report={"AP": "average precision"}),
+    _row("P", "P@10 P@1%", "precision: relevant items among the first k, divided by k",
+         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
+         cutoffs=_AT, report={"P@K": "hit rate: as a share of the {at}"}),
+    _row("R", "R@1000 R@1%", "recall: relevant items among the first k, divided by R",
+         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
+         cutoffs=_AT),
+    _row("Hits", "Hits@500 Hits@1%", "hits: the number of relevant items among the first k, h(k)",
+         "Zhu 2004, Recall, Precision and Average Precision", method="hits_at", cutoffs=_AT,
+         report={"Hits@K": "relevant items among the first {at}"}),
+    _row("F", "F1@10 F0.5@10 F2@1%", "F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
+         "van Rijsbergen 1979, Information Retrieval, ch. 7", method="f_score", cutoffs=_AT),
+    _row("RR", "RR RR@10", "reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
+         "Voorhees 1999, The TREC-8 Question Answering Track Report", method="reciprocal_rank", synonyms="recip_rank",
+         cutoffs=_TOP),
+    _row("Rprec", "Rprec", "R-precision: precision at k = R",
+         "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
+    _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
+         "Craswell & Hawking 2004, Overview of the TREC-2004 Web Track", method="success", synonyms="success_K",
+         cutoffs=_AT),
+    _row("Chance", "Chance", "the expected average precision of a random order of the same items",
+         "Bestgen 2015, Prague Bull. Math. Linguistics 103:131", method="chance", kernel="",
+         report={"Chance": "AP of a random order"}),
+    _row("NormAP", "NormAP", "average precision on a scale of 0 (chance) .. 1 (perfect): (AP - chance) / (1 - chance)",
          "chance: Bestgen 2015, Prague Bull. Math. Linguistics 103:131; correction for it: Cohen 1960, Educ. Psychol. "
-         "Meas. 20:37",
-         method="normalized_average_precision", report=(("NormAP", "AP between chance (0) and perfect (1)"),)),
+         "Meas. 20:37", method="normalized_average_precision", kernel="",
+         report={"NormAP": "AP between chance (0) and perfect (1)"}),
     _row("ROCAUC", "ROCAUC",
          "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half",
-         "Hanley & McNeil 1982, Radiology 143:29",
-         method="roc_auc", report=(("ROCAUC", "area under the ROC curve"),)),
-    _row("AUAC", "AUAC",
-         "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
-         method="auac", report=(("AUAC", "area under the accumulation curve"),)),
+         "Hanley & McNeil 1982, Radiology 143:29", method="roc_auc", kernel="",
+         report={"ROCAUC": "area under the ROC curve"}),
+    _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", kernel="",
+         report={"AUAC": "area under the accumulation curve"}),
     _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01)",
          "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to 1, divided by the "
          "area's width; adjusted: less that of a random order",
-         "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561",
-         method="log_auc",
+         "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561", method="log_auc", kernel="",
          options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share)),
-         report=(("logAUC", "ROC area over log10 of the false positive rate"),
-                 ("logAUC(adjusted)", "less that of a random order"))),
+         report={"logAUC": "ROC area over log10 of the false positive rate",
+                 "logAUC(adjusted)": "less that of a random order"}),
     _row("RIE", "RIE(20)",
          "robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its value in "
-         "a random order; alpha is 20 unless said",
-         "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
-         method="rie", report=(("RIE(20)", "early recognition, 1 by chance"),),
-         options=_ALPHA, defaults=(("alpha", 20.0),)),
+         "a random order; alpha is 20 unless said", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
+         method="rie", kernel="", options=_ALPHA, defaults={"alpha": 20.0},
+         report={"RIE(20)": "early recognition, 1 by chance"}),
     _row("BEDROC", "BEDROC(20) BEDROC(80.5)",
          "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 unless said",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
-         method="bedroc", options=_ALPHA, defaults=(("alpha", 20.0),),
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", kernel="", options=_ALPHA,
          # Where 80 % of the score comes from in an exponential ranking: Truchon & Bayly 2007, table 1.
-         report=(("BEDROC(20)", "early recognition, 0 to 1: the first 8 %"), ("BEDROC(80.5)", "the first 2 %"),
-                 ("BEDROC(160.9)", "the first 1 %"), ("BEDROC(321.9)", "the first 0.5 %"))),
-    _row("EF", "EF@1% EF@100",
-         "enrichment factor: precision at k divided by that of a random order, (h(k)/k) / (R/N)",
-         "Pearlman & Charifson 2001, J. Med. Chem. 44:502",
-         method="enrichment_factor", cutoffs=_AT,
-         report=(("EF@%", "hits in the first {at}, over chance; at most {most:.4g}"),)),
-    _row("NEF", "NEF@1% NEF@100",
-         "normalised enrichment factor: EF divided by EFmax, h(k) / min(R, k)",
-         "Liu et al. 2019, J. Chem. Inf. Model. 59:282",
-         method="normalized_enrichment_factor", kernel="RelP", cutoffs=_AT,
-         report=(("NEF@%", "EF at {at} as a share of the most it can be"),)),
-    _row("EFmax", "EFmax@1% EFmax@100",
-         "the largest enrichment factor any order could have, (min(R, k)/k) / (R/N)",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488",
-         method="max_enrichment_factor", cutoffs=_AT),
-    _row("ROCE", "ROCE@1%",
-         "ROC enrichment: the true positive rate at a false positive rate, divided by the latter",
-         "Jain & Nicholls 2008, J. Comput.-Aided Mol. Des. 22:133",
-         method="roc_enrichment", cutoffs=("fpr",), report=(("ROCE@%", "TPR/FPR at {at} false positives"),)),
-    _row("NumRet", "NumRet NumRet(rel=2)",
-         "N: the number of items ranked",
-         "trec_eval",
-         method="num_items", kernel="NumRet", synonyms="num_ret", mean="sum"),
-    _row("NumRel", "NumRel",
-         "R: the number of relevant items, ranked or not",
-         "trec_eval",
-         method="num_relevant", kernel="NumRel", synonyms="num_rel", mean="sum"),
-    _row("NumRelRet", "NumRelRet",
-         "the number of relevant items ranked",
-         "trec_eval",
-         method="num_hits", kernel="NumRelRet", synonyms="num_rel_ret", mean="sum"),
-    _row("NumQ", "NumQ",
-         "the number of queries",
-         "trec_eval",
-         kernel="NumQ", synonyms="num_q", mean="sum"),
-    _row("NumNonRelRet", "NumNonRelRet",
-         "the number of documents ranked that are judged, but not relevant",
-         "trec_eval",
-         kernel="NumNonRelRet", synonyms="num_nonrel_judged_ret", mean="sum"),
-    _row("GMAP", "GMAP",
-         "AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
-         "Robertson 2006, CIKM",
-         kernel="AP", synonyms="gm_map", ties=_ORDERS, mean="geometric"),
+         defaults={"alpha": 20.0}, report={"BEDROC(20)": "early recognition, 0 to 1: the first 8 %",
+         "BEDROC(80.5)": "the first 2 %", "BEDROC(160.9)": "the first 1 %", "BEDROC(321.9)": "the first 0.5 %"}),
+    _row("EF", "EF@1% EF@100", "enrichment factor: precision at k divided by that of a random order, (h(k)/k) / (R/N)",
+         "Pearlman & Charifson 2001, J. Med. Chem. 44:502", method="enrichment_factor", kernel="", cutoffs=_AT,
+         report={"EF@%": "hits in the first {at}, over chance; at most {most:.4g}"}),
+    _row("NEF", "NEF@1% NEF@100", "normalised enrichment factor: EF divided by EFmax, h(k) / min(R, k)",
+         "Liu et al. 2019, J. Chem. Inf. Model. 59:282", method="normalized_enrichment_factor", kernel="RelP",
+         cutoffs=_AT, report={"NEF@%": "EF at {at} as a share of the most it can be"}),
+    _row("EFmax", "EFmax@1% EFmax@100", "the largest enrichment factor any order could have, (min(R, k)/k) / (R/N)",
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="max_enrichment_factor", kernel="", cutoffs=_AT),
+    _row("ROCE", "ROCE@1%", "ROC enrichment: the true positive rate at a false positive rate, divided by the latter",
+         "Jain & Nicholls 2008, J. Comput.-Aided Mol. Des. 22:133", method="roc_enrichment", kernel="",
+         cutoffs=("fpr",), report={"ROCE@%": "TPR/FPR at {at} false positives"}),
+    _row("NumRet", "NumRet NumRet(rel=2)", "N: the number of items ranked", "trec_eval", method="num_items",
+         synonyms="num_ret", mean="sum"),
+    _row("NumRel", "NumRel", "R: the number of relevant items, ranked or not", "trec_eval", method="num_relevant",
+         synonyms="num_rel", mean="sum"),
+    _row("NumRelRet", "NumRelRet", "the number of relevant items ranked", "trec_eval", method="num_hits",
+         synonyms="num_rel_ret", mean="sum"),
+    _row("NumQ", "NumQ", "the number of queries", "trec_eval", synonyms="num_q", mean="sum"),
+    _row("NumNonRelRet", "NumNonRelRet", "the number of documents ranked that are judged, but not relevant",
+         "trec_eval", synonyms="num_nonrel_judged_ret", mean="sum"),
+    _row("GMAP", "GMAP", "AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
+         "Robertson 2006, CIKM", kernel="AP", synonyms="gm_map", ties=_ORDERS, mean="geometric"),
     _row("nDCG", "nDCG nDCG@10 nDCG(dcg=exp-log2)@10 nDCG(gains={1:1,2:10})@10",
          "discounted gain, sum of gain / log2(rank + 1), divided by that of the ideal order of all judged documents; "
          "the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
-         kernel="nDCG", synonyms="ndcg ndcg_cut_K", cutoffs=("", "k"), ties=_ORDERS,
+         synonyms="ndcg ndcg_cut_K", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True),
     _row("ERR", "ERR@20 ERR ERR(max=3)@20",
-         "expected reciprocal rank: the sum over ranks of the chance to stop there / rank; a document of level g "
-         "stops with (2^g - 1) / 2^max; max is 4 unless said, as in TREC's gdeval",
-         "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM",
-         kernel="ERR", cutoffs=("", "k"), ties=_ORDERS, options=(Option("max", "top", _whole),), graded=True),
+         "expected reciprocal rank: the sum over ranks of the chance to stop there / rank; a document of level g stops "
+         "with (2^g - 1) / 2^max; max is 4 unless said, as in TREC's gdeval",
+         "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("max", "top", _whole),), graded=True),
     _row("RBP", "RBP(p=0.8) RBP(p=0.5,rel=2)@10",
          "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 unless said. The gain is 1 for "
          "relevant documents where rel= is said, else the level / the query's highest (if above 1)",
-         "Moffat & Zobel 2008, ACM TOIS 27:2",
-         kernel="RBP", synonyms="rbp", cutoffs=("", "k"), ties=_ORDERS, options=_P, defaults=(("p", 0.8),),
-         graded=True),
+         "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=_P,
+         defaults={"p": 0.8}, graded=True),
     _row("RBPResid", "RBPResid(p=0.8)",
          "the residual of RBP: what it would gain if all documents without a judgment were relevant",
-         "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10",
-         kernel="RBPResid", synonyms="rbp_resid", ties=_BOUNDS, options=_P, defaults=(("p", 0.8),), graded=True,
-         lower_is_better=True),
+         "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
+         defaults={"p": 0.8}, graded=True, lower_is_better=True),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - (judged others ranked above it, up to R) / min(judged others, R); items "
-         "without a judgment are passed over",
-         "Buckley & Voorhees 2004, SIGIR",
-         kernel="Bpref", synonyms="bpref", ties=_ORDERS),
-    _row("GMBpref", "GMBpref",
-         "Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
-         "trec_eval",
-         kernel="Bpref", synonyms="gm_bpref", ties=_ORDERS, mean="geometric"),
+         "without a judgment are passed over", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),
+    _row("GMBpref", "GMBpref", "Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
+         "trec_eval", kernel="Bpref", synonyms="gm_bpref", ties=_ORDERS, mean="geometric"),
     _row("infAP", "infAP",
          "AP inferred where only a sample of the pool was judged (the rest of the pool: levels below 0)",
-         "Yilmaz & Aslam 2006, CIKM",
-         kernel="infAP", synonyms="infAP", ties=_BOUNDS),
+         "Yilmaz & Aslam 2006, CIKM", synonyms="infAP", ties=_BOUNDS),
     _row("IPrec", "IPrec@0.1 IPrec(levels=trec_eval9)@0.1",
-         "interpolated precision: the highest precision at this recall or beyond. The level is reached with "
-         "ceil(level R) hits, exactly; trec_eval 9 takes floor(level R + 0.9), 10 the nearest whole number",
-         "Manning, Raghavan & Schutze 2008, Introduction to Information Retrieval, 8.4",
-         kernel="IPrec", synonyms="iprec_at_recall_X", cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,)),
+         "interpolated precision: the highest precision at this recall or beyond. The level is reached with ceil(level "
+         "R) hits, exactly; trec_eval 9 takes floor(level R + 0.9), 10 the nearest whole number",
+         "Manning, Raghavan & Schutze 2008, Introduction to Information Retrieval, 8.4", synonyms="iprec_at_recall_X",
+         cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,)),
     _row("IPrecAvg", "IPrecAvg IPrecAvg(levels=trec_eval9) IPrecAvg(at=0.2/0.5/0.8)",
-         "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those said",
-         "trec_eval",
-         kernel="IPrecAvg", synonyms="11pt_avg", ties=_BOUNDS, options=(_LEVELS, Option("at", "at", _recalls))),
-    _row("SetP", "SetP SetP(relative)",
-         "relevant items / all items ranked; relative: divided by the most it could be",
-         "trec_eval",
-         kernel="SetP", synonyms="set_P set_relative_P", options=(Option("relative", "relative", _flag, bare=True),)),
-    _row("SetR", "SetR",
-         "relevant items ranked / R",
-         "trec_eval",
-         kernel="SetR", synonyms="set_recall"),
+         "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those said", "trec_eval", synonyms="11pt_avg",
+         ties=_BOUNDS, options=(_LEVELS, Option("at", "at", _recalls))),
+    _row("SetP", "SetP SetP(relative)", "relevant items / all items ranked; relative: divided by the most it could be",
+         "trec_eval", synonyms="set_P set_relative_P", options=(Option("relative", "relative", _flag, bare=True),)),
+    _row("SetR", "SetR", "relevant items ranked / R", "trec_eval", synonyms="set_recall"),
     _row("SetF", "SetF SetF(beta=2)",
-         "(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 unless said, and not squared",
-         "trec_eval",
-         kernel="SetF", synonyms="set_F", options=(Option("beta", "beta", _positive),)),
-    _row("SetAP", "SetAP",
-         "SetP times SetR",
-         "trec_eval",
-         kernel="SetAP", synonyms="set_map"),
+         "(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 unless said, and not squared", "trec_eval",
+         synonyms="set_F", options=(Option("beta", "beta", _positive),)),
+    _row("SetAP", "SetAP", "SetP times SetR", "trec_eval", synonyms="set_map"),
     _row("Judged", "Judged@10 Judged",
-         "judged documents among the first k, divided by k or by the documents ranked if fewer",
-         "ir_measures",
-         kernel="Judged", cutoffs=("", "k"), ties=_ORDERS, graded=True),
-    _row("Unjudged", "Unjudged@10",
-         "documents without a judgment among the first k, divided by k",
-         "trec_eval 10",
-         kernel="Unjudged", synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, graded=True, lower_is_better=True),
-    _row("RelP", "RelP@10",
-         "precision at k divided by the most it could be: h(k) / min(k, R)",
-         "trec_eval",
-         kernel="RelP", synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS),
-    _row("RprecMult", "RprecMult(0.2)",
-         "precision at a multiple x of R: at rank floor(x R + 0.9)",
-         "trec_eval",
-         kernel="RprecMult", synonyms="Rprec_mult_X", ties=_ORDERS,
-         options=(Option("x", "multiple", _positive, bare=True),), defaults=(("x", 1.0),)),
+         "judged documents among the first k, divided by k or by the documents ranked if fewer", "ir_measures",
+         cutoffs=_TOP, ties=_ORDERS, graded=True),
+    _row("Unjudged", "Unjudged@10", "documents without a judgment among the first k, divided by k", "trec_eval 10",
+         synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, graded=True, lower_is_better=True),
+    _row("RelP", "RelP@10", "precision at k divided by the most it could be: h(k) / min(k, R)", "trec_eval",
+         synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS),
+    _row("RprecMult", "RprecMult(0.2)", "precision at a multiple x of R: at rank floor(x R + 0.9)", "trec_eval",
+         synonyms="Rprec_mult_X", ties=_ORDERS, options=(Option("x", "multiple", _positive, bare=True),),
+         defaults={"x": 1.0}),
     _row("Utility", "Utility Utility(2/-1/0/0)",
-         "a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items (the last "
-         "as if there were no items but these); weights 1/-1/0/0 unless said",
-         "trec_eval",
-         kernel="Utility", synonyms="utility", options=(Option("weights", "weights", _weights, bare=True),)),
-    _row("binG", "binG",
-         "the mean over relevant items of 1 / log2(2 + others ranked above it)",
-         "trec_eval, experimental",
-         kernel="binG", synonyms="binG", ties=_BOUNDS),
-    _row("G", "G",
-         "the sum of gain / log2(2 + ideal gain so far - gain so far), divided by all gain",
-         "trec_eval, experimental",
-         kernel="G", synonyms="G", ties=_BOUNDS, options=_GAINS, graded=True),
-    _row("nDCGrel", "nDCGrel",
-         "nDCG at the rank of each document with a gain, averaged",
-         "trec_eval, experimental",
-         kernel="nDCGrel", synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, graded=True),
-    _row("RnDCG", "RnDCG",
-         "nDCG at the ranks where the gain of the ideal order falls, averaged",
-         "trec_eval, experimental",
-         kernel="RnDCG", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, graded=True),
+         "a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items (the last as "
+         "if there were no items but these); weights 1/-1/0/0 unless said", "trec_eval", synonyms="utility",
+         options=(Option("weights", "weights", _weights, bare=True),)),
+    _row("binG", "binG", "the mean over relevant items of 1 / log2(2 + others ranked above it)",
+         "trec_eval, experimental", synonyms="binG", ties=_BOUNDS),
+    _row("G", "G", "the sum of gain / log2(2 + ideal gain so far - gain so far), divided by all gain",
+         "trec_eval, experimental", synonyms="G", ties=_BOUNDS, options=_GAINS, graded=True),
+    _row("nDCGrel", "nDCGrel", "nDCG at the rank of each document with a gain, averaged", "trec_eval, experimental",
+         synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, graded=True),
+    _row("RnDCG", "RnDCG", "nDCG at the ranks where the gain of the ideal order falls, averaged",
+         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, graded=True),
 )
 
 
@@ -465,8 +381,8 @@ def parse(name: str) -> Measure:
         ``NAME(option=value, ...)@cutoff``. A cutoff is a rank (``@10``) or a share in percent (``@1%``, which stands
         for ``ceil(N/100)`` items, exactly; for ROCE a false positive rate). ``AP@10`` divides by R, as ir_measures and
         trec_eval's ``map_cut_10`` do; ``AP(norm=min)@10`` by min(10, R). Any measure that depends on ties takes
-        ``ties=``. trec_eval's names (``map``, ``P_10``, ``recall_1000`` ...) mean the same definitions, with ties read
-        as asked for.
+        ``ties=``. trec_eval's names (``map``, ``P_10``, ``recall_1000`` ...) mean the same definitions; the caller's
+        ``ties`` holds for them.
 
     Returns
     -------
@@ -488,56 +404,10 @@ def parse(name: str) -> Measure:
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}: a measure is named by a string")
     text = name.strip()
-    match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)
-    if match is None:
-        raise ValueError(f"{name!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
-    for record in MEASURES:
-        for synonym in record.synonyms:
-            pattern = synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)")
-            number = re.fullmatch(pattern, text)
-            if number is None:
-                continue
-            value = number[1] if number.groups() else None
-            if record.cutoffs == ("",) and value is not None:  # an option, as in Rprec_mult_0.20
-                return _measure(text, record, record.name, [], None, value)
-            return _measure(text, record, record.name, [], value, _MEANT.get(synonym))
-    head, brackets, at = match.groups()
-    head = _ALIASES.get(head.strip(), head.strip())
-    if head == "SetRelP":
-        head, brackets = "SetP", ",".join(filter(None, ("relative", brackets)))
-    beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
-    found = [record for record in MEASURES if record.name == ("F" if beta else head)]
-    for record in MEASURES:
-        if not found and head in record.synonyms:
-            inside = ",".join(filter(None, (_MEANT.get(head), brackets)))
-            ours = record.name + (f"({inside})" if inside else "") + ("" if at is None else f"@{at}")
-            parse(ours)  # or what is wrong with it
-            raise ValueError(f"{name!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
-    if not found or head == "F":
-        raise ValueError(f"{name!r}: there is no measure {head!r}{_near(text)}")
-    extra: list[tuple[str, Any]] = []
-    if beta:
-        if float(beta[1]) == 0:
-            raise ValueError(f"{name!r}: beta must be above 0")
-        if math.isinf(float(beta[1])):
-            raise ValueError(f"{name!r}: beta must be finite")
-        head = f"F{_digits(float(beta[1]))}"
-        extra.append(("beta", float(beta[1])))
-    return _measure(text, found[0], head, extra, at, brackets)
-
-
-def _measure(
-    text: str,
-    record: Definition,
-    head: str,
-    keywords: list[tuple[str, Any]],
-    at: str | None,
-    brackets: str | None = None,
-) -> Measure:
-    keyword, value, written_cutoff = _cutoff(text, record, at)
-    options, ties, rel, judged_only = _options(text, record, brackets)
-    for option_name, default in record.defaults:
-        options.setdefault(option_name, default)
+    record, brackets, at, beta = _parts(text)
+    head = record.name if beta is None else f"F{_shown(Fraction(beta))}"
+    keyword, value, cutoff = _cutoff(text, record, at)
+    options = {**dict(record.defaults), **_options(text, record, brackets)}
     if record.name == "AP":
         if keyword:
             if "interp" in options:
@@ -545,45 +415,66 @@ def _measure(
             options.setdefault("norm", "relevant")
         elif "norm" in options:
             raise ValueError(f"{text!r}: norm= says what a cutoff divides by; write {text}@10")
-    if keyword:
-        keywords.append((keyword, value))
     written = []
-    for option in record.options:
-        if option.name in options:
-            keywords.append((option.keyword, options[option.name]))
-            if (option.name, options[option.name]) != ("norm", "relevant"):
-                written.append(_written(option, options[option.name]))
-    if rel is not None:
-        written.append(f"rel={rel}")
-    if judged_only:
-        written.append("judged_only=True")
-    if ties:
-        written.append(f"ties={ties}")
-    inside = f"({','.join(written)})" if written else ""
-    return Measure(f"{head}{inside}{written_cutoff}", record, tuple(keywords), ties, rel, judged_only)
+    for option in _taken(record):
+        if option.name in options and (option.name, options[option.name]) != ("norm", "relevant"):
+            shown = _shown(options[option.name])
+            bare = option.name if shown == "True" else shown
+            written.append(bare if option.bare else f"{option.name}={shown}")
+    keywords = [] if beta is None else [("beta", beta)]
+    keywords += [(keyword, value)] if keyword else []
+    keywords += [(option.keyword, options[option.name]) for option in record.options if option.name in options]
+    return Measure(
+        head + (f"({','.join(written)})" if written else "") + cutoff, record, tuple(keywords), options.get("ties"),
+        options.get("rel"), "judged_only" in options)
 
 
-def _written(option: Option, value: Any) -> str:
-    if value is True:
-        return option.name
-    if option.convert is _gains:
-        shown = "{" + ",".join(f"{level}:{_plain(gain)}" for level, gain in value) + "}"
-    elif isinstance(value, tuple):
-        shown = "/".join(_digits(float(one)) if option.convert is _recalls else _plain(one) for one in value)
-    else:
-        shown = _plain(value) if isinstance(value, float) else str(value)
-    return shown if option.bare else f"{option.name}={shown}"
+def _parts(text: str) -> tuple[Definition, str | None, str | None, float | None]:
+    """The record that a name means, what its brackets and its cutoff hold, and the beta of F."""
+    match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
+    for record in MEASURES:
+        for synonym in record.synonyms:
+            number = re.fullmatch(synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)"), text)
+            if number is not None:
+                value = number[1] if number.groups() else None
+                if record.cutoffs == ("",) and value is not None:  # an option, as in Rprec_mult_0.20
+                    return record, value, None, None
+                return record, _MEANT.get(synonym), value, None
+    head, brackets, at = match.groups()
+    head = head.strip()
+    if head in _MEANT:
+        brackets = ",".join(filter(None, (_MEANT[head], brackets)))
+    head = _ALIASES.get(head, head)
+    beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
+    for record in MEASURES:
+        if beta and record.name == "F":
+            if not 0 < float(beta[1]) < math.inf:
+                raise ValueError(f"{text!r}: beta must be above 0 and finite")
+            return record, brackets, at, float(beta[1])
+        if record.name == head != "F":
+            return record, brackets, at, None
+    for record in MEASURES:
+        if head in record.synonyms:
+            ours = record.name + (f"({brackets})" if brackets else "") + ("" if at is None else f"@{at}")
+            parse(ours)  # or what is wrong with it
+            raise ValueError(f"{text!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
+    raise ValueError(f"{text!r}: there is no measure {head!r}{_near(text)}")
 
 
-def _plain(value: float) -> str:
-    """The shortest text that is read as just this number."""
-    text = format(value, ".15g")
-    return text if float(text) == value else repr(value)
-
-
-def _digits(value: float) -> str:
-    """The same without an exponent, for the places where a name takes none."""
-    return format(Decimal(_plain(value)), "f")
+def _shown(value: Any) -> str:
+    """The value of an option as it is written."""
+    if isinstance(value, Fraction):  # a number in a place that takes no exponent
+        return format(Decimal(_shown(float(value))), "f")
+    if isinstance(value, float):  # the shortest text that stands for just this number
+        text = format(value, ".15g")
+        return text if float(text) == value else repr(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    if isinstance(value[0], tuple):
+        return "{" + ",".join(f"{level}:{_shown(gain)}" for level, gain in value) + "}"
+    return "/".join(map(_shown, value))
 
 
 def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, str]:
@@ -594,77 +485,60 @@ def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, st
             raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}")
         return "", None, ""
     at = at.strip()
-    if record.cutoffs == ("recall",):
-        try:
-            level = _recall(at)
-        except ValueError as error:
-            raise ValueError(f"{text!r}: {at!r} {error}") from None
-        return "recall", level, f"@{_digits(float(level))}"
-    takes_rank = "k" in record.cutoffs
-    share = next((keyword for keyword in record.cutoffs if keyword in ("fraction", "fpr")), "")
-    if not takes_rank and not share:
+    if record.cutoffs == ("",):
         raise ValueError(f"{text!r}: {record.name} takes no cutoff")
+    if record.cutoffs == ("recall",):
+        level = _converted(text, "the cutoff", _recall, at)
+        return "recall", level, f"@{_shown(level)}"
     if re.fullmatch(r"\d+", at, re.ASCII):
-        if not takes_rank:
+        if "k" not in record.cutoffs:
             raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
         if not 1 <= int(at) < 2**63:
             raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, below 2**63")
         return "k", int(at), f"@{int(at)}"
-    if re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
-        if not share:
-            raise ValueError(f"{text!r}: the cutoff of {record.name} is a rank: {forms}")
-        percent = Decimal(at[:-1]).normalize()
-        if not 0 < percent <= 100:
-            raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")
-        # Up to 15 digits a float prints as the decimal it was read from, and the curve rounds up on that decimal.
-        if len(percent.as_tuple().digits) > 15:
-            raise ValueError(f"{text!r}: a share has at most 15 digits")
-        return share, float(percent / 100), f"@{percent:f}%"
-    raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
+    if not re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
+        raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
+    if record.cutoffs[-1] in _TOP:
+        raise ValueError(f"{text!r}: the cutoff of {record.name} is a rank: {forms}")
+    percent = Decimal(at[:-1]).normalize()
+    if not 0 < percent <= 100:
+        raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")
+    # Up to 15 digits a float prints as the decimal it was made from, and the curve rounds up on that decimal.
+    if len(percent.as_tuple().digits) > 15:
+        raise ValueError(f"{text!r}: a share has at most 15 digits")
+    return record.cutoffs[-1], float(percent / 100), f"@{percent:f}%"
 
 
-def _options(
-    text: str, record: Definition, brackets: str | None
-) -> tuple[dict[str, Any], str | None, int | None, bool]:
+def _converted(text: str, name: str, convert: Callable[[str], Any], value: str) -> Any:
+    try:
+        return convert(value)
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {name} is {value!r}, it {error}") from None
+
+
+def _taken(record: Definition) -> tuple[Option, ...]:
+    """The options that a measure takes, in the order in which they are written."""
+    ties = (Option("ties", "ties", _choice(*record.ties)),) if record.ties else ()
+    return record.options + (_OF_RUNS if record.kernel else ()) + ties
+
+
+def _options(text: str, record: Definition, brackets: str | None) -> dict[str, Any]:
+    """The options that the brackets hold; a flag that is False is none."""
     options: dict[str, Any] = {}
-    ties = rel = None
-    judged_only = False
+    takes = _taken(record)
     # A comma within braces belongs to the value.
     for part in re.split(r",(?![^{}]*\})", brackets) if brackets is not None else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        value = value.strip("'\"")
-        if name == "rel" and equals and record.kernel and rel is None:
-            try:
-                rel = _whole(value)
-            except ValueError as error:
-                raise ValueError(f"{text!r}: rel is {value!r}, it {error}") from None
-            continue
-        if name == "judged_only" and record.kernel and not judged_only and value in ("", "True", "False"):
-            judged_only = value != "False"
-            continue
-        if name == "ties" and equals and record.ties and ties is None:
-            if value not in record.ties:
-                raise ValueError(f"{text!r}: ties={value}: {record.name} reads ties as {_listed(record.ties)}")
-            ties = value
-            continue
-        found = [one for one in record.options if one.name == name and bool(equals) == (one.convert is not _flag)]
-        found += [one for one in record.options if one.name == name and one.convert is _flag and value == "True"]
-        if not found and not equals:
-            found = [one for one in record.options if one.bare and one.convert is not _flag]
-            value = name
-        option = found[0] if found else None
-        if option is None or option.name in options:
-            allowed = [one.name for one in record.options] + (["ties"] if record.ties else [])
-            allowed += ["rel", "judged_only"] if record.kernel else []
-            raise ValueError(
-                f"{text!r}: {part.strip()!r} is no option, or said twice; {record.name} takes "
-                + (_listed(tuple(allowed), "and") if allowed else "no options")
-            )
-        try:
-            options[option.name] = option.convert(value)
-        except ValueError as error:
-            raise ValueError(f"{text!r}: {option.name} is {value!r}, it {error}") from None
-    return options, ties, rel, judged_only
+        found = [one for one in takes if one.name == name and (equals or one.convert is _flag)]
+        if not equals:
+            found += [one for one in takes if one.bare and one.convert is not _flag]
+            value = "True" if found and found[0].convert is _flag else name
+        if not found or found[0].name in options:
+            allowed = tuple(one.name for one in takes)
+            raise ValueError(f"{text!r}: {part.strip()!r} is no option, or said twice; {record.name} takes "
+                             + (_listed(allowed, "and") if allowed else "no options"))
+        options[found[0].name] = _converted(text, found[0].name, found[0].convert, value.strip("'\""))
+    return {name: value for name, value in options.items() if value is not False}
 
 
 def _near(text: str) -> str:

@@ -8,7 +8,7 @@ meet. Both use the DataFrame API alone, and so run on Spark Connect as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve.counter import table_from_counts
 from hitcurve.measures import Measure, parse
+from hitcurve.sources.cells import BadCell, has_nan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,24 +45,19 @@ _PACK_BYTES = 1 << 26
 # Items of complete buckets that are ranked together.
 _TOGETHER = 1 << 18
 
-_SCORES = {
-    "float": np.float32, "double": np.float64, "tinyint": np.int64, "smallint": np.int64, "int": np.int64,
-    "bigint": np.int64,
-}  # fmt: skip
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_SCORES = {"float": np.float32, "double": np.float64, **dict.fromkeys(_INTEGERS, np.int64)}
 _NO_LABEL = f"not a label: {LABEL_RULE}"
 _NO_INTEGER = "null, which no integer stands for: cast the column to double"
-_LABELS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
+_LABELS = ("boolean", *_INTEGERS, "float", "double")
+
+_Task = Callable[[Iterator[Any]], Iterator[Any]]  # from batches of Arrow to others
 
 
 def hit_curve(
-    df: DataFrame,
-    label: str,
-    score: str,
-    *,
-    num_relevant: int | None = None,
-    lower_is_better: bool = False,
+    df: DataFrame, label: str, score: str, *, num_relevant: int | None = None, lower_is_better: bool = False,
     nan_policy: str = "raise",
-) -> HitCurve:
+) -> HitCurve:  # fmt: skip
     """The hit curve of all rows of a DataFrame as one ranking.
 
     The DataFrame is computed twice: for the scores of its R relevant rows, and to count. Cache it if that is dear, or
@@ -105,31 +101,24 @@ def hit_curve(
     check_options(lower_is_better, nan_policy)  # the options, before anything is computed
     relevant = rows.where("label").select("score").toArrow().column(0)
     found = relevant.drop_null().to_numpy() if dtype.kind == "i" else relevant.to_numpy()
-    nan_hits = 0
+    # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
+    filled, nan_hits = F.col("score"), 0
     if dtype.kind == "f":
+        filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
         missing = np.isnan(found)
         nan_hits = int(np.count_nonzero(missing))
         found = found[~missing] + dtype.type(0)  # -0.0 becomes 0.0
     cuts, hits = np.unique(found, return_counts=True)
-    # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
-    filled = F.col("score")
-    if dtype.kind == "f":
-        filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
     scores = rows.select(F.when(F.col("label").isNotNull(), filled).alias("score"))
     partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
-    table = merged.toArrow().to_pylist()
-
-    problems = [row["problem"] for row in table if row["slice"] == _ERROR]
-    if problems:
-        raise ValueError(min(problems).partition("|")[2])
+    problem, sums = _sums(merged.toArrow().to_batches())
+    if problem is not None:
+        raise ValueError(problem.partition("|")[2])
     items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
-    nan_items = 0
-    for row in table:
-        start = 2 * _SLICE * row["slice"]
-        counts = np.frombuffer(row["counts"], f"u{row['width']}")
-        items[start : start + counts.shape[0]] += counts.astype(np.int64)
-        nan_items += row["nan_items"]
+    nan_items = sum(missing for _, missing in sums.values())
+    for at, (counts, _) in sums.items():
+        items[2 * _SLICE * at :][: counts.shape[0]] = counts
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
         raise ValueError(
             f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and not all of "
@@ -143,17 +132,9 @@ def hit_curve(
 
 
 def hit_curves(
-    df: DataFrame,
-    query: str,
-    label: str,
-    score: str,
-    measures: Sequence[str] = ("AP",),
-    *,
-    ties: str = "expected",
-    lower_is_better: bool = False,
-    nan_policy: str = "raise",
-    max_query: int | None = 10_000_000,
-) -> DataFrame:
+    df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *, ties: str = "expected",
+    lower_is_better: bool = False, nan_policy: str = "raise", max_query: int | None = 10_000_000,
+) -> DataFrame:  # fmt: skip
     """Measures of the ranking of each query of a DataFrame.
 
     Rows are packed by a hash of their query and shuffled once; a task ranks many queries at a time and holds few of
@@ -198,12 +179,11 @@ def hit_curves(
 
     if isinstance(measures, str):
         measures = [measures]
-    asked = [parse(name) for name in measures]
-    for measure in asked:
+    asked = {name: parse(name) for name in measures}
+    for measure in asked.values():
         measure.reading(ties)
     columns = [query, "num_items", "num_relevant", *measures]
-    twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
-    if twice is not None:
+    for twice in (name for i, name in enumerate(columns) if name in columns[:i]):
         raise ValueError(f"the result would have two columns {twice!r}: rename the query's, or give a measure once")
     check_options(lower_is_better, nan_policy)
     if max_query is not None:
@@ -245,13 +225,13 @@ def hit_curves(
     packed = coded.mapInArrow(_packing(label, score, nan_policy), _PACKED)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    result = packed.mapInArrow(_measuring(asked, list(measures), query, kind, dtype, ties, options), schema)
+    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options), schema)
     if large:
         values = []
         for one in large:
             of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
             curve = hit_curve(of_query, label, score, lower_is_better=lower_is_better, nan_policy=nan_policy)
-            read = [float(measure(curve, ties)) for measure in asked]
+            read = [float(measure(curve, ties)) for measure in asked.values()]
             values.append((one, curve.num_items, curve.num_relevant, *read))
         result = result.unionByName(df.sparkSession.createDataFrame(values, schema))
     return result
@@ -285,25 +265,15 @@ def _column(df: DataFrame, name: str) -> Column:
     return df["`" + name.replace("`", "``") + "`"]
 
 
-class _BadRow(Exception):
-    """A row that has no rank: its place in the batch, and what is wrong with it."""
-
-    def __init__(self, index: int, problem: str) -> None:
-        super().__init__(problem)
-        self.index = index
-
-
 def _checked(column: Any, nan_policy: str, name: str) -> NDArray[Any]:
     """The scores of a batch."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and column.null_count:
-        raise _BadRow(_first_null(column), f"column {name!r}: {_NO_INTEGER}")
+        raise BadCell(_first_null(column), f"column {name!r}: {_NO_INTEGER}")
     score: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    if nan_policy == "raise" and score.dtype.kind == "f":
-        missing = np.isnan(score)
-        if missing.any():
-            raise _BadRow(int(missing.argmax()), f"column {name!r}: nan: {NO_RANK}")
+    if nan_policy == "raise" and has_nan(score):
+        raise BadCell(int(np.isnan(score).argmax()), f"column {name!r}: nan: {NO_RANK}")
     return score
 
 
@@ -311,9 +281,7 @@ def _first_null(column: Any) -> int:
     return int(column.is_null().to_numpy(zero_copy_only=False).argmax())
 
 
-def _counting(
-    cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int) -> _Task:
     """The function that counts the rows of a partition against the thresholds."""
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
@@ -328,13 +296,13 @@ def _counting(
                     problem = f"column {label_name!r}: {_NO_LABEL}"
                     if cuts.dtype.kind == "i":
                         problem += f", or column {score_name!r}: {_NO_INTEGER}"
-                    raise _BadRow(_first_null(column), problem)
+                    raise BadCell(_first_null(column), problem)
                 score = _checked(column, nan_policy, score_name)
-            except _BadRow as bad:
+            except BadCell as bad:
                 context = TaskContext.get()
                 partition = context.partitionId() if context is not None else 0
                 # A row, not an exception: Spark would try the task again and again.
-                problem = f"{partition:012d}|partition {partition}, row {rows + bad.index + 1} of it, {bad}"
+                problem = f"{partition:012d}|partition {partition}, row {rows + (bad.index or 0) + 1} of it, {bad}"
                 yield _partial(_ERROR, np.empty(0, np.int64), 0, problem)
                 return
             rows += batch.num_rows
@@ -362,27 +330,31 @@ def _partial(slice_: int, counts: NDArray[np.int64], nan_items: int, problem: st
     })  # fmt: skip
 
 
-def _add(batches: Iterator[Any]) -> Iterator[Any]:
-    """The sums of counts, slice by slice; of several problems the first."""
-    sums: dict[int, NDArray[np.int64]] = {}
-    nan_items: dict[int, int] = {}
-    problem: str | None = None
+def _sums(batches: Iterable[Any]) -> tuple[str | None, dict[int, tuple[NDArray[np.int64], int]]]:
+    """Of several problems the first; the sums of counts and of items without a score, slice by slice."""
+    sums: dict[int, Any] = {}
+    problems = []
     for batch in batches:
         for row in batch.to_pylist():
             at = row["slice"]
             if at == _ERROR:
-                problem = row["problem"] if problem is None else min(problem, row["problem"])
+                problems.append(row["problem"])
                 continue
             counts = np.frombuffer(row["counts"], f"u{row['width']}").astype(np.int64)
-            sums[at] = counts if at not in sums else sums[at] + counts
-            nan_items[at] = nan_items.get(at, 0) + row["nan_items"]
+            before, missing = sums.get(at, (0, 0))
+            sums[at] = counts + before, missing + row["nan_items"]
+    return min(problems, default=None), sums
+
+
+def _add(batches: Iterator[Any]) -> Iterator[Any]:
+    problem, sums = _sums(batches)
     if problem is not None:
         yield _partial(_ERROR, np.empty(0, np.int64), 0, problem)
-    for at, counts in sums.items():
-        yield _partial(at, counts, nan_items[at])
+    for at, (counts, nan_items) in sums.items():
+        yield _partial(at, counts, nan_items)
 
 
-def _packing(label_name: str, score_name: str, nan_policy: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
     """The function that packs the rows of a partition by bucket."""
     def pack(batches: Iterator[Any]) -> Iterator[Any]:
         waiting: list[tuple[Any, ...]] = []
@@ -391,10 +363,10 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> Callable[[Ite
             code, queries = batch.column("code"), batch.column("query")
             try:
                 if code.null_count:
-                    raise _BadRow(_first_null(code), f"column {label_name!r}: {_NO_LABEL}")
+                    raise BadCell(_first_null(code), f"column {label_name!r}: {_NO_LABEL}")
                 score = _checked(batch.column("score"), nan_policy, score_name)
-            except _BadRow as bad:
-                raise ValueError(f"query {queries[bad.index].as_py()!r}, {bad}") from None
+            except BadCell as bad:
+                raise ValueError(f"query {queries[bad.index or 0].as_py()!r}, {bad}") from None
             code = code.to_numpy()
             flags = (code & 1).astype(np.uint8)
             if queries.null_count:
@@ -449,45 +421,33 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    return any(is_kind(kind) for is_kind in (
-        pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary
-    ))  # fmt: skip
+    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _offset_type(kind: Any) -> type[np.integer[Any]]:
     import pyarrow as pa
 
-    return np.int64 if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind) else np.int32
-
-
-def _span(column: Any) -> tuple[int, int]:
-    """Where the bytes of a column of binaries begin and end."""
-    offsets = np.frombuffer(column.buffers()[1], _offset_type(column.type))
-    return int(offsets[column.offset]), int(offsets[column.offset + len(column)])
+    return np.int64 if kind in (pa.large_string(), pa.large_binary()) else np.int32
 
 
 def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
     """The bytes of columns of binaries, one after the other."""
     parts = [np.empty(0, np.uint8)]
     for column in columns:
-        start, stop = _span(column)
+        offsets = np.frombuffer(column.buffers()[1], _offset_type(column.type))
+        start, stop = int(offsets[column.offset]), int(offsets[column.offset + len(column)])
         if start < stop:
             parts.append(np.frombuffer(column.buffers()[2], np.uint8)[start:stop])
     return np.concatenate(parts)
 
 
-def _measuring(
-    measures: list[Measure],
-    names: list[str],
-    query: str,
-    kind: Any,
-    dtype: np.dtype[Any],
-    ties: str,
-    options: dict[str, Any],
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dtype[Any], ties: str,
+               options: dict[str, Any]) -> _Task:  # fmt: skip
     """The function that measures the queries of a partition, whose rows come packed, bucket by bucket."""
 
     def measure(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow.compute as pc
+
         waiting: list[Any] = []
         held, last = 0, -1
         for batch in batches:
@@ -499,8 +459,7 @@ def _measuring(
                     waiting, held = [], 0
                 last = buckets[start]
                 waiting.append(batch.slice(start, stop - start))
-                begin, end = _span(waiting[-1].column("flags"))
-                held += end - begin
+                held += pc.sum(pc.binary_length(waiting[-1].column("flags"))).as_py()
         if held:
             yield rank(waiting)
 
@@ -522,13 +481,8 @@ def _measuring(
             buffers, code = [valid, pa.py_buffer(values)], pa.int8() if pa.types.is_boolean(kind) else kind
         queries = pa.Array.from_buffers(code, flags.shape[0], buffers).dictionary_encode("encode")
         curves = HitCurves(flags & 1, column("score").view(dtype), qid=queries.indices.to_numpy(), **options)
-        columns: dict[str, Any] = {
-            query: queries.dictionary.cast(kind),
-            "num_items": curves.num_items,
-            "num_relevant": curves.num_relevant,
-        }
-        for name, one in zip(names, measures, strict=True):
-            columns[name] = np.asarray(one(curves, ties), np.float64)
-        return pa.RecordBatch.from_pydict(columns)
+        columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
+        columns |= {name: np.asarray(measure(curves, ties), np.float64) for name, measure in measures.items()}
+        return pa.RecordBatch.from_pydict({query: queries.dictionary.cast(kind), **columns})
 
     return measure

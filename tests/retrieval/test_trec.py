@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 from slow import slow_ranking
 
 import hitcurve as hc
+from hitcurve import _files
 from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval import evaluation as trec
 from hitcurve.retrieval import runs as _trec
 from hitcurve.retrieval.evaluation import TieBand
 
@@ -200,10 +200,10 @@ def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
     """Errors and their lines, notes and the tag included."""
     qrels = _trec.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trec, "_PIECE", size)
+        patch.setattr(_files, "_PIECE", size)
         path = str(write(Path(folder), "run", mark + text))
-        with trec._opened(path, pieces=True) as (name, pieces):
-            assert isinstance(pieces, trec._File) == bool(mark + text)
+        with _files.opened_text(path, pieces=True) as (name, pieces):
+            assert isinstance(pieces, _files.Pieces) == bool(mark + text)
             assert name == path
             places = []
             options = {"strict": strict, "progress": places.append}
@@ -253,7 +253,7 @@ def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, rea
             os.truncate(path, 1000)
             return super().readall()
 
-    monkeypatch.setattr(trec, "open", lambda name, *_: Cut(name), raising=False)
+    monkeypatch.setattr(_files, "open", lambda name, *_: Cut(name), raising=False)
     with pytest.raises(ValueError, match="file: changed while it was read"):
         read(path)
 

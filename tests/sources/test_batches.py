@@ -12,7 +12,7 @@ import hitcurve as hc
 from hitcurve.sources import pieces as sources
 from hitcurve.sources import scanning, tables
 from hitcurve.sources.screen import read_screen
-from hitcurve.sources.tables import TableReader, read_columns
+from hitcurve.sources.tables import TableReader
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -177,9 +177,9 @@ def test_files_are_read_exactly_or_refused(tmp_path_factory, batches, grouped, w
         return table_of(curve[0] if grouped else curve), exact_table(rows, "worst")
 
     def read():
-        found = read_columns(paths[0], "y", "s", nan_policy="worst")
+        found = read_screen(TableReader(paths[:1], "y", ["s"], nan_policy="worst"), [("s", False)], keep=True).arrays
         expected = [exact(value) for _, value in batches[0][1]]
-        return [None if one != one else one for one in found.score.tolist()], expected
+        return [None if one != one else one for one in found.scores[0].tolist()], expected
 
     def scanned():
         items = [(y, exact(value)) for y, value in batches[0][1]]

@@ -93,7 +93,7 @@ def test_text_is_read_once_and_kept_as_numbers(kept, files, items, monkeypatch):
     monkeypatch.setattr(scanning, "_HELD", kept)
     read = []
     whole = sources.TableReader.batches
-    monkeypatch.setattr(sources.TableReader, "batches", lambda self, path: read.append(1) or whole(self, path))
+    monkeypatch.setattr(sources.TableReader, "batches", lambda *where: read.append(1) or whole(*where))
     y, s, _ = items
     text = np.array([str(x) for x in s.tolist()]).astype(float)
     expected = hc.HitCurve(y, pa.array(s).cast("string").cast("double").to_numpy())
@@ -841,3 +841,12 @@ def test_groups_in_any_byte_order():
     for kind in ("i8", "u4", "f8", "U3"):
         swapped = groups.astype(np.dtype(kind).newbyteorder("S"))
         assert hc.scan((y, s, swapped)) == hc.scan((y, s, groups.astype(kind)))
+
+
+@pytest.mark.parametrize("chunks", [0, 1, 2])
+def test_a_batch_of_several_chunks(chunks):
+    y, s, g = np.tile([1, 0, 0], chunks), np.arange(3.0 * chunks), np.array(["a", "b", "a"] * chunks)
+    rows = pa.table({"y": [1, 0, 0], "g": ["a", "b", "a"]})
+    table = pa.concat_tables([rows] * chunks or [rows.slice(0, 0)]).append_column("s", pa.array(s))
+    assert hc.scan(lambda: [table], "y", "s") == hc.HitCurve(y, s)
+    assert hc.scan(lambda: [table], "y", "s", "g") == hc.HitCurves(y, s, qid=g)

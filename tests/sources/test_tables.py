@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
+from blocks import read_columns  # noqa: E402
+
 from hitcurve.sources import tables  # noqa: E402
-from hitcurve.sources.tables import TableReader, read_columns, read_ids  # noqa: E402
+from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
 
 ROWS = "id,label,score,set\n1,1,0.5,b\n2,0,3,a\n3,true,1e3,b\n4,FALSE,-inf,c\n"
 
@@ -211,12 +213,13 @@ def test_a_page_whose_checksum_is_wrong(tmp_path):
         read_columns(tmp_path / "t.parquet", "y", "s")
 
 
-def test_parquet_is_read_by_name(tmp_path):
+def test_columns_of_one_name_in_parquet(tmp_path):
     columns = pa.Table.from_arrays([pa.array([1, 0]), pa.array([2.0, 3.0]), pa.array([5.0, 4.0])], ["y", "s", "s"])
     parquet.write_table(columns, tmp_path / "t.parquet")
-    for score in ("s", 2, 3):
-        with pytest.raises(ValueError, match="2 columns are called 's'; columns 2, 3 must have different names"):
-            read_columns(tmp_path / "t.parquet", "y", score)
+    with pytest.raises(ValueError, match="2 columns are called 's'; give a number: 2, 3"):
+        read_columns(tmp_path / "t.parquet", "y", "s")
+    assert read_columns(tmp_path / "t.parquet", "y", 2).score.tolist() == [2, 3]
+    assert read_columns(tmp_path / "t.parquet", "y", 3).score.tolist() == [5, 4]
 
 
 @pytest.mark.parametrize(("wanted", "threads"), [(64, 2), (-1, 1), (1, 1)])
@@ -521,9 +524,9 @@ def test_a_reader_reads_again(tmp_path):
     path = write(tmp_path, "t.csv", "y,s,g\n1,2,b\n0,3,a\n")
     reader = TableReader([path], "y", ["s"], "g")
     first, second = list(reader), list(reader)
-    assert reader.group_names == ["b", "a"]
+    assert list(reader.codes) == ["b", "a"]
     assert [batch.group.tolist() for batch in first] == [batch.group.tolist() for batch in second] == [[0, 1]]
-    rank, names = reader.ordered_groups()
+    rank, names = reader.group_order()
     assert (rank.tolist(), names) == ([1, 0], ["a", "b"])
 
 
@@ -537,12 +540,12 @@ def test_several_files(tmp_path):
     assert np.concatenate([batch.group for batch in batches]).tolist() == [0, 1, 0, 2]
     reader = TableReader([one, two], "y", ["s"], by_file=True)
     assert np.concatenate([batch.group for batch in reader]).tolist() == [0, 1, 1]
-    assert reader.ordered_groups()[1] == ["one.csv", "two.tsv.gz"]
+    assert reader.group_order()[1] == ["one.csv", "two.tsv.gz"]
     (tmp_path / "more").mkdir()
     again = write(tmp_path / "more", "one.csv", "y,s\n1,2\n")
     reader = TableReader([one, again], "y", ["s"], by_file=True)
     assert np.concatenate([batch.group for batch in reader]).tolist() == [0, 1]
-    assert reader.ordered_groups()[1] == [str(one), str(again)]
+    assert reader.group_order()[1] == [str(one), str(again)]
     bad = write(tmp_path, "bad.csv", "y,s\n1,2\n0,x\n")
     with pytest.raises(ValueError, match=re.escape(f"{bad}: row 2 (line 3), column 's': the score is 'x'")):
         list(TableReader([one, bad], "y", ["s"]))

@@ -62,6 +62,7 @@ cdef struct Categories:
 cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
     """A whole number from 0 to bound - 1, all equally likely (Lemire 2019)."""
     cdef uint64_t product, span = <uint64_t>bound, mask
+    cdef int i
     if span < <uint64_t>1 << 32:
         product = <uint64_t>rng.next_uint32(rng.state) * span
         if <uint32_t>product < span:
@@ -70,12 +71,8 @@ cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
                 product = <uint64_t>rng.next_uint32(rng.state) * span
         return <int64_t>(product >> 32)
     mask = span - 1
-    mask |= mask >> 1
-    mask |= mask >> 2
-    mask |= mask >> 4
-    mask |= mask >> 8
-    mask |= mask >> 16
-    mask |= mask >> 32
+    for i in range(6):
+        mask |= mask >> (1 << i)
     while True:
         product = rng.next_uint64(rng.state) & mask
         if product < span:
@@ -123,7 +120,7 @@ cdef int64_t draw_poisson(const Categories* from_, bitgen_t* rng, int64_t* count
 cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
     """How often each category occurs among `total` items drawn with replacement."""
     cdef Py_ssize_t i
-    cdef int64_t drawn = 0, before, left
+    cdef int64_t drawn = 0, before = 0, left = total
     cdef binomial_t binomial
     if total <= DIRECT * from_.count:
         memset(counts, 0, from_.count * sizeof(int64_t))
@@ -136,16 +133,11 @@ cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int
                 break
     else:
         memset(&binomial, 0, sizeof(binomial_t))
-        left = total
-        before = 0
         for i in range(from_.count):
-            if i == from_.count - 1:
-                counts[i] = left
-            elif left > 0:
+            counts[i] = left  # of the last category
+            if i < from_.count - 1:
                 counts[i] = random_binomial(rng, <double>(from_.end[i] - before) / <double>(from_.whole - before), left,
                                             &binomial)
-            else:
-                counts[i] = 0
             left -= counts[i]
             before = from_.end[i]
         return

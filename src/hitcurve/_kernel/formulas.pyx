@@ -21,6 +21,49 @@ cdef inline void add_share(double* total, double* carry, int64_t count, double s
     add(total, carry, <double>count * share)
 
 
+# ---------------------------------------------------------------------------------------------------------- tie groups
+
+cdef inline void as_read(Ties ties, int64_t* above, int64_t* tied, int64_t hits) noexcept nogil:
+    """The best and the worst order make a group of its relevant items alone, at its first or its last places."""
+    if ties == TIES_BEST or ties == TIES_WORST:
+        if ties == TIES_WORST:
+            above[0] += tied[0] - hits
+        tied[0] = hits
+
+
+cdef struct Group:      # zeros before the first
+    Py_ssize_t row      # the next
+    int64_t above
+    int64_t tied
+    int64_t hits
+    int64_t others      # items in the group that are not relevant
+    int64_t seen        # relevant items above
+    int64_t before      # items above that are not relevant
+
+
+cdef inline bint next_group(const Table* table, Ties ties, Group* group) noexcept nogil:
+    """The next group, as ties are read; after the last one all hits are seen."""
+    group.seen += group.hits
+    if group.row == table.rows:
+        group.hits = 0
+        return False
+    group.above = table.above[group.row]
+    group.tied = table.tied[group.row]
+    group.hits = table.hits[group.row]
+    group.row += 1
+    as_read(ties, &group.above, &group.tied, group.hits)
+    group.others = group.tied - group.hits
+    group.before = group.above - group.seen
+    return True
+
+
+cdef int64_t total_hits(const Table* table) noexcept nogil:
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    while next_group(table, TIES_EXPECTED, &group):
+        pass
+    return group.seen
+
+
 # ----------------------------------------------------------------------------------------------- products of two counts
 
 # Exact products of counts have 128 bits, for which C has no portable type.
@@ -157,21 +200,18 @@ cdef enum:
 
 cdef double log_no_hit(double n, double r, double m) noexcept nogil:
     """log of C(n - r, m) / C(n, m): no relevant item among m of n places, r of the n items relevant. m may be real."""
-    cdef double fewer = fmin(r, m), more = fmax(r, m)
-    cdef double total = 0.0, carry = 0.0, middle, half
+    cdef double fewer = fmin(r, m), more = fmax(r, m), count = r, other = m, total = 0.0, carry = 0.0, middle, half
     cdef int64_t i
     if m >= n - r + 1:
         return -1e300
     if fewer * more / n > 800.0:
         return -800.0
-    if r <= DIRECT_PRODUCT:
-        for i in range(<int64_t>r):
-            add(&total, &carry, log1p(-m / (n - i)))
-        return total + carry if total > -800.0 else -800.0  # minus infinity where m / n rounds to 1
-    if m <= DIRECT_PRODUCT and m == floor(m):
-        for i in range(<int64_t>m):
-            add(&total, &carry, log1p(-r / (n - i)))
-        return total + carry if total > -800.0 else -800.0  # minus infinity where r / n rounds to 1
+    if r > DIRECT_PRODUCT:
+        count, other = m, r
+    if count <= DIRECT_PRODUCT and count == floor(count):
+        for i in range(<int64_t>count):
+            add(&total, &carry, log1p(-other / (n - i)))
+        return total + carry if total > -800.0 else -800.0  # minus infinity where other / n rounds to 1
     # Midpoint rule read backwards: the sum over `fewer` unit steps is an integral, its error below 1 / n**2.
     middle = n + 0.5 - 0.5 * fewer
     half = 0.5 * fewer
@@ -248,9 +288,9 @@ cdef double expected_hit_ratio(double c, double above_hits, double n, double r, 
     ``before`` is the sum of precisions above the group, m of the group's n places lie above the cutoff. Given that h
     of its r relevant items fall there (hypergeometric), they are in random order among the m places.
     """
-    cdef double delta, slope, low, high, mode, h, weight, start, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
+    cdef double delta, slope, low, high, mode, h, weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
     cdef double mean, variance, linear, square, u, at_pole
-    cdef int direction
+    cdef int up
     harmonic_sums(c, m, &delta, &slope)
     # Given h: (before + linear * h + square * h * (h - 1)) / (H + h)
     linear = (above_hits + 1) * delta / m
@@ -265,31 +305,20 @@ cdef double expected_hit_ratio(double c, double above_hits, double n, double r, 
     low = fmax(0.0, m - (n - r))
     high = fmin(r, m)
     mode = fmin(fmax(floor((r + 1) * ((m + 1) / (n + 2))), low), high)
-    for direction in range(2):
+    for up in range(1, -1, -1):  # up from the mode, then down from below it
         h = mode
         weight = 1.0
-        start = 1.0
-        if direction == 1:
-            # Downwards from the mode, which has been counted.
-            if mode <= low:
-                break
-            weight = h * (n - r - m + h) / ((r - h + 1) * (m - h + 1))
-            h -= 1
-        while True:
-            add(&mass, &mass_carry, weight)
-            if above_hits + h > 0:
-                add(&total, &carry,
-                    weight * ((before + linear * h + square * h * (h - 1)) / (above_hits + h)))
-            if weight < 1e-22 * start:
-                break
-            if direction == 0:
-                if h >= high:
+        while low <= h <= high:
+            if up or h < mode:
+                add(&mass, &mass_carry, weight)
+                if above_hits + h > 0:
+                    add(&total, &carry, weight * ((before + linear * h + square * h * (h - 1)) / (above_hits + h)))
+                if weight < 1e-22:
                     break
+            if up:
                 weight *= (r - h) * (m - h) / ((h + 1) * (n - r - m + h + 1))
                 h += 1
             else:
-                if h <= low:
-                    break
                 weight *= h * (n - r - m + h) / ((r - h + 1) * (m - h + 1))
                 h -= 1
     return (total + carry) / (mass + mass_carry)
@@ -298,44 +327,22 @@ cdef double expected_hit_ratio(double c, double above_hits, double n, double r, 
 # --------------------------------------------------------------------------------------------------- average precision
 
 cdef void average_precision_begin(AveragePrecision* ap, const Reading* reading, int64_t num_relevant) noexcept nogil:
-    ap.ties = reading.ties
-    ap.normalize = reading.normalize
-    ap.k = reading.k
-    ap.num_relevant = num_relevant
-    ap.seen_hits = 0
-    ap.done = False
-    ap.sum = 0.0
-    ap.carry = 0.0
-    ap.ratio = -1.0
+    ap[0] = AveragePrecision(reading.ties, reading.normalize, reading.k, num_relevant, 0, False, 0.0, -1.0, 0.0)
 
 
 cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t hits, int64_t places) noexcept nogil:
-    """What a group adds to the sum of precisions when only its first `places` items lie above the cutoff.
-
-    Leaves in ap.seen_hits the number of hits above the cutoff where that is a whole number.
-    """
-    cdef double share
-    cdef int64_t first
-    if ap.ties == TIES_EXPECTED:
-        if ap.normalize == NORMALIZE_HITS:
-            ap.ratio = expected_hit_ratio(<double>above, <double>ap.seen_hits, <double>tied, <double>hits,
-                                          <double>places, ap.sum + ap.carry)
-        return expected_precisions(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places)
+    """What a group adds to the sum of precisions when only its first `places` items lie above the cutoff."""
+    cdef double share, precision
     if ap.ties == TIES_THRESHOLD:
         share = <double>hits * <double>places / <double>tied
+        precision = (ap.seen_hits + share) / <double>ap.k
         if ap.normalize == NORMALIZE_HITS:
-            ap.ratio = (ap.sum + ap.carry + share * ((ap.seen_hits + share) / <double>ap.k)) / (ap.seen_hits + share)
-        return share * ((ap.seen_hits + share) / <double>ap.k)
-    first = above
-    if ap.ties == TIES_WORST:
-        first = above + (tied - hits)
-        places -= tied - hits
-    places = min(max(places, 0), hits)
-    if places == 0:
-        return 0.0
-    share = precisions_of_run(<double>first, <double>ap.seen_hits, <double>places)
-    ap.seen_hits += places
-    return share
+            ap.ratio = (ap.sum + ap.carry + share * precision) / (ap.seen_hits + share)
+        return share * precision
+    if ap.ties == TIES_EXPECTED and ap.normalize == NORMALIZE_HITS:
+        ap.ratio = expected_hit_ratio(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places,
+                                      ap.sum + ap.carry)
+    return expected_precisions(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places)
 
 
 cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, const int64_t* tied, const int64_t* hits,
@@ -349,35 +356,31 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
         c = above[i]
         n = tied[i]
         r = hits[i]
+        if n > 1:
+            as_read(ap.ties, &c, &n, r)
         if ap.k >= 0 and ap.k - c < n:
             ap.done = True
             places = ap.k - c
-            if places > 0 and seen == c and (r == n or ap.ties == TIES_BEST):
-                add_share(&total, &carry, min(r, places), 1.0)
-                seen += min(r, places)
+            if places > 0 and seen == c and r == n:
+                add_share(&total, &carry, places, 1.0)
             elif places > 0:
                 ap.sum = total
                 ap.carry = carry
                 ap.seen_hits = seen
-                term = cut_group(ap, c, n, r, places)
-                add(&total, &carry, term)
-                seen = ap.seen_hits
+                add(&total, &carry, cut_group(ap, c, n, r, places))
+            seen += max(places, 0)  # what it counts where the group holds relevant items alone; else ap.ratio is set
             break
         if n == 1:
             term = <double>(seen + 1) / <double>(c + 1)
-        elif seen == c and (r == n or ap.ties == TIES_BEST):
+        elif seen == c and r == n:
             # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
             add_share(&total, &carry, r, 1.0)
             seen += r
             continue
         elif ap.ties == TIES_THRESHOLD:
             term = <double>r * (<double>(seen + r) / <double>(c + n))
-        elif ap.ties == TIES_EXPECTED:
-            term = expected_precisions(<double>c, <double>seen, <double>n, <double>r, <double>n)
-        elif ap.ties == TIES_BEST:
-            term = precisions_of_run(<double>c, <double>seen, <double>r)
         else:
-            term = precisions_of_run(<double>(c + n - r), <double>seen, <double>r)
+            term = expected_precisions(<double>c, <double>seen, <double>n, <double>r, <double>n)
         seen += r
         add(&total, &carry, term)
     ap.sum = total
@@ -410,22 +413,14 @@ cdef double average_precision_of(const Table* table, const Reading* reading) noe
 
 # -------------------------------------------------------------------------------------------------------- interpolated
 
-cdef double run_trapezoids(double c, double above_hits, double m) noexcept nogil:
-    """Twice the trapezoids under the precisions before and at m relevant items that follow one another."""
-    cdef double at, before
-    at = precisions_of_run(c, above_hits, m)
-    if m == 1:
-        before = above_hits / c
-    else:
-        # The precisions before the m items are those at the m - 1 first of them, and the one before them all.
-        before = above_hits / c + precisions_of_run(c, above_hits, m - 1)
-    return at + before
-
-
 cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
+    """The trapezoids under the precisions before and at the relevant items of a group."""
     cdef double rate, at, before, delta, slope
     if n == 1 or (r == n and ties != TIES_THRESHOLD):
-        return 0.5 * run_trapezoids(c, above_hits, r)
+        at = precisions_of_run(c, above_hits, r)
+        # The precisions before the items are those at all of them but the last, and the one before them all.
+        before = above_hits / c + (precisions_of_run(c, above_hits, r - 1) if r > 1 else 0.0)
+        return 0.5 * (at + before)
     if ties == TIES_THRESHOLD:
         at = (above_hits + r) / (c + n)
         before = above_hits / c if c > 0 else at
@@ -456,24 +451,18 @@ cdef double mean_precision(double c, double above_hits, double n, double r) noex
 
 cdef double summed_area(const Table* table, const Reading* reading) noexcept nogil:
     cdef double total = 0.0, carry = 0.0, c, n, r, above_hits
-    cdef int64_t seen = 0
-    cdef Py_ssize_t i
-    for i in range(table.rows):
-        c = <double>table.above[i]
-        n = <double>table.tied[i]
-        r = <double>table.hits[i]
-        above_hits = <double>seen
-        if reading.ties == TIES_WORST:
-            c = <double>(table.above[i] + (table.tied[i] - table.hits[i]))
-        if reading.ties == TIES_BEST or reading.ties == TIES_WORST:
-            n = r
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    while next_group(table, reading.ties, &group):
+        c = <double>group.above
+        n = <double>group.tied
+        r = <double>group.hits
+        above_hits = <double>group.seen
         if above_hits == c and n == r:
-            add_share(&total, &carry, table.hits[i], 1.0)
+            add_share(&total, &carry, group.hits, 1.0)
         elif reading.interpolation == INTERPOLATION_TRAPEZOID:
             add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties))
         else:
-            add_share(&total, &carry, table.hits[i], mean_precision(c, above_hits, n, r))
-        seen += table.hits[i]
+            add_share(&total, &carry, group.hits, mean_precision(c, above_hits, n, r))
     return (total + carry) / <double>table.num_relevant
 
 
@@ -488,6 +477,9 @@ cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relev
     return not product_above(level, num_relevant, hits, levels)
 
 
+cdef int64_t* LEVELS = [0, 10, 100, 0, 0, 0, 10, 100]  # of recall, above 0, for each Interpolation; 0: all that occur
+
+
 cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     """Mean, over recall levels, of the greatest precision at that recall or a higher one.
 
@@ -495,17 +487,9 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
     end, but for the mean hit curve of a group that is poorer than what lies above it: there it falls all along.
     """
     cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
-    cdef int64_t seen, level, levels = 0
+    cdef int64_t seen = total_hits(table), levels = LEVELS[<int>reading.interpolation], level = levels
     cdef Py_ssize_t i
-    cdef bint falls, floats = False
-    seen = total_hits(table)
-    if reading.interpolation == INTERPOLATION_11_POINT or reading.interpolation == INTERPOLATION_11_POINT_FLOAT:
-        levels = 10
-    elif reading.interpolation == INTERPOLATION_101_POINT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
-        levels = 100
-    if reading.interpolation == INTERPOLATION_11_POINT_FLOAT or reading.interpolation == INTERPOLATION_101_POINT_FLOAT:
-        floats = True
-    level = levels
+    cdef bint falls, floats = reading.interpolation >= INTERPOLATION_11_POINT_FLOAT
     while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
         level -= 1
     for i in range(table.rows - 1, -1, -1):
@@ -519,27 +503,26 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
         best = fmax(best, end)
         falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
         if levels == 0:
-            if falls:
-                rate = r / n
-                own = r
-                if below > end:
-                    own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
-                harmonic_sums(rate * c, own, &delta, &slope)
-                add(&total, &carry, rate * (above_hits * delta + slope))
-                add(&total, &carry, (r - own) * best)
-            else:
+            if not falls:
                 add_share(&total, &carry, table.hits[i], best)
-        else:
-            while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
-                if falls:
-                    # Hits above the group's start at this level: its numerator is a whole number.
-                    h = <double>(level * (table.num_relevant // levels) - seen) + (
-                        <double>(level * (table.num_relevant % levels)) / levels)
-                    h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
-                    add(&total, &carry, fmax(best, (above_hits + h) / (c + h * (n / r))))
-                else:
-                    add(&total, &carry, best)
-                level -= 1
+                continue
+            rate = r / n
+            own = r
+            if below > end:
+                own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
+            harmonic_sums(rate * c, own, &delta, &slope)
+            add(&total, &carry, rate * (above_hits * delta + slope))
+            add(&total, &carry, (r - own) * best)
+        while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
+            own = best
+            if falls:
+                # Hits above the group's start at this level: its numerator is a whole number.
+                h = <double>(level * (table.num_relevant // levels) - seen) + (
+                    <double>(level * (table.num_relevant % levels)) / levels)
+                h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
+                own = fmax(best, (above_hits + h) / (c + h * (n / r)))
+            add(&total, &carry, own)
+            level -= 1
     if levels == 0:
         return (total + carry) / <double>table.num_relevant
     add(&total, &carry, best)  # recall 0
@@ -560,23 +543,18 @@ cdef double average_precision(const Table* table, const Reading* reading) noexce
 
 cdef double hits_above(const Table* table, int64_t k, Ties ties) noexcept nogil:
     """h(k): relevant items among the first k."""
-    cdef int64_t seen = 0, places, n, r
+    cdef int64_t seen = 0, places, c, n
     cdef Py_ssize_t i
     for i in range(table.rows):
-        places = k - table.above[i]
+        c = table.above[i]
         n = table.tied[i]
-        r = table.hits[i]
-        if places >= n:
-            seen += r
-            continue
-        if places > 0:
-            if ties == TIES_BEST:
-                seen += min(r, places)
-            elif ties == TIES_WORST:
-                seen += max(0, places - (n - r))
-            else:
-                return <double>seen + <double>r * <double>places / <double>n
-        break
+        if k - c < n:
+            as_read(ties, &c, &n, table.hits[i])
+            places = max(0, min(k - c, n))
+            if ties == TIES_BEST or ties == TIES_WORST:
+                return <double>(seen + places)
+            return <double>seen + <double>table.hits[i] * <double>places / <double>n
+        seen += table.hits[i]
     return <double>seen
 
 
@@ -629,58 +607,38 @@ cdef double success(const Table* table, const Reading* reading) noexcept nogil:
     cdef int64_t k = cutoff(table, reading), places
     if table.num_relevant == 0:
         return NAN
-    if table.rows == 0 or k <= table.above[0]:
-        return 0.0
-    places = k - table.above[0]
-    if reading.ties == TIES_EXPECTED and places < table.tied[0]:
-        return -expm1(log_no_hit(<double>table.tied[0], <double>table.hits[0], <double>places))
+    if table.rows > 0 and reading.ties == TIES_EXPECTED:
+        places = k - table.above[0]
+        if 0 < places < table.tied[0]:
+            return -expm1(log_no_hit(<double>table.tied[0], <double>table.hits[0], <double>places))
     return 1.0 if hits_above(table, k, reading.ties) > 0 else 0.0
 
 
 cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept nogil:
-    cdef int64_t rank, k = reading.k
+    cdef int64_t k = cutoff(table, reading)
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0:
         return NAN
-    if table.rows == 0 or (k >= 0 and k <= table.above[0]):
+    if not next_group(table, reading.ties, &group) or k <= group.above:
         return 0.0
-    if reading.ties == TIES_EXPECTED and table.tied[0] > 1:
-        return expected_reciprocal_rank(<double>table.above[0], <double>table.tied[0], <double>table.hits[0],
-                                        <double>(table.tied[0] if k < 0 else min(k - table.above[0], table.tied[0])))
-    rank = table.above[0] + 1
-    if reading.ties == TIES_WORST:
-        rank += table.tied[0] - table.hits[0]
-    return 1.0 / <double>rank if k < 0 or rank <= k else 0.0
+    if reading.ties == TIES_EXPECTED and group.tied > 1:
+        return expected_reciprocal_rank(<double>group.above, <double>group.tied, <double>group.hits,
+                                        <double>min(k - group.above, group.tied))
+    return 1.0 / <double>(group.above + 1)
 
 
 # ----------------------------------------------------------------------------------------------------------------- ROC
-
-cdef int64_t total_hits(const Table* table) noexcept nogil:
-    cdef int64_t seen = 0
-    cdef Py_ssize_t i
-    for i in range(table.rows):
-        seen += table.hits[i]
-    return seen
-
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
     """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
     cdef Wide halves = [0, 0]
     cdef Wide pairs = [0, 0]
-    cdef int64_t seen = 0, r, others, negatives = table.num_items - table.num_relevant, below
-    cdef Py_ssize_t i
+    cdef int64_t negatives = table.num_items - table.num_relevant
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
-    for i in range(table.rows):
-        r = table.hits[i]
-        others = table.tied[i] - r
-        below = negatives - (table.above[i] - seen) - others
-        if reading.ties == TIES_BEST:
-            below += others
-            others = 0
-        elif reading.ties == TIES_WORST:
-            others = 0
-        add_product(&halves, r, 2 * <uint64_t>below + <uint64_t>others)
-        seen += r
+    while next_group(table, reading.ties, &group):
+        add_product(&halves, group.hits, 2 * <uint64_t>(negatives - group.before - group.others) + <uint64_t>group.others)
     add_product(&pairs, table.num_relevant, negatives)
     return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
 
@@ -692,32 +650,23 @@ cdef double auac(const Table* table, const Reading* reading) noexcept nogil:
 
 cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept nogil:
     """TPR / FPR where the curve has passed so many false positives and the rest of one."""
-    cdef int64_t false_positives = reading.k, seen = 0, passed = 0, r, start, others
-    cdef int64_t negatives = table.num_items - table.num_relevant
+    cdef int64_t false_positives = reading.k, passed = 0, negatives = table.num_items - table.num_relevant
     cdef double tp = 0.0
-    cdef Py_ssize_t i
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
-    for i in range(table.rows):
-        r = table.hits[i]
-        start = table.above[i] - seen
-        others = table.tied[i] - r
-        if false_positives < start:
-            break
-        if false_positives - start >= others or reading.ties == TIES_BEST:
-            passed += r
-        elif reading.ties != TIES_WORST:
-            tp = <double>r * ((<double>(false_positives - start) + reading.x) / <double>others)
-        seen += r
+    while next_group(table, reading.ties, &group) and false_positives >= group.before:
+        if false_positives - group.before >= group.others:
+            passed += group.hits
+        else:
+            tp = <double>group.hits * ((<double>(false_positives - group.before) + reading.x) / <double>group.others)
     return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + reading.x))
 
 
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
     """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
     cdef double x
-    if after <= least:
-        return log_end
-    if others == 0:
+    if after <= least or others == 0:
         return log_end
     if before > least:
         x = others / before
@@ -729,20 +678,14 @@ cdef double log_area_term(double before, double others, double after, double lea
 cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
     """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
     cdef double total = 0.0, carry = 0.0, log_end, whole, least, min_fpr = reading.x, width = -log(min_fpr)
-    cdef int64_t seen = 0, others, before, after, negatives = table.num_items - table.num_relevant
-    cdef Py_ssize_t i
+    cdef int64_t after, negatives = table.num_items - table.num_relevant
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     whole = <double>negatives
     least = min_fpr * whole
-    for i in range(table.rows):
-        others = table.tied[i] - table.hits[i]
-        before = table.above[i] - seen
-        after = before + others
-        if reading.ties == TIES_BEST:
-            after = before
-        elif reading.ties == TIES_WORST:
-            before = after
+    while next_group(table, reading.ties, &group):
+        after = group.before + group.others
         # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
         if <double>after <= least:
             log_end = width
@@ -751,9 +694,8 @@ cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
         else:
             log_end = -log(<double>after / whole)
         # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
-        add_share(&total, &carry, table.hits[i], log_area_term(
-            <double>before, <double>(after - before), <double>after, least, log_end) / width)
-        seen += table.hits[i]
+        add_share(&total, &carry, group.hits, log_area_term(
+            <double>group.before, <double>group.others, <double>after, least, log_end) / width)
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
 
@@ -779,22 +721,14 @@ cdef inline double mean_weight(double beta, double n) noexcept nogil:
 
 cdef double rie(const Table* table, const Reading* reading) noexcept nogil:
     """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
-    cdef double total = 0.0, carry = 0.0, n, alpha = reading.x, beta = alpha / <double>table.num_items
+    cdef double total = 0.0, carry = 0.0, alpha = reading.x, beta = alpha / <double>table.num_items
     cdef double whole = mean_weight(beta, <double>table.num_items)
-    cdef int64_t c, r
-    cdef Py_ssize_t i
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0:
         return NAN
-    for i in range(table.rows):
-        c = table.above[i]
-        r = table.hits[i]
-        n = <double>table.tied[i]
-        if reading.ties == TIES_BEST:
-            n = <double>r
-        elif reading.ties == TIES_WORST:
-            c += table.tied[i] - r
-            n = <double>r
-        add_share(&total, &carry, r, weight_below(alpha, c, table.num_items) * mean_weight(beta, n) / whole)
+    while next_group(table, reading.ties, &group):
+        add_share(&total, &carry, group.hits,
+                  weight_below(alpha, group.above, table.num_items) * mean_weight(beta, <double>group.tied) / whole)
     return (total + carry) / <double>table.num_relevant
 
 
@@ -842,63 +776,44 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
     Summed as what each relevant item gains over its place in the worst order, exp(-b x) * (1 - exp(-b d)) with d the
     items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
     """
-    cdef double total = 0.0, carry = 0.0, r, last, gain, low, alpha = reading.x
+    cdef double total = 0.0, carry = 0.0, r, others, last, gain, low, alpha = reading.x
     # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
     cdef double beta = fmax(alpha / <double>table.num_items, 1e-300)
-    cdef int64_t seen = 0, lead = 0, c, others, below, num_items = table.num_items
-    cdef int64_t negatives = num_items - table.num_relevant
-    cdef Py_ssize_t i
+    cdef int64_t lead = 0, below, num_items = table.num_items, negatives = num_items - table.num_relevant
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
-    for i in range(table.rows):
-        c = table.above[i]
-        r = <double>table.hits[i]
-        others = table.tied[i] - table.hits[i]
-        below = negatives - (c - seen) - others
-        if seen == c and (others == 0 or reading.ties == TIES_BEST):
-            lead = seen + table.hits[i]  # relevant items alone so far: one run, as in a perfect ranking
-        elif reading.ties == TIES_BEST:
-            add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, r))
-                * -expm1(-beta * <double>(below + others)))
+    while next_group(table, reading.ties, &group):
+        r = <double>group.hits
+        others = <double>group.others
+        below = negatives - group.before - group.others
+        if group.before == 0 and group.others == 0:
+            lead = group.seen + group.hits  # relevant items alone so far: one run, as in a perfect ranking
+            continue
+        # The r items at the group's last places, and what spreading them over the group gains on that.
+        last = r * (weight_below(alpha, group.above + group.others, num_items) * mean_weight(beta, r))
+        low = -expm1(-beta * <double>below)
+        gain = 0.5 * beta * others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * others) if group.others > 0 else 0.0
+        if gain <= 1.0:
+            add(&total, &carry, last * (expm1(gain) + low))
         else:
-            # The r items at the group's last places, and what spreading them over the group gains on that.
-            last = r * (weight_below(alpha, c + others, num_items) * mean_weight(beta, r))
-            low = -expm1(-beta * <double>below)
-            gain = 0.0
-            if reading.ties != TIES_WORST and others > 0:
-                gain = 0.5 * beta * <double>others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * <double>others)
-            if gain <= 1.0:
-                add(&total, &carry, last * (expm1(gain) + low))
-            else:
-                add(&total, &carry, r * (weight_below(alpha, c, num_items) * mean_weight(beta, <double>table.tied[i])
-                                         - weight_below(alpha, c + others + below, num_items) * mean_weight(beta, r)))
-        seen += table.hits[i]
+            add(&total, &carry, r * (weight_below(alpha, group.above, num_items) * mean_weight(beta, <double>group.tied)
+                                     - weight_below(alpha, negatives + group.seen, num_items) * mean_weight(beta, r)))
     add(&total, &carry, gain_of_run(beta, lead, negatives))
     return fmin(1.0, (total + carry) / gain_of_run(beta, table.num_relevant, negatives))
 
 
 # -------------------------------------------------------------------------------------------------------------- chance
 
-cdef void plain_reading(Reading* reading, Ties ties) noexcept nogil:
-    reading.ties = ties
-    reading.normalize = NORMALIZE_RELEVANT
-    reading.interpolation = INTERPOLATION_NONE
-    reading.k = NO_CUTOFF
-    reading.x = 0.0
+cdef inline Reading plain_reading(Ties ties) noexcept nogil:
+    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0)
 
 
 cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     """Average precision of the table's items if all of them were tied."""
     cdef int64_t above = 0, hits = total_hits(table)
-    cdef Table group
-    cdef Reading reading
-    group.above = &above
-    group.tied = &table.num_items
-    group.hits = &hits
-    group.rows = 1 if hits > 0 else 0
-    group.num_items = table.num_items
-    group.num_relevant = table.num_relevant
-    plain_reading(&reading, ties)
+    cdef Table group = Table(&above, &table.num_items, &hits, hits > 0, table.num_items, table.num_relevant)
+    cdef Reading reading = plain_reading(ties)
     return average_precision_of(&group, &reading)
 
 
@@ -912,33 +827,29 @@ cdef double minimum(const Table* table, const Reading* reading) noexcept nogil:
 
 cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
     """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
-    cdef double delta, slope, c = <double>above, n = <double>tied, r = <double>hits
+    cdef double delta, slope, n = <double>tied, r = <double>hits
     if ties == TIES_THRESHOLD or tied == 1:
-        return r * (<double>(above - seen + tied - hits) / (c + n))
-    if ties != TIES_EXPECTED:
-        if ties == TIES_WORST:
-            above += tied - hits
-        harmonic_sums(<double>above, r, &delta, &slope)
+        return r * (<double>(above - seen + tied - hits) / (<double>above + n))
+    as_read(ties, &above, &tied, hits)
+    harmonic_sums(<double>above, <double>tied, &delta, &slope)
+    if tied == hits:
         return <double>(above - seen) * delta
-    harmonic_sums(c, n, &delta, &slope)
     return r / n * (<double>(above - seen) * delta + <double>(tied - hits) / (n - 1) * (slope - delta))
 
 
 cdef double normalized_average_precision(const Table* table, const Reading* asked) noexcept nogil:
-    cdef Reading reading
+    cdef Reading reading = plain_reading(asked.ties)
     cdef double total = 0.0, carry = 0.0, chance = one_group(table, TIES_EXPECTED), lost
-    cdef int64_t seen = 0, hits = total_hits(table)
-    cdef Py_ssize_t i
+    cdef int64_t hits = total_hits(table)
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if chance <= 0.5:
-        plain_reading(&reading, asked.ties)
         return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
     if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
     # Near 1, from what either lacks of it.
     lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
-    for i in range(table.rows):
-        add(&total, &carry, lost_precisions(table.above[i], seen, table.tied[i], table.hits[i], asked.ties))
-        seen += table.hits[i]
+    while next_group(table, TIES_EXPECTED, &group):
+        add(&total, &carry, lost_precisions(group.above, group.seen, group.tied, group.hits, asked.ties))
     return (lost - (total + carry)) / (lost + <double>(table.num_relevant - hits))
 
 

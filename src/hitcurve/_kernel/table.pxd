@@ -21,6 +21,7 @@ cdef struct Workspace:
     Room relevant  # scores of the relevant items and one more, then the thresholds
     Room hits      # how often each occurs, if any does more than once
     Room counts    # and the scratch of sorting
+    Room wide      # counts that 32 bits may not hold
     Room index
     Room scratch
 
@@ -42,6 +43,7 @@ cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept no
     on_stack(&work.relevant, space.relevant, sizeof(space.relevant))
     on_stack(&work.hits, space.hits, sizeof(space.hits))
     on_stack(&work.counts, space.counts, sizeof(space.counts))
+    on_stack(&work.wide, NULL, 0)
     on_stack(&work.index, NULL, 0)  # for strategies that need none
     on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
@@ -54,15 +56,24 @@ cdef struct Ranking:
     int64_t nan_items      # a last group below all else, when nan_hits > 0
     int64_t nan_hits
 
-# Where the tables of many rankings go, one after the other. A ranking may write from row place[q] to place[q + 1];
-# the number of rows it wrote is left in `rows`.
-cdef struct Tables:
-    int64_t* above
+# Many rankings, and where goes what is wanted of them: their tables, or their average precision for a reading.
+cdef struct Rankings:
+    Items items
+    const int64_t* offsets       # query q holds the items offsets[q] to offsets[q + 1]
+    Py_ssize_t step              # bytes from the scores of a query to the next one's, where all share the labels; else 0
+    bint lower_is_better
+    Strategy strategy
+    int64_t* num_items
+    int64_t* num_hits
+    const Reading* reading       # NULL: tables
+    const int64_t* num_relevant  # one number for each query; NULL: those found
+    double* average_precision
+    int64_t* above               # the rows of all tables
     int64_t* tied
     int64_t* hits
     void* score
-    int64_t* place
-    int64_t* rows
+    const int64_t* place         # a ranking may write from row place[q] to place[q + 1]
+    int64_t* rows                # how many rows it wrote
 
 cdef extern from "_memory.h":
     void prefer_huge_pages(void* memory, size_t size) noexcept nogil
@@ -84,10 +95,6 @@ cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above,
 cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil
 cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil
 cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil
-cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
-                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
-                     Tables* tables) noexcept nogil
-cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
-                         bint lower_is_better, Strategy strategy, const Reading* reading,
-                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
-                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil
+cdef Py_ssize_t query_items(const Rankings* all, Py_ssize_t q, Items* items) noexcept nogil
+cdef void query_done(const Rankings* all, Py_ssize_t q, const Workspace* work, Ranking* ranking) noexcept nogil
+cdef Status rank_queries(const Rankings* all, Py_ssize_t first, Py_ssize_t last, Tally* tally) noexcept nogil

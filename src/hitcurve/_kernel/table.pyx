@@ -5,34 +5,12 @@ from libc.string cimport memset
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 from hitcurve._kernel.count cimport (
-    BLOCK,
-    NAN_OMIT,
-    STRATEGY_AUTO,
-    STRATEGY_PARTS,
-    Index,
-    Items,
-    Strategy,
-    Tally,
-    build_index,
-    choose_strategy,
-    count_items,
-    emit_rows,
-    emit_scores,
-    gather_relevant,
-    index_size,
-    keep_distinct,
-    look_for_nan,
-    score_size,
-    scratch_size,
-    sort_relevant,
+    BLOCK, NAN_OMIT, STRATEGY_AUTO, STRATEGY_PARTS, Index, Items, Strategy, Tally, build_index, choose_strategy, count_items,
+    emit_rows, emit_scores, gather_relevant, index_size, keep_distinct, look_for_nan, score_size, scratch_size, sort_relevant,
     tally_clear,
 )
 from hitcurve._kernel.formulas cimport (
-    AveragePrecision,
-    Reading,
-    average_precision_add,
-    average_precision_begin,
-    average_precision_end,
+    AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
 )
 
 
@@ -46,6 +24,7 @@ cdef void workspace_free(Workspace* work) noexcept nogil:
     release(&work.relevant)
     release(&work.hits)
     release(&work.counts)
+    release(&work.wide)
     release(&work.index)
     release(&work.scratch)
 
@@ -85,14 +64,12 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
                          Index* index) noexcept nogil:
     """The relevant scores in the workspace become the thresholds against which n items will be counted."""
     cdef Py_ssize_t m
-    cdef size_t size
     if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # scratch first
         return False
     m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, m, n)
-    size = index_size(strategy, m, n)
-    if size > 0 and not reserve(&work.index, size, 1):
+    if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
         return False
     if m < found:
         if not reserve(&work.hits, m, sizeof(int64_t)):
@@ -108,13 +85,11 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
 cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
                          const Tally* tally, Ranking* ranking) noexcept nogil:
     """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
-    cdef int64_t nan_items = tally.nan_items
+    cdef int64_t nan_items = tally.nan_items + (tally.nan_hits if index.others_only else 0)
     ranking.counts.hits = index.hits
     ranking.counts.num_thresholds = index.m
     ranking.counts.others_only = index.others_only
     ranking.counts.lower_is_better = lower_is_better
-    if ranking.counts.others_only:
-        nan_items += tally.nan_hits
     ranking.walk.done = 0
     ranking.walk.seen = 0
     ranking.num_items = n
@@ -143,7 +118,8 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     """
     cdef Index index
     cdef uint32_t* counts
-    cdef Py_ssize_t n = stop - start, found, end
+    cdef int64_t* wide = NULL
+    cdef Py_ssize_t n = stop - start, found, end, size, i
     tally_clear(tally)
     if n <= CACHED:
         tally.no_nan = not look_for_nan(items, start, stop)
@@ -154,19 +130,27 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
         return STATUS_BAD_SCORE
     if not index_relevant(items, n, found, strategy, work, &index):
         return STATUS_NO_MEMORY
-    if not (reserve(&work.counts, 2 * index.m + 2, sizeof(uint32_t))
-            and reserve(&work.scratch, scratch_size(&index, n), 1)):
+    size = 2 * index.m + 2
+    if not (reserve(&work.counts, size, sizeof(uint32_t)) and (n >> 32 == 0 or reserve(&work.wide, size, sizeof(int64_t)))
+            and reserve(&work.scratch, scratch_size(&index, min(n, MOST_COUNTED)), 1)):
         return STATUS_NO_MEMORY
     index.whole = n <= BLOCK
     counts = <uint32_t*>work.counts.memory
-    memset(counts, 0, (2 * index.m + 2) * sizeof(uint32_t))
+    memset(counts, 0, size * sizeof(uint32_t))
+    if n >> 32 > 0:
+        wide = <int64_t*>work.wide.memory
+        memset(wide, 0, size * sizeof(int64_t))
     while start < stop:
         end = min(stop, start + MOST_COUNTED)
         if not count_items(items, start, end, &index, work.scratch.memory, counts, tally):
             return STATUS_BAD_SCORE
+        if wide is not NULL:
+            for i in range(size):
+                wide[i] += counts[i]
+            memset(counts, 0, size * sizeof(uint32_t))
         start = end
-    ranking.counts.narrow = counts
-    ranking.counts.wide = NULL
+    ranking.counts.narrow = counts if wide is NULL else NULL
+    ranking.counts.wide = wide
     finish_ranking(items, n, found, lower_is_better, &index, tally, ranking)
     return STATUS_OK
 
@@ -214,57 +198,55 @@ cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, 
 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
-cdef void query_done(const Items* items, const Workspace* work, Ranking* ranking, Py_ssize_t q, const Reading* reading,
-                     const int64_t* num_relevant, double* average_precision, int64_t* num_items, int64_t* num_hits,
-                     Tables* tables) noexcept nogil:
+cdef Py_ssize_t query_items(const Rankings* all, Py_ssize_t q, Items* items) noexcept nogil:
+    """The items of query q alone; returns for how many relevant ones there is room."""
+    cdef Py_ssize_t start = <Py_ssize_t>all.offsets[q]
+    items[0] = all.items
+    items.n = <Py_ssize_t>all.offsets[q + 1] - start
+    if all.step == 0:
+        items.label.data += start * items.label.stride
+        items.score.data += start * items.score.stride
+    else:
+        items.score.data += q * all.step
+    return items.n if all.reading is not NULL else <Py_ssize_t>(all.place[q + 1] - all.place[q])
+
+
+cdef void query_done(const Rankings* all, Py_ssize_t q, const Workspace* work, Ranking* ranking) noexcept nogil:
     """Writes what is wanted of query q, once it is ranked."""
     cdef Py_ssize_t place
-    cdef int64_t relevant
-    num_items[q] = ranking.num_items
-    num_hits[q] = ranking.num_hits
-    if tables is NULL:
-        relevant = ranking.num_hits
-        if num_relevant is not NULL:
-            relevant = num_relevant[q]
-        average_precision[q] = ranking_average_precision(ranking, reading, relevant)
+    all.num_items[q] = ranking.num_items
+    all.num_hits[q] = ranking.num_hits
+    if all.reading is not NULL:
+        all.average_precision[q] = ranking_average_precision(
+            ranking, all.reading, ranking.num_hits if all.num_relevant is NULL else all.num_relevant[q])
         return
-    place = <Py_ssize_t>tables.place[q]
-    if num_rows(ranking) > tables.place[q + 1] - place:
+    place = <Py_ssize_t>all.place[q]
+    if num_rows(ranking) > all.place[q + 1] - place:
         ranking.nan_hits = 0  # labels that changed while they were counted
-    tables.rows[q] = num_rows(ranking)
-    ranking_scores(items, work, ranking, <char*>tables.score + place * score_size(items.type))
-    ranking_rows(ranking, num_rows(ranking), tables.above + place, tables.tied + place, tables.hits + place)
+    all.rows[q] = num_rows(ranking)
+    ranking_scores(&all.items, work, ranking, <char*>all.score + place * score_size(all.items.type))
+    ranking_rows(ranking, num_rows(ranking), all.above + place, all.tied + place, all.hits + place)
 
 
-cdef Status rank_queries(const Items* items, const int64_t* offsets, Py_ssize_t first, Py_ssize_t last,
-                         bint lower_is_better, Strategy strategy, const Reading* reading,
-                         const int64_t* num_relevant, double* average_precision, int64_t* num_items,
-                         int64_t* num_hits, Tables* tables, Tally* tally, Py_ssize_t* bad_query) noexcept nogil:
-    """The rankings `first` to `last`, query q holding the items offsets[q] to offsets[q + 1].
-
-    With ``tables`` their rows are written there; else their average precision is, for ``reading``. ``num_relevant``
-    is one number for each query, or NULL for those found.
-    """
+cdef Status rank_queries(const Rankings* all, Py_ssize_t first, Py_ssize_t last, Tally* tally) noexcept nogil:
+    """The rankings `first` to `last`; the tally tells where among all items something is wrong."""
+    cdef Items items
     cdef Workspace work
     cdef Ranking ranking
     cdef Status status = STATUS_OK
     cdef Py_ssize_t q, longest = 0, capacity
     workspace_init(&work)
-    bad_query[0] = -1
     for q in range(first, last):
-        longest = max(longest, <Py_ssize_t>(offsets[q + 1] - offsets[q]))
-    if not reserve_relevant(items, longest, &work):
-        status = STATUS_NO_MEMORY
-    else:
-        for q in range(first, last):
-            capacity = longest
-            if tables is not NULL:
-                capacity = <Py_ssize_t>(tables.place[q + 1] - tables.place[q])
-            status = rank_items(items, <Py_ssize_t>offsets[q], <Py_ssize_t>offsets[q + 1], lower_is_better, strategy,
-                                capacity, &work, &ranking, tally)
-            if status != STATUS_OK:
-                bad_query[0] = q
-                break
-            query_done(items, &work, &ranking, q, reading, num_relevant, average_precision, num_items, num_hits, tables)
+        longest = max(longest, <Py_ssize_t>(all.offsets[q + 1] - all.offsets[q]))
+    if not reserve_relevant(&all.items, longest, &work):
+        return STATUS_NO_MEMORY
+    for q in range(first, last):
+        capacity = query_items(all, q, &items)
+        status = rank_items(&items, 0, items.n, all.lower_is_better, all.strategy, capacity, &work, &ranking, tally)
+        if status != STATUS_OK:
+            tally.bad_label += all.offsets[q]
+            tally.bad_score += all.offsets[q]
+            break
+        query_done(all, q, &work, &ranking)
     workspace_free(&work)
     return status

@@ -5,24 +5,35 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hitcurve.measures import Measure, parse
 
-__all__ = ["WIDTH", "Run", "command", "count", "measure", "say"]
+__all__ = ["WIDTH", "Option", "Run", "command", "count", "measure", "refuse", "say"]
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
+Option = tuple[str, str | None, str, dict[str, Any]]
+"""Names, the value's name (None: a flag), the help, and what else argparse takes."""
 
 
-def command(commands: Any, name: str, run: Run, **texts: str) -> argparse.ArgumentParser:
-    """The parser of a command that `run` carries out: it returns what is printed."""
+def command(commands: Any, name: str, run: Run, options: Iterable[Option], **texts: str) -> None:
+    """Declare a command that `run` carries out: it returns what is printed."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name, formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=WIDTH), **texts
     )
     parser.set_defaults(run=run, usage_error=parser.error)
-    return parser
+    for names, metavar, text, how in options:
+        value: dict[str, Any] = {"action": "store_true"} if metavar is None else {"metavar": metavar}
+        parser.add_argument(*names.split(), help=text, **value | how)
+
+
+def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) -> None:
+    """Wrong usage ends here."""
+    for wrong, text in problems:
+        if wrong:
+            options.usage_error(text)
 
 
 def count(text: str) -> int:

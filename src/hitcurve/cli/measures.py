@@ -6,21 +6,16 @@ import argparse
 from textwrap import fill
 from typing import Any
 
-from hitcurve.cli.common import WIDTH, command, measure
+from hitcurve.cli.common import WIDTH, Option, command, measure
 from hitcurve.measures import MEASURES, Definition
 
 __all__ = ["add"]
 
 
 def add(commands: Any) -> None:
-    parser = command(
-        commands,
-        "measures",
-        _run,
-        help="list the measures, or say more about some",
-        description="List the measures; for those named: definition, source, and how to write them.",
-    )
-    parser.add_argument("names", metavar="MEASURE", nargs="*", type=_record, help="such as AP or P@10 (default: all)")
+    options: list[Option] = [("names", "MEASURE", "such as AP or P@10 (default: all)", {"nargs": "*", "type": _record})]
+    about = "List the measures; for those named: definition, source, and how to write them."
+    command(commands, "measures", _run, options, help="list the measures, or say more about some", description=about)
 
 
 def _record(text: str) -> Definition:
@@ -32,14 +27,9 @@ def _run(options: argparse.Namespace) -> str:
     if options.names:
         details = []
         for record in dict.fromkeys(options.names):
-            lines = [
-                f"{record.name}",
-                f"definition: {record.definition}",
-                f"written as: {', '.join(record.forms)}",
-                f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
-                f"ties: {', '.join(record.ties) or 'make no difference'}",
-                f"source: {record.source}",
-            ]
+            lines = [record.name, f"definition: {record.definition}", f"written as: {', '.join(record.forms)}",
+                     f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
+                     f"ties: {', '.join(record.ties) or 'make no difference'}", f"source: {record.source}"]  # fmt: skip
             details.append("\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n")
         return "\n".join(details)
     lines = [

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._progress import Progress
-from hitcurve.cli.common import command, count, measure, say
+from hitcurve.cli.common import Option, command, count, measure, refuse, say
 from hitcurve.measures import TIES
 
 if TYPE_CHECKING:
@@ -19,53 +19,6 @@ __all__ = ["add"]
 
 _RESAMPLES = (1000, 9999)  # of items, of groups
 _MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
-
-
-def add(commands: Any) -> None:
-    parser = command(
-        commands,
-        "table",
-        _run,
-        help="measure files with a row for each item",
-        usage="hitcurve table FILE ... --label COL --score COL[:lower] [option ...]",
-        description="FILE: CSV, TSV, Parquet, SMILES (.smi) or SDF, also .gz or .zst, a row for each item; - is CSV on "
-        "stdin. COL: a column's name or number, from 1. M: see `hitcurve measures`.",
-    )
-
-    def option(name: str, metavar: str | None, text: str, **how: Any) -> None:
-        how |= {"metavar": metavar} if metavar is not None else {"action": "store_true"}
-        parser.add_argument(name, help=text, **how)
-
-    parser.add_argument("files", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
-    option("--label", "COL", "labels, 1 or true = relevant")
-    option("--actives", "FILE", "in place of labels: a list of the ids of the relevant items")
-    option("--id", "COL", "ids, for --actives; repeated ones are reported")
-    option("--score", "COL", "scores; COL:lower if low ones are better; may be repeated", required=True,
-           action="append")  # fmt: skip
-    option("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high ones)")
-    option("--group", "COL", "groups (targets, folds), each a ranking; adds the mean over them")
-    option("--by-file", None, "each file is a group")
-    option("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)")
-    nan = {"choices": ("raise", "worst", "omit"), "default": "raise"}
-    option("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)", **nan)
-    several: dict[str, Any] = {"nargs": "+", "action": "extend"}
-    option("-m", "M", "measures, such as AP@10 (default: a report of the usual ones)", dest="measures", type=measure,
-           **several)  # fmt: skip
-    option("--top", "N", "report hits and hit rate among the first N items", type=count, **several)
-    option("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", choices=TIES)
-    option("--interval", None, "confidence intervals, of a mean over groups for other groups")
-    option("--compare", None, "is one score better than another: differences with intervals")
-    option("--level", "SHARE", "confidence level (default: 0.95)", type=_level, default=0.95)
-    option("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", type=_resamples)
-    option("--seed", "N", "of the bootstrap (default: 0)", type=_seed, default=0)
-    option("--plot", "FILE", "draw the curves: .png, .svg or .pdf")
-    option("--report", "FILE", "write one HTML page with all of it")
-    forms = {"choices": ("table", "markdown", "latex", "csv", "json"), "default": "table"}
-    text = "table (default), markdown, latex, json, csv (formulas are kept)"
-    option("--format", "FORM", text, **forms)
-    option("--mean-only", None, "no lines for single groups")
-    option("--no-header", None, "the first line is data (default: column names)")
-    option("--workers", "N", "threads (default: all cores)", type=count, default=-1)
 
 
 def _resamples(text: str) -> int:
@@ -89,6 +42,48 @@ def _level(text: str) -> float:
     return level
 
 
+_MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
+_FORMS = ("table", "markdown", "latex", "csv", "json")
+_OPTIONS: tuple[Option, ...] = (
+    ("files", "FILE", argparse.SUPPRESS, {"nargs": "+"}),
+    ("--label", "COL", "labels, 1 or true = relevant", {}),
+    ("--actives", "FILE", "in place of labels: a list of the ids of the relevant items", {}),
+    ("--id", "COL", "ids, for --actives; repeated ones are reported", {}),
+    ("--score", "COL", "scores; COL:lower if low ones are better; may be repeated",
+     {"required": True, "action": "append"}),
+    ("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high ones)", {}),
+    ("--group", "COL", "groups (targets, folds), each a ranking; adds the mean over them", {}),
+    ("--by-file", None, "each file is a group", {}),
+    ("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)", {}),
+    ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
+     {"choices": ("raise", "worst", "omit"), "default": "raise"}),
+    ("-m", "M", "measures, such as AP@10 (default: a report of the usual ones)",
+     {"dest": "measures", "type": measure, **_MANY}),
+    ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
+    ("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", {"choices": TIES}),
+    ("--interval", None, "confidence intervals, of a mean over groups for other groups", {}),
+    ("--compare", None, "is one score better than another: differences with intervals", {}),
+    ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
+    ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", {"type": _resamples}),
+    ("--seed", "N", "of the bootstrap (default: 0)", {"type": _seed, "default": 0}),
+    ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
+    ("--report", "FILE", "write one HTML page with all of it", {}),
+    ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
+     {"choices": _FORMS, "default": "table"}),
+    ("--mean-only", None, "no lines for single groups", {}),
+    ("--no-header", None, "the first line is data (default: column names)", {}),
+    ("--workers", "N", "threads (default: all cores)", {"type": count, "default": -1}),
+)  # fmt: skip
+
+
+def add(commands: Any) -> None:
+    usage = "hitcurve table FILE ... --label COL --score COL[:lower] [option ...]"
+    about = ("FILE: CSV, TSV, Parquet, SMILES (.smi) or SDF, also .gz or .zst, a row for each item; - is CSV on stdin. "
+             "COL: a column's name or number, from 1. M: see `hitcurve measures`.")  # fmt: skip
+    text = "measure files with a row for each item"
+    command(commands, "table", _run, _OPTIONS, help=text, usage=usage, description=about)
+
+
 def _run(options: argparse.Namespace) -> str:
     from hitcurve.report.summary import report
 
@@ -98,20 +93,14 @@ def _run(options: argparse.Namespace) -> str:
     machine = options.format in ("csv", "json")
     with Progress() as progress:
         found, notes = _read(options, scores)
+        if options.compare:
+            progress("comparing")
         made = report(
-            found.scores,
-            options.measures,
-            title=f"{len(options.files)} files" if len(options.files) > 1 else _title(options.files[0]),
-            ties=options.ties,
-            each=not options.mean_only,
-            list_sizes=options.top,
-            page=options.report is not None,
-            machine=machine,
-            notes=notes,
-            comparison=_comparison(options, found, drawn, progress) if options.compare else None,
+            found.scores, options.measures, title=_title(options.files), ties=options.ties, each=not options.mean_only,
+            list_sizes=options.top, page=options.report is not None, machine=machine, notes=notes, progress=progress,
+            comparison=_comparison(options, found, drawn) if options.compare else None,
             intervals={"confidence_level": options.level, **drawn} if options.interval else None,
-            progress=progress,
-        )
+        )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
@@ -120,8 +109,10 @@ def _run(options: argparse.Namespace) -> str:
     return made.text(options.format)
 
 
-def _title(path: str) -> str:
-    return "standard input" if path == "-" else os.path.basename(path)
+def _title(files: list[str]) -> str:
+    if len(files) > 1:
+        return f"{len(files)} files"
+    return "standard input" if files[0] == "-" else os.path.basename(files[0])
 
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -137,32 +128,22 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         if direction not in ("lower", "higher") or not column:
             column, direction = text, "lower" if options.lower_is_better else "higher"
         scores.append((column, direction == "lower"))
-    for wrong, text in (
+    labels, ids, plot = options.label, options.id, options.plot
+    actives, best, files = options.actives, options.best_per, options.files
+    twice = options.by_file and len(set(files)) < len(files)
+    refuse(options, (
         (len(dict(scores)) < len(scores), "--score names a column twice"),
-        ((options.label is None) == (options.actives is None), "one of --label and --actives is needed"),
-        (
-            options.actives is not None and options.id is None and options.best_per is None,
-            "--actives needs --id, the column of the ids",
-        ),
-        (
-            options.best_per is not None and options.id not in (None, options.best_per),
-            "--best-per and --id name two columns: an item has one id",
-        ),
+        ((labels is None) == (actives is None), "one of --label and --actives is needed"),
+        (actives is not None and ids is None and best is None, "--actives needs --id, the column of the ids"),
+        (best is not None and ids not in (None, best), "--best-per and --id name two columns: an item has one id"),
         (options.group is not None and options.by_file, "--group and --by-file both make groups"),
-        (options.files.count("-") > 1, "standard input can be read once"),
-        (
-            options.by_file and len(set(options.files)) < len(options.files),
-            "--by-file makes a group of each file, and one is named twice",
-        ),
+        (files.count("-") > 1, "standard input can be read once"),
+        (twice, "--by-file makes a group of each file, and one is named twice"),
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
         (options.compare and options.format in ("csv", "json"), "--compare is printed as a table"),
-        (
-            options.plot and not options.plot.lower().endswith((".png", ".svg", ".pdf")),
-            f"--plot {options.plot}: the name must end in .png, .svg or .pdf",
-        ),
-    ):
-        if wrong:
-            options.usage_error(text)
+        (plot and not plot.lower().endswith((".png", ".svg", ".pdf")),
+         f"--plot {plot}: the name must end in .png, .svg or .pdf"),
+    ))  # fmt: skip
     return scores
 
 
@@ -177,20 +158,12 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
         actives = read_ids(path, ids)
         if not actives:
             raise ValueError(f"{path}: there is no id in it")
+    columns = [column for column, _ in scores]
     reader = TableReader(
-        options.files,
-        options.label,
-        [column for column, _ in scores],
-        options.group,
-        ids=ids,
-        actives=actives,
-        by_file=options.by_file,
-        nan_policy=options.nan,
-        header=not options.no_header,
-        workers=options.workers,
-    )
-    best = options.best_per is not None
-    found = read_screen(reader, scores, best_per_id=best, keep=options.compare)
+        options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
+        nan_policy=options.nan, header=not options.no_header, workers=options.workers,
+    )  # fmt: skip
+    found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare)
     missing = [one for one in actives or () if one not in reader.found]
     if not actives or not missing:
         return found, found.notes
@@ -201,14 +174,11 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     return found, [left, *found.notes]
 
 
-def _comparison(
-    options: argparse.Namespace, found: Screen, drawn: dict[str, Any], progress: Progress
-) -> Comparison:
+def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any]) -> Comparison:
     import numpy as np
 
     from hitcurve.statistics.comparison import compare
 
-    progress("comparing")
     arrays, group = found.arrays, None
     assert arrays is not None
     if arrays.group is not None:
@@ -218,16 +188,11 @@ def _comparison(
         arrays = arrays._replace(label=arrays.label[kept], scores=[one[kept] for one in arrays.scores])
     default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
     return compare(
-        arrays.label,
-        {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
-        measures=options.measures or default,
-        groups=group,
-        confidence_level=options.level,
-        ties=options.ties or "expected",
+        arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
+        measures=options.measures or default, groups=group, confidence_level=options.level, nan_policy=options.nan,
         lower_is_better={score.name: score.lower_is_better for score in found.scores},
-        nan_policy=options.nan,
-        **drawn,
-    )
+        ties=options.ties or "expected", **drawn,
+    )  # fmt: skip
 
 
 def _pictures(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve._progress import Progress
-from hitcurve.cli.common import command, count, say
+from hitcurve.cli.common import Option, command, count, refuse, say
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
@@ -29,49 +29,6 @@ _MOVED = 0.001  # what ties may move a mean without a warning
 # Of trec_eval's measures: those that print a whole number, and those that have no line for a query.
 _WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 _MEAN_ONLY = ("num_q", "gm_map", "gm_bpref")
-
-
-def add(commands: Any) -> None:
-    parser = command(
-        commands,
-        "trec",
-        _run,
-        help="measure TREC runs against judgments, and compare them",
-        usage="hitcurve trec QRELS RUN... [option ...]",
-        description="Measure runs against relevance judgments, as trec_eval does.",
-        epilog="Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error.",
-    )
-
-    option = parser.add_argument
-    option("files", metavar="QRELS RUN", nargs="*", default=[],
-           help="judgments, then runs: text, also .gz .xz .bz2 .zst; Parquet; - is stdin")  # fmt: skip
-    option("-m", dest="measures", metavar="MEASURE", nargs="+", action=_Measures, default=[],
-           help="such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be said again "
-           f"(default: {' '.join(_MEASURES)}; with --format trec: official)")  # fmt: skip
-    option("--ties", choices=("docid", "expected", "worst", "best", "order", "rank"), default="docid", metavar="RULE",
-           help="equal scores: docid (trec_eval's rule), expected, worst, best; or all by file order or rank "
-           "(default: docid)")  # fmt: skip
-    flag: dict[str, Any] = {"action": "store_true"}
-    option("-q", dest="each", help="single queries as well (default: means only)", **flag)
-    option("-l", dest="rel", metavar="LEVEL", type=int, default=1,
-           help="lowest level that is relevant (default: 1)")  # fmt: skip
-    how: dict[str, Any] = {"choices": ("zero", "skip", "raise"), "default": "zero", "metavar": "HOW"}
-    option("--missing", **how,
-           help="judged queries that a run lacks: zero, skip, raise (default: zero, as trec_eval -c)")  # fmt: skip
-    option("--empty", help="queries without relevant documents: zero, skip, raise (default: zero)", **how)
-    option("-J", "--judged-only", help="drop unjudged documents first (default: not relevant)", **flag)
-    option("-M", dest="depth", metavar="DEPTH", type=count,
-           help="only the first documents of each query (default: all)")  # fmt: skip
-    option("--trec-eval", dest="version", type=int, choices=(9, 10), default=10, metavar="VERSION",
-           help="whose numbers: 9 keeps scores in single precision and rounds recall levels up "
-           "(default: 10)")  # fmt: skip
-    option("--lenient", help="read bad lines as trec_eval does, and say so (default: an error)", **flag)
-    option("--format", choices=("table", "markdown", "latex", "trec", "csv", "json"), default="table", metavar="FORM",
-           help="table (default), markdown, latex, trec (what trec_eval prints), json, "
-           "csv (formulas are kept)")  # fmt: skip
-    option("--compare", help="test the differences between runs (default: no)", **flag)
-    option("--baseline", metavar="RUN", help="compare with this run (default: every pair)")
-    option("--workers", metavar="N", type=_workers, default=1, help="threads, for several runs (default: 1)")
 
 
 class _Measures(argparse.Action):
@@ -93,12 +50,44 @@ class _Measures(argparse.Action):
 
 def _workers(text: str) -> int:
     try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1 and number != -1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up, nor -1 for all cores")
-    return number
+        return -1 if text == "-1" else count(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor -1 for all cores") from None
+
+
+_RULES = ("docid", "expected", "worst", "best", "order", "rank")
+_FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
+_EMPTY = {"choices": ("zero", "skip", "raise"), "default": "zero"}
+_OPTIONS: tuple[Option, ...] = (
+    ("files", "QRELS RUN", "judgments, then runs: text, also .gz .xz .bz2 .zst; Parquet; - is stdin",
+     {"nargs": "*", "default": ()}),
+    ("-m", "MEASURE", "such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be said again "
+     f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
+     {"dest": "measures", "nargs": "+", "action": _Measures, "default": ()}),
+    ("--ties", "RULE", "equal scores: docid (trec_eval's rule), expected, worst, best; or all by file order or rank "
+     "(default: docid)", {"choices": _RULES, "default": "docid"}),
+    ("-q", None, "single queries as well (default: means only)", {"dest": "each"}),
+    ("-l", "LEVEL", "lowest level that is relevant (default: 1)", {"dest": "rel", "type": int, "default": 1}),
+    ("--missing", "HOW", "judged queries that a run lacks: zero, skip, raise (default: zero, as trec_eval -c)", _EMPTY),
+    ("--empty", "HOW", "queries without relevant documents: zero, skip, raise (default: zero)", _EMPTY),
+    ("-J --judged-only", None, "drop unjudged documents first (default: not relevant)", {}),
+    ("-M", "DEPTH", "only the first documents of each query (default: all)", {"dest": "depth", "type": count}),
+    ("--trec-eval", "VERSION", "whose numbers: 9 keeps scores in single precision and rounds recall levels up "
+     "(default: 10)", {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
+    ("--lenient", None, "read bad lines as trec_eval does, and say so (default: an error)", {}),
+    ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
+     "csv (formulas are kept)", {"choices": _FORMS, "default": "table"}),
+    ("--compare", None, "test the differences between runs (default: no)", {}),
+    ("--baseline", "RUN", "compare with this run (default: every pair)", {}),
+    ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
+)  # fmt: skip
+
+
+def add(commands: Any) -> None:
+    epilog = "Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error."
+    text, usage = "measure TREC runs against judgments, and compare them", "hitcurve trec QRELS RUN... [option ...]"
+    about = "Measure runs against relevance judgments, as trec_eval does."
+    command(commands, "trec", _run, _OPTIONS, help=text, usage=usage, description=about, epilog=epilog)
 
 
 def _checked(options: argparse.Namespace) -> list[Entry]:
@@ -110,24 +99,18 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         options.usage_error(f"the following arguments are required: {', '.join(('QRELS', 'RUN')[len(files):])}")
     options.qrels, *options.runs = files
     options.compare = options.compare or options.baseline is not None
-    for wrong, text in (
-        (
-            options.baseline is not None and options.baseline not in options.runs,
-            f"--baseline {options.baseline}: it is none of the runs",
-        ),
-        (options.compare and len(options.runs) < 2, "--compare needs two runs or more"),
-        (
-            options.compare and options.format in ("trec", "csv", "json"),
-            f"--compare does not go with --format {options.format}",
-        ),
-        (options.compare and len(set(options.runs)) < len(options.runs), "--compare: a run is named twice"),
+    runs, baseline, form = options.runs, options.baseline, options.format
+    aside = options.compare and form in ("trec", "csv", "json")
+    refuse(options, (
+        (baseline is not None and baseline not in runs, f"--baseline {baseline}: it is none of the runs"),
+        (options.compare and len(runs) < 2, "--compare needs two runs or more"),
+        (aside, f"--compare does not go with --format {form}"),
+        (options.compare and len(set(runs)) < len(runs), "--compare: a run is named twice"),
         (files.count("-") > 1, "standard input can be read once"),
-    ):
-        if wrong:
-            options.usage_error(text)
-    asked = options.measures or (["official"] if options.format == "trec" else _MEASURES)
+    ))  # fmt: skip
+    asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
-    if options.format != "trec" and all(entry.measure is None for entry in entries):
+    if form != "trec" and all(entry.measure is None for entry in entries):
         options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints it")
     return entries
 
@@ -149,20 +132,11 @@ def _run(options: argparse.Namespace) -> str:
 
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
-            qrels,
-            options.runs,
-            measures or ["NumQ"],
-            ties=options.ties,
-            scores="float32" if options.version == 9 else "float64",
-            missing=options.missing,
-            empty=options.empty,
-            judged_only=options.judged_only,
-            rel=options.rel,
-            depth=options.depth,
-            strict=not options.lenient,
-            workers=options.workers,
+            qrels, options.runs, measures or ["NumQ"], ties=options.ties, missing=options.missing, empty=options.empty,
+            scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only, rel=options.rel,
+            depth=options.depth, strict=not options.lenient, workers=options.workers,
             progress=show if size > _LONG and line.on else None,
-        )
+        )  # fmt: skip
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
     names = _names(options.runs)
     if options.format == "trec":
@@ -216,12 +190,9 @@ def _value(entry: Entry, value: Any) -> str:
 
 
 def _json(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
-    found = []
-    for name, one in zip(names, evaluations, strict=True):
-        entry = {"run": name, **one.to_dict()}
-        if not each:
-            del entry["queries"]
-        found.append(entry)
+    found: list[dict[str, Any]] = [{"run": name, **one.to_dict()} for name, one in zip(names, evaluations, strict=True)]
+    for entry in () if each else found:
+        del entry["queries"]
     return json.dumps({"runs": found}, indent=1) + "\n"
 
 

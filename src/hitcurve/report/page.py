@@ -56,9 +56,7 @@ td.sum { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; text-align: lef
 """
 
 
-def figures(
-    found: Sequence[ScreenedScore], *, band: float | None, rng: Any, n_resamples: int = 1000, workers: int = 1
-) -> list[Figure]:
+def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -> list[Figure]:
     """The pictures of what was read: of all scores together, or with groups for each score those with most hits.
 
     Bands are drawn around few lines only, and not around those of groups.
@@ -69,7 +67,7 @@ def figures(
         every = all(curve.num_relevant < curve.num_items for curve in curves.values())
         kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
         band = band if len(curves) <= _MOST_BANDS else None
-        return [figure(curves, kinds, band=band, n_resamples=n_resamples, rng=rng, workers=workers)]
+        return [figure(curves, kinds, band=band, **how)]
     drawn = []
     for score in found if not plain else ():
         assert isinstance(score.curves, HitCurves)
@@ -90,30 +88,12 @@ def _literal(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-def page(
-    report: Report,
-    *,
-    num_rows: int,
-    files: Sequence[str | os.PathLike[str]],
-    command: Sequence[str],
-    figures: Sequence[Figure] = (),
-    progress: Callable[[str], None] = lambda text: None,
-) -> str:
-    """The report as text of one page.
+def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str]], command: Sequence[str],
+         figures: Sequence[Figure] = (), progress: Callable[[str], None] = lambda text: None) -> str:  # fmt: skip
+    """The report, made with ``page=True``, as text of one page.
 
-    Parameters
-    ----------
-    report : Report
-        Made with ``page=True``.
-    num_rows : int
-        How many rows were read.
-    files : sequence of str or path
-        What was read; each is read again for its checksum.
-    command : sequence of str
-        The words of the command line.
-    figures : sequence of Figure
-    progress : callable
-        Is told what is done.
+    `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
+    command line. `progress` is told what is done.
     """
     names = ", ".join(os.path.basename(str(path)) for path in files[:3]) + (", ..." if len(files) > 3 else "")
     several = len(report.scores) > 1
@@ -173,15 +153,12 @@ def _svg(drawing: Figure, number: int) -> str:
 
 
 def _definitions(names: Iterable[str]) -> str:
-    rows = [
-        f'<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} <span class="source">({escape(record.source)})'
-        "</span></dd>"
-        for record in dict.fromkeys(parse(name).record for name in names)
-    ]
-    return (
-        f"<dl>{''.join(rows)}</dl><p>N items, R of them relevant, h(k) relevant ones among the first k. A share of the "
-        "list stands for that share of N, rounded up.</p>"
-    )
+    rows = ""
+    for record in dict.fromkeys(parse(name).record for name in names):
+        source = f'<span class="source">({escape(record.source)})</span>'
+        rows += f"<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} {source}</dd>"
+    what = "N items, R of them relevant, h(k) relevant ones among the first k."
+    return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"
 
 
 def _files(files: Sequence[str | os.PathLike[str]]) -> Grid:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-__all__ = ["KINDS", "figure", "plot_curves"]
+    _Points = tuple[NDArray[Any], NDArray[Any]]
 
-KINDS = ("hits", "precision-recall", "roc", "enrichment")
+__all__ = ["KINDS", "figure", "plot_curves"]
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
 # left out, for print. With the line styles they are told apart in grey too.
@@ -45,32 +45,32 @@ _RANKS = 2500
 _BAND = 200  # places at which a band is looked at
 
 
+def _count(value: float, _: int) -> str:
+    return f"{value:,.6g}" if value < 1e6 else f"{value / 1e6:g} M"
+
+
 class _Kind(NamedTuple):
     title: str
     x: str
     y: str
-    log_x: bool
-    log_y: bool
+    log_x: bool = False
+    log_y: bool = False
+    x_tick: Any = None
+    y_tick: Any = None
 
 
 _AXES = {
-    "hits": _Kind("Hit curve", "items from the top", "relevant items found", False, False),
-    "precision-recall": _Kind("Precision and recall", "recall", "precision", False, False),
-    "roc": _Kind("ROC", "false positive rate", "true positive rate", True, False),
-    "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True),
-}
+    "hits": _Kind("Hit curve", "items from the top", "relevant items found", x_tick=_count, y_tick=_count),
+    "precision-recall": _Kind("Precision and recall", "recall", "precision"),
+    "roc": _Kind("ROC", "false positive rate", "true positive rate", log_x=True),
+    "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True,
+                        lambda value, _: f"{100 * value:g} %", lambda value, _: f"{value:g}"),
+}  # fmt: skip
+KINDS = tuple(_AXES)
 
 
-def plot_curves(
-    curves: Mapping[str, HitCurve],
-    kind: str = "hits",
-    *,
-    ax: Axes | None = None,
-    k: int | None = None,
-    band: float | None = None,
-    n_resamples: int = 1000,
-    rng: Any = None,
-) -> Axes:
+def plot_curves(curves: Mapping[str, HitCurve], kind: str = "hits", *, ax: Axes | None = None, k: int | None = None,
+                band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Axes:  # fmt: skip
     """Draw hit curves, or what reads off them, into one picture.
 
     Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
@@ -121,65 +121,66 @@ def plot_curves(
     'precision'
     """
     _check(curves, kind, k)
-    shades = {}
-    if band is not None:
-        shades = bands(curves, (kind,), level=band, k=k, n_resamples=n_resamples, rng=rng)[kind]
+    shades = {} if band is None else bands(curves, (kind,), level=band, k=k, n_resamples=n_resamples, rng=rng)[kind]
     pyplot = sys.modules.get("matplotlib.pyplot")
-    if ax is None and pyplot is not None:
-        ax = pyplot.gca()
-    own = ax is None
-    if ax is None:
+    if ax is None and pyplot is None:
         whole = _figure((6.0, 4.8))
         ax = whole.add_subplot()
         ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
-    _draw(ax, curves, kind, k, shades)
-    if own:
-        _legend_below(ax.figure)  # type: ignore[arg-type]
+        _draw(ax, curves, kind, k, shades)
+        _legend_below(whole)
     else:
+        ax = pyplot.gca() if ax is None else ax  # type: ignore[union-attr]
+        _draw(ax, curves, kind, k, shades)
         ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
     return ax
 
 
 def _draw(ax: Axes, curves: Mapping[str, HitCurve], kind: str, k: int | None, shades: Mapping[str, Any]) -> None:
     """One picture; `shades`: the bands by the name of the curve."""
-    limits = _limits(curves, kind, k)
+    limits, axes = _limits(curves, kind, k), _AXES[kind]
     drawn = [line.get_label() for line in ax.get_lines()]
-    _references(ax, curves, kind, limits, drawn)
+    sizes = {(curve.num_items, curve.num_relevant) for curve in curves.values()}
+    for name, x, y in _references(kind, limits, *sizes.pop()) if len(sizes) == 1 else ():
+        if name not in drawn:
+            style = ":" if name == "random order" else "-"
+            ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
     for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
         colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
         if name in shades:
-            x, low, high = shades[name]
-            ax.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=1.5)
-        region = tie_region(curve, kind, limits)
-        if region is not None:
-            # Closed along the edge, or a narrow region would not be seen.
-            ax.fill(*region, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
-        x, y = drawn_points(curve, kind, limits)
+            ax.fill_between(*shades[name], color=colour, alpha=0.16, linewidth=0, zorder=1.5)
+        if not curve.weighted and np.any((curve.tied > 1) & (curve.hits < curve.tied)):
+            # What lies between the worst and the best order; closed along the edge, or a narrow one would not be seen.
+            best, worst = (drawn_points(curve, kind, limits, ties) for ties in ("best", "worst"))
+            outline = (np.append(there, back[::-1]) for there, back in zip(best, worst, strict=True))
+            ax.fill(*outline, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
         # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
         label = f"\u200b{name}" if name.startswith("_") else name or None
-        ax.plot(x, y, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
-    _dress(ax, kind, limits)
+        points = drawn_points(curve, kind, limits)
+        ax.plot(*points, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
+    ax.set_title(axes.title, fontsize=10)
+    # Linear ones are said too: the current axes may hold an earlier picture.
+    scales = ["log" if wanted else "linear" for wanted in (axes.log_x, axes.log_y)]
+    ax.set(xlabel=axes.x, ylabel=axes.y, xscale=scales[0], yscale=scales[1], xlim=limits[:2], ylim=limits[2:4])
+    for axis, text in ((ax.xaxis, axes.x_tick), (ax.yaxis, axes.y_tick)):
+        if text is not None:
+            axis.set_major_formatter(text)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
+    ax.set_axisbelow(True)
 
 
-def figure(
-    curves: Mapping[str, HitCurve],
-    kinds: tuple[str, ...] = KINDS,
-    *,
-    title: str = "",
-    band: float | None = None,
-    n_resamples: int = 1000,
-    rng: Any = None,
-    workers: int = 1,
-) -> Figure:
+def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, title: str = "", workers: int = 1,
+           band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Figure:  # fmt: skip
     """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
     columns = min(len(kinds), 2)
     rows = -(-len(kinds) // columns)
     whole = _figure((5.2 * columns, 4.0 * rows + 0.5))
     if title:
         whole.suptitle(title, fontsize=11)
-    shades: Mapping[str, Any] = {}
     for kind in kinds:
         _check(curves, kind, None)
+    shades: Mapping[str, Any] = {}
     if band is not None:
         shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
     for at, kind in enumerate(kinds):
@@ -238,18 +239,17 @@ class Limits(NamedTuple):
     right: float
     bottom: float
     top: float
-    items: float
-    """The last rank drawn."""
+    items: float  # the last rank drawn
 
 
 def _limits(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> Limits:
     items = max(curve.num_items for curve in curves.values())
+    relevant = max(curve.num_relevant for curve in curves.values())
     last = items if k is None else min(k, items)
     if kind == "hits":
-        most = max(float(np.interp(last, *_corners(curve, "expected"))) for curve in curves.values())
-        if k is None or last >= max(curve.num_relevant for curve in curves.values()):
-            most = max(curve.num_relevant for curve in curves.values())
-        return Limits(0.0, last, 0.0, most * 1.04, last)
+        whole = k is None or last >= relevant
+        most = relevant if whole else max(np.interp(last, *_corners(curve, "expected")) for curve in curves.values())
+        return Limits(0.0, last, 0.0, float(most) * 1.04, last)
     if kind == "precision-recall":
         return Limits(0.0, 1.0, 0.0, 1.02, last)
     if kind == "roc":
@@ -264,52 +264,45 @@ def _corners(curve: HitCurve, ties: str) -> Any:
     return curve.hit_curve(ties="threshold" if curve.weighted else ties)  # type: ignore[arg-type]
 
 
-def _path(curve: HitCurve, kind: str, ties: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _path(curve: HitCurve, kind: str, ties: str, limits: Limits) -> _Points:
     """Items and hits going down the list: the corners, and between them as many ranks as a bent picture needs."""
-    corners = _corners(curve, ties)
-    items, hits = corners.items.astype(np.float64), corners.hits.astype(np.float64)
+    items, hits = (one.astype(np.float64) for one in _corners(curve, ties))
     total, last = float(items[-1]), min(float(limits.items), float(items[-1]))
     ranks = [items[items <= last], [last]]
     if kind != "hits":
         ranks += [np.geomspace(1, last, _RANKS), np.linspace(min(1.0, last), last, _RANKS)]
     if kind == "roc":
         # Where the rate of false positives passes even steps of its logarithm, also inside a group.
-        negatives = total - float(curve.num_relevant)
-        rates = np.geomspace(limits.left, 1, _RANKS) * negatives
+        rates = np.geomspace(limits.left, 1, _RANKS) * (total - float(curve.num_relevant))
         ranks.append(np.interp(rates, items - hits, items))
     x = np.concatenate(ranks)
     # A false positive rate may lie between two ranks; precision and enrichment begin with the first item.
-    x = np.unique(x if kind in ("hits", "roc") else np.rint(x))
-    x = x[(x <= last) & (x >= (1 if kind in ("precision-recall", "enrichment") else 0))]
+    between = kind in ("hits", "roc")
+    x = np.unique(x if between else np.rint(x))
+    x = x[(x <= last) & (x >= (not between))]
     return x, np.interp(x, items, hits)
 
 
-def _converted(curve: HitCurve, kind: str, x: Any, h: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """From items and hits to what the axes show."""
+def drawn_points(curve: HitCurve, kind: str, limits: Limits, ties: str = "expected") -> _Points:
+    """The points of the line, thinned."""
+    rank, hits = _path(curve, kind, ties, limits)
     relevant, items = curve.num_relevant, curve.num_items
     if kind == "hits":
-        return x, h
-    if kind == "precision-recall":
-        return h / relevant, h / x
-    if kind == "roc":
-        return (x - h) / (items - relevant), h / relevant
-    return x / items, h / x * (items / relevant)
-
-
-def drawn_points(
-    curve: HitCurve, kind: str, limits: Limits, ties: str = "expected"
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The points of the line, thinned."""
-    x, y = _converted(curve, kind, *_path(curve, kind, ties, limits))
+        x, y = rank, hits
+    elif kind == "precision-recall":
+        x, y = hits / relevant, hits / rank
+    elif kind == "roc":
+        x, y = (rank - hits) / (items - relevant), hits / relevant
+    else:
+        x, y = rank / items, hits / rank * (items / relevant)
     if _AXES[kind].log_x:
-        # What lies left of the axis is drawn on its edge.
-        x = np.maximum(x, limits.left)
+        x = np.maximum(x, limits.left)  # what lies left of the axis is drawn on its edge
     if _AXES[kind].log_y:
         x, y = x[y > 0], y[y > 0]
     return thinned(x, y, limits, _AXES[kind].log_x)
 
 
-def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
     """The points of a line, x never falling, that are drawn: of those in a column the first, last, lowest, highest.
 
     A point that is left out has its height between the lowest and the highest of its column, which are drawn, and the
@@ -329,16 +322,8 @@ def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> tuple[NDArra
     return x[keep], y[keep]
 
 
-def bands(
-    curves: Mapping[str, HitCurve],
-    kinds: tuple[str, ...],
-    *,
-    level: float,
-    k: int | None = None,
-    n_resamples: int,
-    rng: Any,
-    workers: int = 1,
-) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
+def bands(curves: Mapping[str, HitCurve], kinds: tuple[str, ...], *, level: float, k: int | None = None,
+          n_resamples: int, rng: Any, workers: int = 1) -> dict[str, dict[str, Any]]:  # fmt: skip
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
     count = check_count(n_resamples, "n_resamples")
     limits = {kind: _limits(curves, kind, k) for kind in kinds}
@@ -349,110 +334,55 @@ def bands(
 
         def read(block: HitCurves, places: dict[str, Any] = places) -> Any:
             drawn = [(one, one.hit_curve()) for one in block]
-            return [[_height(one, kind, at, corners) for one, corners in drawn] for kind, at in places.items()]
+            return [[_height(one, kind, at, *corners) for one, corners in drawn] for kind, at in places.items()]
 
         for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
-            ends = [quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]
-            low, high = np.array(ends).T
-            if _AXES[kind].log_y:
-                low, high = np.maximum(low, limits[kind].bottom), np.maximum(high, limits[kind].bottom)
-            found[kind][name] = places[kind], low, high
+            ends = np.array([quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]).T
+            found[kind][name] = places[kind], *(np.maximum(ends, limits[kind].bottom) if _AXES[kind].log_y else ends)
     return found
 
 
 def _places(curve: HitCurve, kind: str, limits: Limits) -> NDArray[Any]:
     """Where on its axis a band is looked at."""
+    last = min(limits.items, curve.num_items)
     if kind == "hits":
-        return np.linspace(0, min(limits.items, curve.num_items), _BAND)
+        return np.linspace(0, last, _BAND)
     if kind == "precision-recall":
         return np.linspace(1 / _BAND, 1, _BAND)
     if kind == "roc":
         return np.geomspace(limits.left, 1, _BAND)
-    return np.unique(np.rint(np.geomspace(1, min(limits.items, curve.num_items), _BAND))) / curve.num_items
+    return np.unique(np.rint(np.geomspace(1, last, _BAND))) / curve.num_items
 
 
-def _height(curve: HitCurve, kind: str, place: NDArray[Any], corners: Any) -> NDArray[Any]:
-    """The curve at these places; NaN where it is undefined."""
-    items, hits, relevant = corners.items, corners.hits, curve.num_relevant
+def _height(curve: HitCurve, kind: str, place: NDArray[Any], items: NDArray[Any], hits: NDArray[Any]) -> Any:
+    """The curve, of these corners, at these places; NaN where it is undefined."""
+    relevant = curve.num_relevant
     if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
         return np.full(place.shape, np.nan)
-    height: NDArray[Any]
     if kind == "hits":
-        height = np.interp(place, items, hits)
-    elif kind == "precision-recall":
-        # Where the recall is first reached; what was never retrieved is never reached.
-        reached = place * relevant <= hits[-1]
-        wanted = place * relevant
-        end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)
-        share = (wanted - hits[end - 1]) / np.maximum(hits[end] - hits[end - 1], 1)
-        at = items[end - 1] + share * (items[end] - items[end - 1])
-        height = np.where(reached, wanted / at, np.nan)
-    elif kind == "roc":
-        height = np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
-    else:
-        height = np.interp(place * curve.num_items, items, hits) / (place * relevant)
-    return height
-
-
-def tie_region(curve: HitCurve, kind: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """The outline of what lies between the worst and the best order of tied items; None if no order matters."""
-    if curve.weighted or not np.any((curve.tied > 1) & (curve.hits < curve.tied)):
-        return None
-    best_x, best_y = drawn_points(curve, kind, limits, "best")
-    worst_x, worst_y = drawn_points(curve, kind, limits, "worst")
-    return np.concatenate([best_x, worst_x[::-1]]), np.concatenate([best_y, worst_y[::-1]])
-
-
-def _references(ax: Axes, curves: Mapping[str, HitCurve], kind: str, limits: Limits, drawn: list[Any]) -> None:
-    """A random and a perfect order, where all curves have the same, and none is drawn yet."""
-    sizes = {(curve.num_items, curve.num_relevant) for curve in curves.values()}
-    if len(sizes) > 1:
-        return
-    ((items, relevant),) = sizes
-    lines: dict[str, tuple[Any, Any]] = {}
-    if kind == "hits":
-        lines["perfect order"] = ([0, relevant, max(items, relevant)], [0, relevant, relevant])
-        lines["random order"] = ([0, items], [0, relevant])
-    elif kind == "precision-recall":
-        lines["random order"] = ([0, 1], [relevant / items] * 2)
-    elif kind == "roc":
-        rates = np.geomspace(limits.left, 1, 200)
-        lines["random order"] = (rates, rates)
-    else:
-        shares = np.geomspace(limits.left, limits.right, 200)
-        lines["perfect order"] = (shares, np.minimum(relevant / items, shares) / shares * (items / relevant))
-        lines["random order"] = ([limits.left, limits.right], [1, 1])
-    for name, (x, y) in lines.items():
-        if name in drawn:
-            continue
-        style = ":" if name == "random order" else "-"
-        ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
-
-
-def _dress(ax: Axes, kind: str, limits: Limits) -> None:
-    from matplotlib.ticker import FuncFormatter
-
-    axes = _AXES[kind]
-    ax.set_title(axes.title, fontsize=10)
-    ax.set_xlabel(axes.x)
-    ax.set_ylabel(axes.y)
-    # Said in both cases: the current axes may hold an earlier picture.
-    ax.set_xscale("log" if axes.log_x else "linear")
-    ax.set_yscale("log" if axes.log_y else "linear")
-    if axes.log_y:
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        return np.interp(place, items, hits)
+    if kind == "roc":
+        return np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
     if kind == "enrichment":
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
-    elif kind == "hits":
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: _count(value)))
-    ax.set_xlim(limits.left, limits.right)
-    ax.set_ylim(limits.bottom, limits.top)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
-    ax.set_axisbelow(True)
+        return np.interp(place * curve.num_items, items, hits) / (place * relevant)
+    # Where the recall is first reached; what was never retrieved is never reached.
+    wanted = place * relevant
+    end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)
+    share = (wanted - hits[end - 1]) / np.maximum(hits[end] - hits[end - 1], 1)
+    at = items[end - 1] + share * (items[end] - items[end - 1])
+    return np.where(wanted <= hits[-1], wanted / at, np.nan)
 
 
-def _count(value: float) -> str:
-    return f"{value:,.6g}" if value < 1e6 else f"{value / 1e6:g} M"
+def _references(kind: str, limits: Limits, items: int, relevant: int) -> list[tuple[str, Any, Any]]:
+    """The lines of a perfect and of a random order."""
+    perfect, random = _REFERENCES
+    if kind == "hits":
+        top = [0, relevant, relevant]
+        return [(perfect, [0, relevant, max(items, relevant)], top), (random, [0, items], [0, relevant])]
+    if kind == "precision-recall":
+        return [(random, [0, 1], [relevant / items] * 2)]
+    shares = np.geomspace(limits.left, limits.right, 200)
+    if kind == "roc":
+        return [(random, shares, shares)]
+    most = np.minimum(relevant / items, shares) / shares * (items / relevant)
+    return [(perfect, shares, most), (random, [limits.left, limits.right], [1, 1])]

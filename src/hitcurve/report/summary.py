@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._grid import Grid, as_csv, rendered
@@ -39,15 +40,12 @@ class Score(NamedTuple):
     """What a report says of one column of scores. A list has an entry for each group, or one without groups."""
 
     name: str
-    direction: str
-    """Which scores are better: "higher" or "lower"."""
+    direction: str  # of the better scores: "higher" or "lower"
     groups: list[Any] | None
     items: list[int]
     relevant: list[int]
-    values: dict[str, list[float]]
-    """By the name of the measure, which says the reading of ties if it is not that of the report."""
-    intervals: dict[str, tuple[float, float, str]]
-    """Of some measures, with groups of their means: the ends, and the method."""
+    values: dict[str, list[float]]  # by the measure's name, which says the reading of ties if the report has another
+    intervals: dict[str, tuple[float, float, str]]  # of some measures, with groups of their means: ends, method
     ties: TieReport[Any, Any]
 
     @property
@@ -68,15 +66,10 @@ class Score(NamedTuple):
         kept, total = self.kept, len(self.relevant)
         if self.groups is None:
             return []
-        sentences = []
-        if len(kept) < total:
-            without = f"Groups without a relevant item: {total - len(kept):,} of {total:,}"
-            sentences.append(f"{without}, left out of the means.")
-        for name in measures:
-            undefined = sum(math.isnan(self.values[name][at]) for at in kept)
-            if undefined:
-                sentences.append(f"Groups where {name} is undefined: {undefined:,}, left out of its mean.")
-        return sentences
+        without = f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."
+        undefined = {name: sum(math.isnan(self.values[name][at]) for at in kept) for name in measures}
+        some = [f"Groups where {name} is undefined: {n:,}, left out of its mean." for name, n in undefined.items() if n]
+        return [without] * (len(kept) < total) + some
 
 
 class Report(NamedTuple):
@@ -84,17 +77,12 @@ class Report(NamedTuple):
 
     title: str
     scores: list[Score]
-    measures: list[str]
-    """Those asked for, or the usual ones under every reading of ties."""
+    measures: list[str]  # those asked for, or the usual ones under every reading of ties
     asked: bool
-    usual: list[list[str]]
-    """The usual measures in blocks."""
-    ties: str | None
-    """The only reading of ties, if one was asked for."""
-    level: float | None
-    """The confidence level of the intervals, if there are any."""
-    each: bool
-    """Show single groups, too."""
+    usual: list[list[str]]  # in blocks
+    ties: str | None  # the only reading of ties, if one was asked for
+    level: float | None  # the confidence level of the intervals, if there are any
+    each: bool  # show single groups, too
     warnings: list[str]
     comparison: Comparison | None
 
@@ -136,13 +124,11 @@ class Report(NamedTuple):
     def _table(self) -> Grid:
         named, names = self._named, self.measures
         if not self._grouped and named and self.level is None:
-            rows = [[score.name, *(_shown(score.mean(name)) for name in names)] for score in self.scores]
-            return Grid([["score", *names], *rows])
+            return self.summary(names)
         if not self._grouped:
             rows = [["score"] * named + ["measure", "value"] + ["interval", "by"] * (self.level is not None)]
-            for score in self.scores:
-                for name in names:
-                    rows.append([score.name] * named + [name, _shown(score.mean(name)), *self._between(score, name)])
+            for score, name in product(self.scores, names):
+                rows.append([score.name] * named + [name, _cell(score, name), *self._between(score, name)])
             return Grid(rows, 1 + named, bare=True)
         rows = [[*self._head(), *names]]
         for lead, numbers, of in self._lines():
@@ -184,15 +170,12 @@ class Report(NamedTuple):
             result["measures"] = means
         else:
             if self.each:
+                each = zip(score.groups, score.items, score.relevant, strict=True)
                 result["groups"] = [
-                    {
-                        "group": group if isinstance(group, int) else str(group),
-                        "items": score.items[at],
-                        "relevant": score.relevant[at],
-                        "measures": {name: _finite(score.values[name][at]) for name in self.measures},
-                    }
-                    for at, group in enumerate(score.groups)
-                ]
+                    {"group": group if isinstance(group, int) else str(group), "items": items, "relevant": relevant,
+                     "measures": {name: _finite(score.values[name][at]) for name in self.measures}}
+                    for at, (group, items, relevant) in enumerate(each)
+                ]  # fmt: skip
             skipped = len(score.groups) - len(score.kept)
             result |= {"mean": means, "num_groups": len(score.groups), "num_skipped": skipped}
         if self.level is not None:
@@ -220,10 +203,10 @@ class Report(NamedTuple):
         """How the intervals were made, if there are any."""
         return () if self.level is None else (f"Intervals: {100 * self.level:g} %, {_METHODS[self._grouped]}",)
 
-    def summary(self) -> Grid:
+    def summary(self, names: Sequence[str] = SUMMARY) -> Grid:
         """Columns of scores side by side: some measures, with groups their means."""
-        rows = [[score.name, *(_cell(score, name) for name in SUMMARY)] for score in self.scores]
-        return Grid([["score", *SUMMARY], *rows])
+        rows = [[score.name, *(_cell(score, name) for name in names)] for score in self.scores]
+        return Grid([["score", *names], *rows])
 
     def section(self, score: Score) -> tuple[str, list[Grid], list[str]]:
         """Of one column of scores: how much was ranked, the tables, and what ties and undefined values do."""
@@ -252,47 +235,18 @@ class Report(NamedTuple):
         return counts, grids, [*_ties(score), *score.left_out(names)]
 
 
-def report(
-    found: Sequence[ScreenedScore],
-    measures: Sequence[Measure] | None = None,
-    *,
-    title: str = "",
-    ties: str | None = None,
-    each: bool = True,
-    list_sizes: Sequence[int] | None = None,
-    page: bool = False,
-    machine: bool = False,
-    notes: Iterable[str] = (),
-    comparison: Comparison | None = None,
-    intervals: dict[str, Any] | None = None,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Report:
-    """Measure columns of scores.
+def report(found: Sequence[ScreenedScore], measures: Sequence[Measure] | None = None, *, title: str = "",
+           ties: str | None = None, each: bool = True, list_sizes: Sequence[int] | None = None, page: bool = False,
+           machine: bool = False, notes: Iterable[str] = (), comparison: Comparison | None = None,
+           intervals: dict[str, Any] | None = None,
+           progress: Callable[[str], None] = lambda text: None) -> Report:  # fmt: skip
+    """Measure columns of scores, under every reading of ties side by side unless `ties` names one.
 
-    Parameters
-    ----------
-    found : sequence of ScreenedScore
-    measures : sequence of Measure, optional
-        Default: the usual ones, under every reading of ties side by side.
-    title : str
-        Stands before the counts in the first line.
-    ties : str, optional
-        The reading of ties of measures whose names say none; of the usual measures the only one.
-    each : bool
-        With groups: a line for each before the mean.
-    list_sizes : sequence of int, optional
-        Where hits and hit rate are read; by default 10, 100 and 1000, as far as there are more items.
-    page : bool
-        Whether a page is to show the usual measures beside those asked for.
-    machine : bool
-        Whether the usual measures are to have intervals under every reading of ties.
-    notes : iterable of str
-        Warnings about what was read, which come before those about the measures.
-    comparison : Comparison, optional
-    intervals : dict, optional
-        ``confidence_level``, ``n_resamples``, ``rng`` and ``workers``, if there are to be intervals.
-    progress : callable
-        Is told what is done.
+    `measures`: None for the usual ones, `page` for these as well; `machine`: with intervals under every reading.
+    `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits and
+    hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come before
+    those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there are to be
+    some. `progress` is told what is done.
     """
     most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
     sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
@@ -374,10 +328,8 @@ def _finite(value: float) -> float | None:
 
 
 def _shown(value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, str | int):
+        return value if isinstance(value, str) else f"{value:,}"
     return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 or not math.isfinite(value) else f"{value:.3g}"
 
 
@@ -385,16 +337,12 @@ def _percent(share: float) -> str:
     percent = 100 * share
     if 0 < percent < 0.1:
         return f"{percent:.2g} %"
-    # "100 %" means all.
-    if 99.5 <= percent < 100:
+    if 99.5 <= percent < 100:  # "100 %" means all
         return f"{min(percent, 99.9):.1f} %"
     return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
 
 
 def _apart(low: float, high: float) -> list[str]:
     """Both numbers with as many decimals as it takes to tell them apart, four at least."""
-    for decimals in range(4, 17):
-        shown = [f"{low:.{decimals}f}", f"{high:.{decimals}f}"]
-        if shown[0] != shown[1]:
-            return shown
-    return [repr(low), repr(high)]
+    shown = ([f"{low:.{decimals}f}", f"{high:.{decimals}f}"] for decimals in range(4, 17))
+    return next((pair for pair in shown if pair[0] != pair[1]), [repr(low), repr(high)])

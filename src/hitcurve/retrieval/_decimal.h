@@ -13,16 +13,10 @@ static inline uint64_t hitcurve_read_u64(const char *p) {
     return word;
 }
 
-static inline uint64_t hitcurve_big_endian(uint64_t word) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return word;
-#elif defined(__GNUC__)
-    return __builtin_bswap64(word);
-#else
-    word = (word & 0x00000000FFFFFFFFull) << 32 | (word & 0xFFFFFFFF00000000ull) >> 32;
-    word = (word & 0x0000FFFF0000FFFFull) << 16 | (word & 0xFFFF0000FFFF0000ull) >> 16;
-    return (word & 0x00FF00FF00FF00FFull) << 8 | (word & 0xFF00FF00FF00FF00ull) >> 8;
-#endif
+static inline uint64_t hitcurve_read_big_endian(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+           (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
 /* digits / 10^places, correctly rounded. 0 if it takes more than these two exact ways. */

@@ -3,7 +3,7 @@ from libc.math cimport exp2, log1p, pow
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.formulas cimport add
-from hitcurve.retrieval.query cimport Asked, Query, Room
+from hitcurve.retrieval.query cimport Asked, Group, Query, Room, next_group
 from hitcurve.retrieval.memory cimport grow
 
 cdef enum:
@@ -103,32 +103,29 @@ cdef bint expected_err(const Query* query, const Asked* asked, Room* room, doubl
     product of (1 - chance) over j drawn without replacement, an elementary symmetric mean: a power for those of one
     level, from which the levels are mixed one after the other. All that is added up is positive.
     """
-    cdef Py_ssize_t start = 0, stop, i, j, depth, more_depth
-    cdef int64_t t, last, above, hits, more, level, below, work = 0
+    cdef Py_ssize_t i, j, depth, more_depth
+    cdef int64_t t, last, hits, more, level, below, work = 0
     cdef double reached = 1.0, chance, all_chances, term, fall, get, total = 0.0, carry = 0.0
     cdef Draws draws
+    cdef Group group
     cdef double* beyond          # of the levels mixed so far: the chance to get beyond j
     cdef double* falls           # and how much less it is than to get beyond j - 1
     cdef double* power           # the former, of the level that comes to them
     cdef double* next_beyond
     cdef double* next_falls
-    while start < query.num_rows:
-        above = query.rows[start].above
-        last = query.rows[start].tied if asked.k < 0 else min(query.rows[start].tied, asked.k - above)
+    group.stop = 0
+    while next_group(query, True, &group):
+        last = group.tied if asked.k < 0 else min(group.tied, asked.k - group.above)
         if last <= 0:
             break
-        stop = start
-        hits = 0
+        hits = level = 0
         all_chances = 0.0
-        level = 0
-        while stop < query.num_rows and query.rows[stop].above == above:
-            chance = stop_chance(asked, query.rows[stop].level)
+        for i in range(group.start, group.stop):
+            chance = stop_chance(asked, query.rows[i].level)
             all_chances += chance
             hits += chance > 0.0
-            level = max(level, query.rows[stop].level)
-            stop += 1
+            level = max(level, query.rows[i].level)
         if hits == 0:
-            start = stop
             continue
         depth = depth_of(all_chances, hits, last) + 1  # the most: chances fall from level to level
         if not grow(<void**>&room.values, &room.values_size, 6 * depth, sizeof(double)):
@@ -139,13 +136,12 @@ cdef bint expected_err(const Query* query, const Asked* asked, Room* room, doubl
         next_beyond = power + depth
         next_falls = next_beyond + depth
         draws.likely = next_falls + depth
-        hits = 0
-        depth = 0
+        hits = depth = 0
         all_chances = 0.0
         beyond[0] = next_beyond[0] = power[0] = 1.0
         while level > 0:
             more = below = 0
-            for i in range(start, stop):
+            for i in range(group.start, group.stop):
                 more += query.rows[i].level == level
                 if query.rows[i].level < level:
                     below = max(below, query.rows[i].level)
@@ -178,12 +174,12 @@ cdef bint expected_err(const Query* query, const Asked* asked, Room* room, doubl
             depth = more_depth
             level = below
         # Among the documents without a chance, rank by rank.
-        start_draws(&draws, hits, query.rows[start].tied - hits, depth)
+        start_draws(&draws, hits, group.tied - hits, depth)
         for t in range(last):
             fall = 0.0
             for j in range(draws.low, min(draws.high + 1, depth)):
                 fall += draws.likely[j] * <double>(hits - j) * falls[j + 1]
-            add(&total, &carry, reached * fall / (<double>(draws.all - t) * <double>(above + t + 1)))
+            add(&total, &carry, reached * fall / (<double>(draws.all - t) * <double>(group.above + t + 1)))
             draw(&draws)
             if draws.low == depth:
                 break
@@ -192,6 +188,5 @@ cdef bint expected_err(const Query* query, const Asked* asked, Room* room, doubl
         if depth < hits:
             break
         reached *= beyond[hits]
-        start = stop
     found[0] = total + carry
     return True

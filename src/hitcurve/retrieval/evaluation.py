@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress, count
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from hitcurve._checks import check_choice, check_rank, no_masked, unchanged, whole_number
 from hitcurve._extras import needed
+from hitcurve._files import Pieces, opened_text
 from hitcurve._workers import check_workers, in_threads
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, parse
 from hitcurve.retrieval import runs as _trec
 from hitcurve.retrieval.runs import Judged, Qrels, Run
 from hitcurve.retrieval.trec_eval import expand
@@ -25,12 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Evaluation", "Qrels", "Run", "TieBand", "evaluate", "read_qrels", "read_run"]
 
-TIES = ("docid", "expected", "worst", "best", "order", "rank")
+_TIES = {
+    "docid": "equal scores by document id, falling",
+    "expected": "the mean over all orders of equal scores",
+    "worst": "equal scores at their worst",
+    "best": "equal scores at their best",
+    "order": "in the order of the file",
+    "rank": "in the order of the rank column",
+}
+_MISSING = {
+    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
+    "skip": "judged queries that the run lacks are left out",
+    "raise": "no judged query is missing",
+}
+_CHOICES = {"ties": tuple(_TIES), "scores": ("float64", "float32"), "missing": tuple(_MISSING),
+            "extra": ("skip", "raise"), "empty": ("zero", "skip", "raise")}
 _QUERY = ("query_id", "qid", "q_id")
 _DOC = ("doc_id", "docno", "docid")
 _BEYOND = 2**62
-_PIECE = 1 << 20  # bytes of a file read at once
-_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_NUM_REL = parse("NumRel")
 _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
@@ -78,24 +93,19 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 queries, 2 judgments)
     """
-    if isinstance(source, Qrels):
-        return source
-    name, source, found = _from_text(Qrels, source, "qrels", strict)
-    if found is not None:
+    found = _read(Qrels, source, "qrels", strict)
+    if isinstance(found, Qrels):
         return found
-    starts, names, docs, values, _ = _columns(source, ("relevance", "label", "rel"), name)
+    starts, names, docs, values, name, _ = found
     whole = np.trunc(values)
-    if strict and not np.array_equal(whole, values):
-        row = int(np.flatnonzero(whole != values)[0])
-        raise ValueError(f"{name}: the relevance in row {row} is {values[row]}: it must be a whole number")
-    if not (np.abs(whole) <= 1e9).all():
-        row = int(np.flatnonzero(~(np.abs(whole) <= 1e9))[0])
-        raise ValueError(
-            f"{name}: the relevance in row {row} is {values[row]:.0f}: it must lie from -1000000000 to 1000000000"
-        )
-    passed = int((whole != values).sum())
-    if passed:
-        _warn([f"{name}: {passed} relevances that are no whole numbers: cut off to whole ones"])
+    cut = whole != values
+    for wrong, text in ((cut & strict, "{}: it must be a whole number"),
+                        (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"{name}: the relevance in row {row} is {text.format(values[row])}")
+    if cut.any():
+        _warn([f"{name}: {cut.sum()} relevances that are no whole numbers: cut off to whole ones"])
     return Qrels.from_columns(starts, names, docs, whole, name)
 
 
@@ -128,28 +138,26 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
     Run('run': 1 queries, 2 documents)
     """
-    if isinstance(source, Run):
-        return source
-    name, source, found = _from_text(Run, source, "run", strict)
-    if found is not None:
-        return found
-    starts, names, docs, values, ranks = _columns(source, ("score",), name)
-    return Run.from_columns(starts, names, docs, values, name, ranks)
+    found = _read(Run, source, "run", strict)
+    return found if isinstance(found, Run) else Run.from_columns(*found)
 
 
 _Kind = TypeVar("_Kind", Qrels, Run)
+_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None"]
 
 
-def _from_text(kind: type[_Kind], source: Any, name: str, strict: bool) -> tuple[str, Any, _Kind | None]:
-    """What errors call a source, and what the text of a file holds, or else the source, a Parquet file as a table."""
-    if not isinstance(source, (str, os.PathLike)):
-        return name, source, None
-    with _opened(source) as (name, text):
-        if text is None:
-            return name, _parquet(source), None
-        found = kind.from_buffer(text, name, strict)
-    _warn(found.passed)
-    return name, source, found
+def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _Columns:
+    """What the source is, or the text of a file holds; else, as of a Parquet file, its columns."""
+    if isinstance(source, kind):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        with opened_text(source) as (name, text):
+            if text is not None:
+                found = kind.from_buffer(text, name, strict)
+                _warn(found.passed)
+                return found
+        source = _parquet(source)
+    return _columns(source, ("relevance", "label", "rel") if kind is Qrels else ("score",), name)
 
 
 def _warn(notes: Sequence[str]) -> None:
@@ -157,103 +165,15 @@ def _warn(notes: Sequence[str]) -> None:
         warnings.warn(note, stacklevel=4)
 
 
-class _File:
-    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
-
-    def __init__(self, name: str) -> None:
-        import stat
-
-        self.name = name
-        self.file = open(name, "rb", 0)  # noqa: SIM115 - closed by `_opened`
-        self.state = self._state()
-        self.regular = stat.S_ISREG(os.fstat(self.file.fileno()).st_mode) and self.state[0] > 0
-        self.room = bytearray(_PIECE if self.regular else 0)
-        self.held = self.place = 0
-
-    def _state(self) -> tuple[int, int]:
-        """What differs once the file was written to."""
-        state = os.fstat(self.file.fileno())
-        return state.st_size, state.st_mtime_ns
-
-    def _check(self, some: Any) -> None:
-        if self.regular and (not some or self._state() != self.state):
-            raise ValueError(f"{self.name}: changed while it was read")
-
-    def head(self) -> bytes:
-        """The bytes that tell its form; none of what is no regular file, and can be read but once."""
-        head = self.file.read(6) if self.regular else b""
-        if self.regular:
-            self.file.seek(0)
-        return head
-
-    def read(self) -> bytes:
-        """All of it."""
-        if self.regular:
-            self.file.seek(0)
-        text = self.file.readall()
-        self._check(text)
-        return text
-
-    def more(self, done: int) -> tuple[memoryview, bool]:
-        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
-        tail = self.held - done
-        room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
-        room[:tail] = self.room[done : self.held]
-        self.room, self.held = room, tail
-        while self.held < len(room) and self.place < self.state[0]:
-            got = self.file.readinto(memoryview(room)[self.held :])
-            self._check(got)
-            self.held += got
-            self.place += got
-        last = self.place >= self.state[0]
-        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
-
-
-@contextmanager
-def _opened(path: str | os.PathLike[str], pieces: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name and text of a file, decompressed if need be; None for Parquet. With `pieces` a plain one as a `_File`."""
-    import sys
-
-    name = os.fspath(path)
-    if name == "-":
-        if sys.stdin is None:
-            raise ValueError("standard input is closed")
-        yield "standard input", _plain(sys.stdin.buffer.read(), "standard input")
-        return
-    source = _File(name)
-    with source.file:
-        head = source.head()
-        if pieces and source.regular and not head.startswith((b"PAR1", *_PACKED)):
-            yield name, source
-            return
-        text = head if head[:4] == b"PAR1" else source.read()
-        yield name, None if text[:4] == b"PAR1" else _plain(text, name)
-
-
-def _plain(text: bytes, name: str) -> Any:
-    kind = next((kind for mark, kind in _PACKED.items() if text.startswith(mark)), None)
-    if kind is None:
-        return text
-    if kind == "zstd":
-        pyarrow = needed("pyarrow", f"{name}: zstd")
-        return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
-    opened = import_module(kind)
-    try:
-        return opened.decompress(text)
-    except (EOFError, OSError, ValueError, getattr(opened, "LZMAError", EOFError)) as error:
-        raise ValueError(f"{name}: cannot be decompressed: {error}") from None
-
-
 def _parquet(path: str | os.PathLike[str]) -> Any:
     return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
 
 
-def _columns(
-    source: Any, value_names: tuple[str, ...], name: str
-) -> tuple[NDArray[np.int64], list[str], Any, NDArray[np.float64], NDArray[np.float64] | None]:
-    """Where each query begins, the queries' names, documents (texts or integers), values, ranks."""
-    if isinstance(source, Mapping) and not _is_columns(source):
-        return *_nested(source, name), None
+def _columns(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
+    """What `from_columns` takes; documents are texts or integers."""
+    keys = [source[key] for key in _QUERY if key in source] if isinstance(source, Mapping) else [()]
+    if not keys or any(isinstance(one, Mapping) for one in keys):
+        return _nested(source, name)
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # of polars
     query = _column(source, _QUERY, name, ids=True)
@@ -266,41 +186,28 @@ def _columns(
         raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
     starts: Any
     if isinstance(query, list):
-        starts, names = _trec.segments(_texts(query, "query", name))
+        query = _texts(query, "query", name)
+        starts = list(compress(count(), map(ne, query, chain((None,), query))))
+        names = [query[i] for i in starts]
     else:
-        starts = np.flatnonzero(query[1:] != query[:-1]) + 1
-        starts = np.concatenate([[0], starts]) if len(query) else starts
+        starts = np.flatnonzero(np.append(True, query[1:] != query[:-1])[: len(query)])
         names = [str(one) for one in query[starts].tolist()]
     names = [_text(one) if isinstance(one, bytes) else one for one in names]
     if isinstance(docs, list):
         docs = _texts(docs, "document", name)
-    return (
-        np.asarray(starts, dtype=np.int64),
-        names,
-        docs,
-        values,
-        None if ranks is None else _numbers(ranks, "rank", name),
-    )
+    ranks = None if ranks is None else _numbers(ranks, "rank", name)
+    return np.asarray(starts, dtype=np.int64), names, docs, values, name, ranks
 
 
-def _is_columns(source: Mapping[Any, Any]) -> bool:
-    return any(key in source for key in _QUERY) and not any(
-        isinstance(source[key], Mapping) for key in _QUERY if key in source
-    )
-
-
-def _nested(
-    source: Mapping[Any, Mapping[Any, Any]], name: str
-) -> tuple[NDArray[np.int64], list[str], list[str], NDArray[np.float64]]:
+def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
     starts: list[int] = []
-    names: list[str] = []
     docs: list[Any] = []
     values: list[Any] = []
+    names = [_id(query, name) for query in source]
     for query, found in source.items():
         if not isinstance(found, Mapping):
             raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
         starts.append(len(docs))
-        names.append(_id(query, name))
         docs.extend(found)
         values.extend(found.values())
     if len(set(names)) < len(names):
@@ -308,7 +215,7 @@ def _nested(
         raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name)
+    return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name), name, None
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
@@ -334,9 +241,8 @@ def _id(value: Any, name: str) -> str:
 
 def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
     """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
-    listed = source.keys() if isinstance(source, Mapping) else getattr(source, "column_names", None)
-    if listed is None:
-        listed = getattr(source, "columns", None)
+    listed = getattr(source, "column_names", getattr(source, "columns", None))
+    listed = source if isinstance(source, Mapping) else listed
     if listed is None:
         raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
     found = next((one for one in names if one in list(listed)), None)
@@ -406,6 +312,7 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
 # ----------------------------------------------------------------------------------------------------------- evaluation
 
 
+@dataclass(repr=False, eq=False)
 class Evaluation:
     """A run measured. Made by `evaluate`.
 
@@ -431,37 +338,21 @@ class Evaluation:
         What ``strict=False`` let pass.
     ties : str
         The rule by which it was ranked.
-    band, tables : callable
-        Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
     """
 
-    def __init__(
-        self,
-        name: str,
-        query_ids: list[str],
-        values: dict[str, NDArray[np.float64]],
-        means: dict[str, float],
-        counts: dict[str, int],
-        definitions: dict[str, str],
-        notes: list[str],
-        band: Callable[[], dict[str, TieBand]],
-        ties: str,
-        missing: list[str],
-        extra: list[str],
-        tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]],
-    ) -> None:
-        self.name = name
-        self.query_ids = query_ids
-        self.values = values
-        self.means = means
-        self.counts = counts
-        self.definitions = definitions
-        self.notes = notes
-        self.ties = ties
-        self.missing = missing
-        self.extra = extra
-        self._band = band
-        self._tables = tables
+    name: str
+    query_ids: list[str]
+    values: dict[str, NDArray[np.float64]]
+    means: dict[str, float]
+    counts: dict[str, int]
+    definitions: dict[str, str]
+    notes: list[str]
+    ties: str
+    missing: list[str]
+    extra: list[str]
+    # Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
+    _band: Callable[[], dict[str, TieBand]]
+    _tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
@@ -520,10 +411,8 @@ class Evaluation:
         return found
 
     def __repr__(self) -> str:
-        return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {self._shown()})"
-
-    def _shown(self) -> str:
-        return ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+        return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {means})"
 
     def _columns(self) -> dict[str, Any]:
         """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
@@ -576,18 +465,11 @@ class Evaluation:
         >>> found.to_dict()["queries"]
         {'q': {'AP': 0.5}}
         """
-        return {
-            "name": self.name,
-            "ties": self.ties,
-            "means": {name: _or_none(mean) for name, mean in self.means.items()},
-            "queries": {
-                query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
-                for i, query in enumerate(self.query_ids)
-            },
-            "counts": self.counts,
-            "definitions": self.definitions,
-            "notes": self.notes,
-        }
+        means = {name: _or_none(mean) for name, mean in self.means.items()}
+        queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
+                   for i, query in enumerate(self.query_ids)}
+        return {"name": self.name, "ties": self.ties, "means": means, "queries": queries, "counts": self.counts,
+                "definitions": self.definitions, "notes": self.notes}
 
     def to_json(self) -> str:
         """`to_dict` as JSON.
@@ -610,7 +492,7 @@ class Evaluation:
 
 
 def _or_none(value: float) -> float | None:
-    return None if value != value else value
+    return None if math.isnan(value) else value
 
 
 class _Rules(NamedTuple):
@@ -639,20 +521,9 @@ def evaluate(
     depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
 ) -> Evaluation: ...
 def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG@10", "P@10"),
-    *,
-    ties: str = "docid",
-    scores: str = "float64",
-    missing: str = "zero",
-    extra: str = "skip",
-    empty: str = "zero",
-    judged_only: bool = False,
-    rel: int = 1,
-    depth: int | None = None,
-    strict: bool = True,
-    workers: int = 1,
+    qrels: Any, run: Any, measures: str | Measure | Iterable[str | Measure] = ("AP", "nDCG@10", "P@10"), *,
+    ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
+    judged_only: bool = False, rel: int = 1, depth: int | None = None, strict: bool = True, workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation | list[Evaluation]:
     """Measure a run, or a list of runs, against relevance judgments.
@@ -716,7 +587,10 @@ def evaluate(
     level = max(-_BEYOND, min(whole_number(rel, "rel"), _BEYOND))
     limit = -1 if depth is None else min(check_rank(depth, "depth"), _BEYOND)
     rules = _Rules(ties, scores, missing, extra, empty, bool(judged_only), level, limit, bool(strict))
-    _check(rules)
+    for option, values in _CHOICES.items():
+        check_choice(getattr(rules, option), option, values)
+    if limit > 0 and ties not in ("docid", "order", "rank"):
+        raise ValueError(f"depth={limit} needs ranks, and ties={ties!r} resolves none")
     asked = resolve(measures)
     judgments = read_qrels(qrels, strict=strict)
     if not isinstance(run, (list, tuple)):
@@ -726,29 +600,13 @@ def evaluate(
     return list(in_threads(lambda one: _evaluate(judgments, one, asked, rules, told), run, threads))
 
 
-def _check(rules: _Rules) -> None:
-    allowed = {
-        "ties": TIES,
-        "scores": ("float64", "float32"),
-        "missing": ("zero", "skip", "raise"),
-        "extra": ("skip", "raise"),
-        "empty": ("zero", "skip", "raise"),
-    }
-    for option, values in allowed.items():
-        check_choice(getattr(rules, option), option, values)
-    if rules.depth > 0 and rules.ties not in ("docid", "order", "rank"):
-        raise ValueError(f"depth={rules.depth} needs ranks, and ties={rules.ties!r} resolves none")
-
-
 def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """The measures that names, sets and parameters of trec_eval stand for, each once."""
     found: dict[str, Measure] = {}
     for one in [measures] if isinstance(measures, (str, Measure)) else measures:
         if not isinstance(one, (str, Measure)):
             raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
-        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one)]:
-            if measure is None:
-                continue
+        for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one) if entry.measure]:
             if not measure.record.kernel:
                 raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
             found.setdefault(measure.name, measure)
@@ -761,59 +619,23 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
     order = rules.ties if rules.ties in ("order", "rank") else "score"
     single = rules.scores == "float32"
     if isinstance(run, (str, os.PathLike)):
-        with _opened(run, pieces=True) as (name, text):
+        with opened_text(run, pieces=True) as (name, text):
             if text is not None:
                 found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
                 if found is None:  # lines of a query apart
-                    text = text.read() if isinstance(text, _File) else text
+                    text = text.read() if isinstance(text, Pieces) else text
                     found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
                 _warn(found.passed)
                 return found
         run = _parquet(run)
     if not isinstance(run, Run):
-        starts, names, docs, values, ranks = _columns(run, ("score",), "run")
+        starts, names, docs, values, name, ranks = _columns(run, ("score",), "run")
         plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
         if plain and len(set(names)) == len(names):
             ends = np.append(starts, len(docs))
-            return _trec.judge_integers(qrels, ends, names, docs, values, "run", order, single)
-        run = Run.from_columns(starts, names, docs, values, "run", ranks)
+            return _trec.judge_integers(qrels, ends, names, docs, values, name, order, single)
+        run = Run.from_columns(starts, names, docs, values, name, ranks)
     return _trec.judge(qrels, run, order, single)
-
-
-def _options(measure: Measure, rules: _Rules, top: int) -> dict[str, Any]:
-    """What the kernel is told of a measure."""
-    keywords = dict(measure.keywords)
-    kernel = measure.record.kernel
-    options: dict[str, Any] = {"kernel": kernel, "rel": rules.rel if measure.rel is None else measure.rel}
-    if "fraction" in keywords:
-        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
-    options |= {name: keywords[name] for name in ("k", "normalize", "interpolation", "levels") if name in keywords}
-    options["x"] = keywords.get("beta", keywords.get("p", keywords.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
-    if kernel == "SetP" and keywords.get("relative"):
-        options["kernel"] = "SetRelP"
-    if kernel == "NumRet" and measure.rel is not None:
-        options["kernel"] = "NumRelRet"
-    if kernel == "RBP":
-        options["scaled"] = measure.rel is None
-    if kernel in ("IPrec", "IPrecAvg"):
-        from fractions import Fraction
-
-        levels = keywords.get("at") or tuple(Fraction(i, 10) for i in range(11))
-        levels = (keywords["recall"],) if kernel == "IPrec" else levels
-        options["fractions"] = levels
-        options["values"] = tuple(float(level) for level in levels)
-    if kernel == "Utility":
-        options["values"] = keywords.get("weights", (1.0, -1.0, 0.0, 0.0))
-    if "gains" in keywords:
-        options["gains"] = dict(keywords["gains"])
-    options["exponential"] = keywords.get("dcg") == "exp-log2"
-    if top > 1023 and (kernel == "ERR" or options["exponential"]):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
-    if kernel == "ERR":
-        options["top"] = float(keywords.get("top", 4))
-        if top > options["top"]:
-            raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
-    return options
 
 
 def _reading(measure: Measure, ties: str) -> str:
@@ -821,31 +643,13 @@ def _reading(measure: Measure, ties: str) -> str:
     ties = measure.ties or ties
     if ties in ("docid", "order", "rank") or not measure.record.ties:
         return "ranks"
-    if ties not in measure.record.ties:
-        if ties == "expected":
-            raise ValueError(
-                f"{measure.name} has no expected value over ties in closed form; use best, worst or docid"
-            )
-        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
-    if ties == "threshold":
+    if ties == "threshold" and ties in measure.record.ties:
         raise ValueError(f"{measure.name}: runs are not read with ties=threshold")
+    if ties == "expected" and ties not in measure.record.ties:
+        raise ValueError(f"{measure.name} has no expected value over ties in closed form; use best, worst or docid")
+    if ties not in measure.record.ties:
+        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
     return ties
-
-
-def _values(
-    judged: Judged, measures: Sequence[Measure], rules: _Rules, ties: str
-) -> NDArray[np.float64]:
-    """A row of values for each measure, a column for each query of the qrels."""
-    top = judged.qrels.max_level
-    groups: dict[tuple[str, bool], list[int]] = {}
-    for i, measure in enumerate(measures):
-        key = (_reading(measure, ties), measure.judged_only or rules.judged_only)
-        groups.setdefault(key, []).append(i)
-    found = np.empty((len(measures), len(judged.qrels)))
-    for (reading, judged_only), places in groups.items():
-        options = [_options(measures[i], rules, top) for i in places]
-        found[places] = _trec.measure(judged, options, reading, judged_only, rules.depth)
-    return found
 
 
 def _mean(values: NDArray[np.float64], how: str) -> float:
@@ -859,21 +663,6 @@ def _mean(values: NDArray[np.float64], how: str) -> float:
         values = np.array([math.log(max(value, _LEAST)) for value in values.tolist()])
     mean = float(np.cumsum(values)[-1]) / len(values)
     return math.exp(mean) if how == "geometric" else mean
-
-
-_MISSING = {
-    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
-    "skip": "judged queries that the run lacks are left out",
-    "raise": "no judged query is missing",
-}
-_TIES = {
-    "docid": "equal scores by document id, falling",
-    "expected": "the mean over all orders of equal scores",
-    "worst": "equal scores at their worst",
-    "best": "equal scores at their best",
-    "order": "in the order of the file",
-    "rank": "in the order of the rank column",
-}
 
 
 def _evaluate(
@@ -892,44 +681,48 @@ def _evaluate(
         raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
     if judged.others and rules.extra == "raise":
         raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
-    places: Any = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
-    places = np.array(sorted(places, key=texts.__getitem__), dtype=np.intp)
+    which = range(len(texts)) if rules.missing == "zero" else np.flatnonzero(here).tolist()
+    places = np.array(sorted(which, key=texts.__getitem__), dtype=np.intp)
     query_ids = [_text(texts[i]) for i in places]
 
-    levels = sorted({rules.rel, *(one.rel for one in measures if one.rel is not None)})
-    relevant = _trec.measure(judged, [{"kernel": "NumRel", "rel": level} for level in levels])
-    num_relevant = dict(zip(levels, relevant, strict=True))
-    empty = [texts[i] for i in places if num_relevant[rules.rel][i] == 0]
+    def none_relevant(of: Sequence[Measure]) -> Any:
+        levels = [_NUM_REL._replace(rel=measure.rel) for measure in of]
+        return _trec.measure(judged, levels, "ranks", False, -1, rules.rel) == 0
+
+    empty = [texts[i] for i in places[none_relevant([_NUM_REL])[0, places]]]
     if empty and rules.empty == "raise":
         raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
 
     def values(ties: str, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
-        found = _values(judged, of, rules, ties)
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for row, one in enumerate(of):
+            groups.setdefault((_reading(one, ties), one.judged_only or rules.judged_only), []).append(row)
+        found = np.empty((len(of), len(texts)))
+        for (reading, judged_only), rows in groups.items():
+            asked = [of[row] for row in rows]
+            found[rows] = _trec.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
         for row, query in np.argwhere(np.isnan(found)):
             if ties == rules.ties:
                 raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
                                  f"{_text(texts[query])!r} cannot be computed")
             found[row] = np.nan
         if rules.empty == "skip":
-            for row, measure in enumerate(of):
-                if measure.record.mean != "sum":
-                    none = num_relevant[rules.rel if measure.rel is None else measure.rel] == 0
-                    found[row, none] = np.nan
-        return {measure.name: np.ascontiguousarray(found[row, places]) for row, measure in enumerate(of)}
+            found[none_relevant(of) & np.array([[one.record.mean != "sum"] for one in of])] = np.nan
+        return {one.name: np.ascontiguousarray(found[row, places]) for row, one in enumerate(of)}
 
-    def means(found: dict[str, NDArray[np.float64]], of: Sequence[Measure]) -> dict[str, float]:
-        return {measure.name: _mean(found[measure.name], measure.record.mean) for measure in of}
+    def means(found: dict[str, NDArray[np.float64]]) -> dict[str, float]:
+        return {one.name: _mean(found[one.name], one.record.mean) for one in measures if one.name in found}
 
     found = values(rules.ties, measures)
-    own = means(found, measures)
+    own = means(found)
 
     def band() -> dict[str, TieBand]:
         touched = [one for one in measures if one.record.ties and not one.ties]
         if rules.ties in ("order", "rank") or rules.depth > 0 or not judged.ties or not touched:
             return {}
         expecting = [one for one in touched if "expected" in one.record.ties]
-        worst, best = (means(values(ties, touched), touched) for ties in ("worst", "best"))
-        expected = means(values("expected", expecting), expecting) if expecting else {}
+        worst, best = (means(values(ties, touched)) for ties in ("worst", "best"))
+        expected = means(values("expected", expecting)) if expecting else {}
         return {
             one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
             for one in touched
@@ -946,32 +739,17 @@ def _evaluate(
         return number, rows
 
     shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
-    if rules.scores == "float32":
-        shared.append("scores in single precision")
-    if rules.judged_only:
-        shared.append("judged documents only")
-    if rules.empty == "skip":
-        shared.append("queries without relevant documents are left out")
+    for said, words in ((rules.scores == "float32", "scores in single precision"),
+                        (rules.judged_only, "judged documents only"),
+                        (rules.empty == "skip", "queries without relevant documents are left out")):
+        shared += [words] if said else []
+    counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
+              "retrieved": int(retrieved[here].sum()), "judged": judged.num_judged}
     return Evaluation(
-        name=judged.tag,
-        query_ids=query_ids,
-        values=found,
-        means=own,
-        counts={
-            "queries": len(query_ids),
-            "missing": len(absent),
-            "extra": len(judged.others),
-            "empty": len(empty),
-            "retrieved": int(retrieved[here].sum()),
-            "judged": judged.num_judged,
-        },
+        judged.tag, query_ids, found, own, counts,
         definitions={one.name: "; ".join([one.record.definition, *shared]) for one in measures},
-        notes=[*qrels.passed, *judged.passed],
-        band=band,
-        ties=rules.ties,
-        missing=[_text(one) for one in absent],
-        extra=[_text(one) for one in judged.others],
-        tables=lambda: [table(i) for i in places],
+        notes=[*qrels.passed, *judged.passed], ties=rules.ties, missing=[_text(one) for one in absent],
+        extra=[_text(one) for one in judged.others], _band=band, _tables=lambda: [table(i) for i in places],
     )
 
 
@@ -981,6 +759,5 @@ def _text(name: bytes) -> str:
 
 def _some(texts: Sequence[bytes]) -> str:
     shown = ", ".join(repr(one.decode("utf-8", "backslashreplace")) for one in texts[:3])
-    return (f"query {shown}" if len(texts) == 1 else f"queries {shown}") + (
-        f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-    )
+    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return f"{'query' if len(texts) == 1 else 'queries'} {shown}{more}"

@@ -53,10 +53,10 @@ cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked)
 cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading reading, bint judged_only,
                   const Asked* asked, Room* room, Query* query) noexcept nogil:
     """The rows of a query as a measure is to read them; False if there is no memory."""
-    cdef Py_ssize_t i, start, stop, m
-    cdef int64_t dropped = 0, kept
+    cdef Py_ssize_t i, m = 0
+    cdef int64_t kept, above
     cdef bint first
-    cdef Row* own
+    cdef Group group
     query.rows = rows
     query.num_rows = n
     query.num_ret = num_ret
@@ -64,49 +64,32 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading readin
         return True
     if not grow(<void**>&room.rows, &room.rows_size, n + 1, sizeof(Row)):
         return False
-    own = room.rows
-    if n > 0:  # or there may be no rows to point at
-        memcpy(own, rows, n * sizeof(Row))
-    query.rows = own
     if judged_only:
-        m = 0
-        start = 0
-        while start < n:
-            stop = start
+        group.stop = 0
+        while next_group(query, True, &group):
+            above = m
             kept = 0
-            while stop < n and own[stop].above == own[start].above:
-                kept += own[stop].level >= 0
-                stop += 1
-            dropped = m
-            for i in range(start, stop):
+            for i in range(group.start, group.stop):
+                kept += rows[i].level >= 0
+            for i in range(group.start, group.stop):
                 if rows[i].level >= 0:
-                    own[m].rank = m + 1
-                    own[m].above = dropped
-                    own[m].tied = kept
-                    own[m].level = rows[i].level
+                    room.rows[m] = Row(m + 1, above, kept, rows[i].level)
                     m += 1
-            start = stop
-        n = m
-        query.num_rows = n
-        query.num_ret = n
-    if reading == READING_BEST or reading == READING_WORST:
-        start = 0
-        while start < n:
-            stop = start + 1
-            while stop < n and own[stop].above == own[start].above:
-                stop += 1
-            if own[start].tied > 1:
-                sort_levels(own + start, stop - start, reading == READING_BEST, asked)
-                for i in range(start, stop):
-                    # Documents without a judgment have gain 0: above those of a negative one.
-                    first = reading == READING_BEST
-                    if asked.num_gains > 0 and gain_of(asked, own[i].level) < 0.0:
-                        first = not first
-                    if first:
-                        own[i].rank = own[i].above + 1 + i - start
-                    else:
-                        own[i].rank = own[i].above + own[i].tied + 1 - stop + i
-            start = stop
+        query.num_rows = query.num_ret = m
+    elif n > 0:  # or there may be no rows to point at
+        memcpy(room.rows, rows, n * sizeof(Row))
+    query.rows = room.rows
+    group.stop = 0
+    while (reading == READING_BEST or reading == READING_WORST) and next_group(query, True, &group):
+        if group.tied == 1:
+            continue
+        sort_levels(room.rows + group.start, group.stop - group.start, reading == READING_BEST, asked)
+        for i in range(group.start, group.stop):
+            # Documents without a judgment have gain 0: above those of a negative one.
+            first = reading == READING_BEST
+            if asked.num_gains > 0 and gain_of(asked, room.rows[i].level) < 0.0:
+                first = not first
+            room.rows[i].rank = group.above + (1 + i - group.start if first else group.tied + 1 - group.stop + i)
     return True
 
 
@@ -122,15 +105,22 @@ cdef inline int64_t count_from(const Query* query, int64_t level) noexcept nogil
     return low
 
 
-cdef inline int64_t hits_to(const Query* query, int64_t rel, int64_t k) noexcept nogil:
-    """Relevant documents among the first k."""
+cdef double judged_to(const Query* query, int64_t k, bint tied, int64_t least) noexcept nogil:
+    """Documents judged at least so among the first k; in tie groups their expected number."""
     cdef Py_ssize_t i
-    cdef int64_t hits = 0
-    for i in range(query.num_rows):
-        if query.rows[i].rank > k:
-            break
-        hits += query.rows[i].level >= rel
-    return hits
+    cdef int64_t some, whole = 0, shares = 0, of = 1
+    cdef Group group
+    group.stop = 0
+    while next_group(query, tied, &group) and group.above < k:
+        some = 0
+        for i in range(group.start, group.stop):
+            some += query.rows[i].level >= least
+        if group.above + group.tied <= k:
+            whole += some
+        else:  # one group alone
+            shares = some * (k - group.above)
+            of = group.tied
+    return <double>whole + <double>shares / <double>of
 
 
 # ---------------------------------------------------------------------------------------------------- binary relevance
@@ -147,9 +137,9 @@ cdef double average_precision(const Query* query, const Asked* asked, int64_t nu
             total += <double>seen / <double>query.rows[i].rank
     if seen == 0:
         return 0.0
-    if asked.norm == NORM_HITS:
+    if asked.norm == _read.NORMALIZE_HITS:
         return total / <double>seen
-    if asked.norm == NORM_MIN and asked.k >= 0:
+    if asked.norm == _read.NORMALIZE_MIN and asked.k >= 0:
         return total / <double>min(asked.k, num_rel)
     return total / <double>num_rel
 
@@ -157,7 +147,7 @@ cdef double average_precision(const Query* query, const Asked* asked, int64_t nu
 cdef double interpolated(const Query* query, int64_t rel, int64_t from_hit) noexcept nogil:
     """The highest precision from this relevant document on; 0 if so many were not retrieved."""
     cdef Py_ssize_t i
-    cdef int64_t hits = hits_to(query, rel, query.num_ret)
+    cdef int64_t hits = <int64_t>judged_to(query, query.num_ret, False, rel)
     cdef double precision, most = 0.0
     if from_hit > hits:
         return 0.0
@@ -182,6 +172,7 @@ cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noe
 
 
 cdef double interpolated_average(const Query* query, const Asked* asked, int64_t num_rel) noexcept nogil:
+    """The mean over recall levels, which may be one."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     for i in range(asked.num_values - 1, -1, -1):  # from the highest level down, as trec_eval adds
@@ -189,41 +180,24 @@ cdef double interpolated_average(const Query* query, const Asked* asked, int64_t
     return total / <double>asked.num_values
 
 
-cdef double bpref(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef int64_t others = 0, all_others = count_from(query, 0) - num_rel
-    cdef double total = 0.0
-    for i in range(query.num_rows):
-        if query.rows[i].level < 0:
-            continue
-        if query.rows[i].level < rel:
-            others += 1
-        elif others > 0:
-            total += 1.0 - <double>min(others, num_rel) / <double>min(all_others, num_rel)
-        else:
-            total += 1.0
-    return total / <double>num_rel
-
-
-cdef double expected_bpref(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
+cdef double bpref(const Query* query, bint tied, int64_t rel, int64_t num_rel) noexcept nogil:
     """In a tie group with n judged others, a relevant one has 0, 1, ..., n of them before it, equally often."""
-    cdef Py_ssize_t start = 0, stop
+    cdef Py_ssize_t i
     cdef int64_t others = 0, all_others = count_from(query, 0) - num_rel, hits, more, j
     cdef double total = 0.0, part
-    while start < query.num_rows:
-        stop = start
+    cdef Group group
+    group.stop = 0
+    while next_group(query, tied, &group):
         hits = more = 0
-        while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
-            hits += query.rows[stop].level >= max(rel, 0)
-            more += query.rows[stop].level >= 0 and query.rows[stop].level < rel
-            stop += 1
+        for i in range(group.start, group.stop):
+            hits += query.rows[i].level >= max(rel, 0)
+            more += query.rows[i].level >= 0 and query.rows[i].level < rel
         part = 0.0
         if hits > 0:
             for j in range(others, others + more + 1):
                 part += 1.0 if j == 0 else 1.0 - <double>min(j, num_rel) / <double>min(all_others, num_rel)
             total += <double>hits * part / <double>(more + 1)
         others += more
-        start = stop
     return total / <double>num_rel
 
 
@@ -242,21 +216,6 @@ cdef inline double inferred_precision(int64_t rank, int64_t seen, int64_t others
         (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON))
 
 
-cdef double inferred_ap(const Query* query, int64_t rel, int64_t num_rel) noexcept nogil:
-    cdef double total = 0.0
-    cdef Py_ssize_t i
-    cdef int64_t seen = 0, others = 0, unjudged = 0
-    for i in range(query.num_rows):
-        if query.rows[i].level < 0:
-            unjudged += 1
-        elif query.rows[i].level < rel:
-            others += 1
-        else:
-            total += inferred_precision(query.rows[i].rank, seen, others, unjudged)
-            seen += 1
-    return total / <double>num_rel
-
-
 cdef inline double unjudged_slope(int64_t seen, int64_t others, int64_t outside) noexcept nogil:
     """Below 0 if documents of the pool without a judgment raise the inferred precision of what they come before.
 
@@ -265,8 +224,8 @@ cdef inline double unjudged_slope(int64_t seen, int64_t others, int64_t outside)
     return 1.0 - (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON) * (<double>outside + 1.0)
 
 
-cdef double inferred_bound(const Query* query, int64_t rel, int64_t num_rel, Reading reading) noexcept nogil:
-    """The greatest or the least inferred AP over all orders of tied documents; NaN where these rules do not hold.
+cdef double inferred_ap(const Query* query, int64_t rel, int64_t num_rel, Reading reading) noexcept nogil:
+    """As ranked, or the greatest or the least over all orders of tied documents; NaN where these rules do not hold.
 
     A document outside of the pool, and a judged other one, lower the inferred precision of all they come before, so
     they go last or first. (Above FAR_DOWN the others do so: epsilon is too small to tell against the rank.) Those of
@@ -275,26 +234,22 @@ cdef double inferred_bound(const Query* query, int64_t rel, int64_t num_rel, Rea
     before all relevant ones and some after, and the sum falls, then rises with how many go before.
     """
     cdef double total = 0.0, slope, place
-    cdef Py_ssize_t start = 0, stop
     cdef int64_t seen = 0, others = 0, unjudged = 0, hits, more_others, more, outside, i, low, high, middle, inside
-    while start < query.num_rows:
-        stop = start
-        hits = more_others = more = 0
-        while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
-            if query.rows[stop].level < 0:
-                more += 1
-            elif query.rows[stop].level < rel:
-                more_others += 1
-            else:
-                hits += 1
-            stop += 1
+    cdef Group group
+    group.stop = 0
+    while next_group(query, reading != READING_RANKS, &group):
+        more = more_others = 0
+        for i in range(group.start, group.stop):
+            more += query.rows[i].level < 0
+            more_others += 0 <= query.rows[i].level < rel
+        hits = group.stop - group.start - more - more_others
         if hits > 0:
-            if unjudged == 0 and more_others > 0 and query.rows[start].above + query.rows[start].tied > FAR_DOWN:
+            if unjudged == 0 and more_others > 0 and group.above + group.tied > FAR_DOWN:
                 return NAN
-            outside = query.rows[start].above - seen - others - unjudged
+            outside = group.above - seen - others - unjudged
             low = 0
             if reading == READING_WORST:
-                outside += query.rows[start].tied - (stop - start)
+                outside += group.tied - (group.stop - group.start)
                 others += more_others
                 high = more
                 while low < high:
@@ -317,7 +272,6 @@ cdef double inferred_bound(const Query* query, int64_t rel, int64_t num_rel, Rea
         seen += hits
         others += more_others
         unjudged += more
-        start = stop
     return total / <double>num_rel
 
 
@@ -371,37 +325,30 @@ cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Room* room) 
     return n
 
 
-cdef double ndcg(const Query* query, const Asked* asked, Reading reading, const double* gains,
-                 Py_ssize_t n) noexcept nogil:
+cdef double ndcg(const Query* query, const Asked* asked, bint tied, const double* gains, Py_ssize_t n) noexcept nogil:
     """`gains`: all n positive ones of the query, falling."""
-    cdef Py_ssize_t i, start = 0, stop
+    cdef Py_ssize_t i
     cdef int64_t last, rank
-    cdef double gain, first, total = 0.0, ideal = 0.0
+    cdef double gain, one, first, total = 0.0, ideal = 0.0
     cdef bint even
-    if reading == READING_EXPECTED:
-        while start < query.num_rows:
-            stop = start
-            gain = 0.0
-            first = gain_of(asked, query.rows[start].level)
-            even = True
-            while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
-                even = even and gain_of(asked, query.rows[stop].level) == first
-                gain += gain_of(asked, query.rows[stop].level)
-                stop += 1
-            # The mean gain of each item; where all are alike it is theirs to the last bit, as in the ideal order.
-            gain = first if even and stop - start == query.rows[start].tied else gain / <double>query.rows[start].tied
-            last = query.rows[start].above + query.rows[start].tied
-            if asked.k >= 0:
-                last = min(last, asked.k)
-            if gain != 0.0:
-                for rank in range(query.rows[start].above + 1, last + 1):
-                    total += gain / log2(<double>(rank + 1))
-            start = stop
-    else:
-        for i in range(query.num_rows):
-            if asked.k >= 0 and query.rows[i].rank > asked.k:
-                break
-            total += discounted(asked, &query.rows[i])
+    cdef Group group
+    group.stop = 0
+    while next_group(query, tied, &group):
+        last = group.above + group.tied if asked.k < 0 else min(group.above + group.tied, asked.k)
+        if last <= group.above:
+            break
+        gain = 0.0
+        first = gain_of(asked, query.rows[group.start].level)
+        even = group.stop - group.start == group.tied
+        for i in range(group.start, group.stop):
+            one = gain_of(asked, query.rows[i].level)
+            even &= one == first
+            gain += one
+        # The mean gain of each item; where all are alike it is theirs to the last bit, as in the ideal order.
+        gain = first if even else gain / <double>group.tied
+        if gain != 0.0:
+            for rank in range(group.above + 1, last + 1):
+                total += gain / log2(<double>(rank + 1))
     for i in range(n if asked.k < 0 else min(n, asked.k)):
         ideal += gains[i] / log2(<double>(i + 2))
     return total / ideal if n > 0 else 0.0
@@ -494,7 +441,7 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
     tie group follows from those of its parts, one state for each number of documents of each gain. NaN if these are
     too many. Documents without gain come last at best, first at worst; beside gains below 0 they are states as well.
     """
-    cdef Py_ssize_t start = 0, stop, i, v, kinds, states, s
+    cdef Py_ssize_t i, v, kinds, states, s
     cdef double[MOST_GAINS] gains
     cdef int64_t[MOST_GAINS] counts
     cdef int64_t[MOST_GAINS] taken
@@ -502,6 +449,7 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
     cdef int64_t first, rank, zeros
     cdef double gain, gained = 0.0, now, reach, bound, total = 0.0, ideal = 0.0, cost = 0.0
     cdef bint negative
+    cdef Group group
     found[0] = 0.0 if n == 0 else NAN
     if n == 0:
         return True
@@ -509,15 +457,14 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
         ideal += room.gains[i]
         cost += max(room.gains[i], 1.0)
         room.gains[i] = cost  # of the ranks to here
-    while start < query.num_rows:
-        stop = start
+    group.stop = 0
+    while next_group(query, True, &group):
         kinds = 0
         negative = False
-        first = query.rows[start].above
-        zeros = query.rows[start].tied
-        while stop < query.num_rows and query.rows[stop].above == first:
-            gain = gain_of(asked, query.rows[stop].level)
-            stop += 1
+        first = group.above
+        zeros = group.tied
+        for i in range(group.start, group.stop):
+            gain = gain_of(asked, query.rows[i].level)
             if gain == 0.0:
                 continue
             zeros -= 1
@@ -571,33 +518,28 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
         total = room.values[states - 1]
         for v in range(kinds):
             gained += <double>counts[v] * gains[v]
-        start = stop
     found[0] = total / ideal
     return True
 
 
 cdef double rbp(const Query* query, const Asked* asked, Reading reading) noexcept nogil:
-    cdef Py_ssize_t i, start = 0, stop
+    cdef Py_ssize_t i
     cdef int64_t rank = 1
     cdef double weight = 1.0, total = 0.0, gain, most = 1.0, fall
+    cdef Group group
     if asked.scaled and query.num_judged > 0:
         most = max(1.0, <double>query.levels[0])
     if reading == READING_EXPECTED:
-        while start < query.num_rows:
-            stop = start
+        group.stop = 0
+        while next_group(query, True, &group) and (asked.k < 0 or group.above < asked.k):
             gain = 0.0
-            while stop < query.num_rows and query.rows[stop].above == query.rows[start].above:
-                gain += rbp_gain(asked, query.rows[stop].level, most)
-                stop += 1
-            if asked.k < 0 or query.rows[start].above < asked.k:
-                rank = query.rows[start].tied
-                if asked.k >= 0:
-                    rank = min(rank, asked.k - query.rows[start].above)
-                fall = 1.0 - pow(asked.x, <double>rank)
-                if fall < 0.1:  # where the difference loses digits
-                    fall = -expm1(<double>rank * log(asked.x))
-                total += gain / <double>query.rows[start].tied * pow(asked.x, <double>query.rows[start].above) * fall
-            start = stop
+            for i in range(group.start, group.stop):
+                gain += rbp_gain(asked, query.rows[i].level, most)
+            rank = group.tied if asked.k < 0 else min(group.tied, asked.k - group.above)
+            fall = 1.0 - pow(asked.x, <double>rank)
+            if fall < 0.1:  # where the difference loses digits
+                fall = -expm1(<double>rank * log(asked.x))
+            total += gain / <double>group.tied * pow(asked.x, <double>group.above) * fall
         return total
     for i in range(query.num_rows):
         if asked.k >= 0 and query.rows[i].rank > asked.k:
@@ -638,8 +580,7 @@ cdef double rbp_residual(const Query* query, double p) noexcept nogil:
 
 # ------------------------------------------------------------------------------------------------- expected, as a table
 
-cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, Reading order,
-                       Room* room) noexcept nogil:
+cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, bint ties, Room* room) noexcept nogil:
     """By the kernels of `hitcurve._kernel.formulas`, from the tie groups that hold relevant documents."""
     cdef Py_ssize_t i, rows = 0
     cdef int64_t* above
@@ -648,25 +589,20 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
     cdef _read.Table table
     cdef _read.Reading reading
     cdef _read.Measure measure
+    cdef Group group
     if not grow(<void**>&room.numbers, &room.numbers_size, 3 * query.num_rows + 3, sizeof(int64_t)):
         return NAN
     above = room.numbers
     tied = above + query.num_rows + 1
     hits = tied + query.num_rows + 1
-    for i in range(query.num_rows):
-        if query.rows[i].level < asked.rel:
-            continue
-        if order != READING_EXPECTED:
-            above[rows] = query.rows[i].rank - 1
-            tied[rows] = 1
-        elif rows > 0 and above[rows - 1] == query.rows[i].above:
-            hits[rows - 1] += 1
-            continue
-        else:
-            above[rows] = query.rows[i].above
-            tied[rows] = query.rows[i].tied
-        hits[rows] = 1
-        rows += 1
+    group.stop = 0
+    while next_group(query, ties, &group):
+        above[rows] = group.above
+        tied[rows] = group.tied
+        hits[rows] = 0
+        for i in range(group.start, group.stop):
+            hits[rows] += query.rows[i].level >= asked.rel
+        rows += hits[rows] > 0
     table.above = above
     table.tied = tied
     table.hits = hits
@@ -674,42 +610,14 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
     table.num_items = query.num_ret
     table.num_relevant = num_rel
     reading.ties = _read.TIES_EXPECTED
-    reading.normalize = _read.NORMALIZE_RELEVANT
-    if asked.norm == NORM_MIN:
-        reading.normalize = _read.NORMALIZE_MIN
-    elif asked.norm == NORM_HITS:
-        reading.normalize = _read.NORMALIZE_HITS
-    reading.interpolation = <_read.Interpolation>asked.interpolation
+    reading.normalize = asked.norm
+    reading.interpolation = asked.interpolation
     reading.k = asked.k if asked.k >= 0 else _read.NO_CUTOFF
     reading.x = asked.x
-    if asked.kernel == KERNEL_AP:
-        measure = _read.MEASURE_AVERAGE_PRECISION
-    elif asked.kernel == KERNEL_RR:
-        measure = _read.MEASURE_RECIPROCAL_RANK
-    elif asked.kernel == KERNEL_SUCCESS:
-        measure = _read.MEASURE_SUCCESS
-    else:
-        measure = _read.MEASURE_R_PRECISION
+    measure = (_read.MEASURE_AVERAGE_PRECISION if asked.kernel == KERNEL_AP
+               else _read.MEASURE_RECIPROCAL_RANK if asked.kernel == KERNEL_RR
+               else _read.MEASURE_SUCCESS if asked.kernel == KERNEL_SUCCESS else _read.MEASURE_R_PRECISION)
     return _read.read_measure(measure, &table, &reading)
-
-
-cdef inline double judged_to(const Query* query, int64_t k, Reading reading, int64_t least) noexcept nogil:
-    """Documents judged at least so among the first k; in tie groups their expected number."""
-    cdef Py_ssize_t i
-    cdef int64_t inside, whole = 0, shares = 0, tied = 1
-    for i in range(query.num_rows):
-        if query.rows[i].level < least:
-            continue
-        if reading == READING_EXPECTED:
-            inside = min(max(k - query.rows[i].above, 0), query.rows[i].tied)
-            if inside == query.rows[i].tied:
-                whole += 1
-            elif inside > 0:  # of one group alone
-                shares += inside
-                tied = query.rows[i].tied
-        elif query.rows[i].rank <= k:
-            whole += 1
-    return <double>whole + <double>shares / <double>tied
 
 
 # ------------------------------------------------------------------------------------------------------- the one switch
@@ -721,113 +629,98 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
                         double* value) noexcept nogil:
     """False if there is no memory, no such reading, or a signal has raised; NaN is a value that cannot be computed."""
     cdef Kernel kernel = asked.kernel
-    cdef bint bound = reading == READING_BEST or reading == READING_WORST
-    cdef int64_t num_rel, k = asked.k, cut
+    cdef bint tied = reading == READING_EXPECTED
+    cdef int64_t num_rel = count_from(query, asked.rel), k = asked.k, cut
     cdef Py_ssize_t i, n
-    cdef double hits, square = 0.0
-    cdef double precision, recall
+    cdef double hits, retrieved = <double>query.num_ret, relevant = <double>num_rel, square = 0.0
     value[0] = 0.0
-    num_rel = count_from(query, asked.rel)
     if kernel == KERNEL_NUM_Q:
         value[0] = 1.0
     elif kernel == KERNEL_NUM_RET:
-        value[0] = <double>query.num_ret
+        value[0] = retrieved
+    elif kernel == KERNEL_NUM_REL:
+        value[0] = relevant
     elif kernel in (KERNEL_NDCG, KERNEL_NDCG_REL, KERNEL_R_NDCG, KERNEL_G):
         n = ideal_gains(query, asked, room)
         if n < 0:
             return False
         if kernel == KERNEL_NDCG:
-            value[0] = ndcg(query, asked, reading, room.gains, n)
-        elif kernel == KERNEL_NDCG_REL:
+            value[0] = ndcg(query, asked, tied, room.gains, n)
+            return True
+        if kernel == KERNEL_NDCG_REL:
             value[0] = ndcg_at_relevant(query, asked, reading, room.gains, n)
         elif kernel == KERNEL_R_NDCG:
-            if num_rel > 0:
-                value[0] = ndcg_at_levels(query, asked, room.gains, n)
-        elif bound:
+            value[0] = ndcg_at_levels(query, asked, room.gains, n) if num_rel > 0 else 0.0
+        elif reading == READING_BEST or reading == READING_WORST:
             return normalized_gain_bound(query, asked, reading, room, n, value)
         else:
             value[0] = normalized_gain(query, asked, room.gains, n)
-        return kernel == KERNEL_NDCG or reading != READING_EXPECTED
+        return not tied
     elif kernel == KERNEL_ERR:
-        if reading == READING_EXPECTED:
+        if tied:
             return expected_err(query, asked, room, value)
         value[0] = err(query, asked)
     elif kernel == KERNEL_RBP:
         value[0] = rbp(query, asked, reading)
     elif kernel == KERNEL_RBP_RESID:
         value[0] = rbp_residual(query, asked.x)
-        return reading != READING_EXPECTED
+        return not tied
     elif kernel == KERNEL_JUDGED:
         cut = query.num_ret if k < 0 else min(k, query.num_ret)
         if cut > 0:
-            value[0] = judged_to(query, cut, reading, LEAST_LEVEL) / <double>cut
+            value[0] = judged_to(query, cut, tied, LEAST_LEVEL) / <double>cut
     elif kernel == KERNEL_UNJUDGED:
-        value[0] = (<double>min(k, query.num_ret) - judged_to(query, k, reading, 0)) / <double>k
-    elif kernel == KERNEL_NUM_REL:
-        value[0] = <double>num_rel
-    elif kernel == KERNEL_UTILITY:
-        hits = <double>hits_to(query, asked.rel, query.num_ret)
-        value[0] = (asked.values[0] * hits + asked.values[1] * (<double>query.num_ret - hits)
-                    + asked.values[2] * (<double>num_rel - hits)
-                    + asked.values[3] * (hits - <double>query.num_ret - <double>num_rel))
-    elif kernel == KERNEL_NUM_NONREL_JUDGED_RET:
-        value[0] = <double>(hits_to(query, 0, query.num_ret) - hits_to(query, asked.rel, query.num_ret))
+        value[0] = (<double>min(k, query.num_ret) - judged_to(query, k, tied, 0)) / <double>k
+    elif kernel in (KERNEL_UTILITY, KERNEL_NUM_NONREL_JUDGED_RET, KERNEL_NUM_REL_RET, KERNEL_SET_P, KERNEL_SET_REL_P,
+                    KERNEL_SET_R, KERNEL_SET_F, KERNEL_SET_AP):
+        hits = judged_to(query, query.num_ret, False, asked.rel)
+        if kernel == KERNEL_UTILITY:
+            value[0] = (asked.values[0] * hits + asked.values[1] * (retrieved - hits)
+                        + asked.values[2] * (relevant - hits) + asked.values[3] * (hits - retrieved - relevant))
+        elif kernel == KERNEL_NUM_NONREL_JUDGED_RET:
+            value[0] = judged_to(query, query.num_ret, False, 0) - hits
+        elif hits == 0 or kernel == KERNEL_NUM_REL_RET:
+            value[0] = hits
+        elif kernel == KERNEL_SET_P:
+            value[0] = hits / retrieved
+        elif kernel == KERNEL_SET_REL_P:
+            value[0] = hits / min(retrieved, relevant)
+        elif kernel == KERNEL_SET_R:
+            value[0] = hits / relevant
+        elif kernel == KERNEL_SET_F:
+            value[0] = ((asked.x + 1.0) * (hits / retrieved) * (hits / relevant)
+                        / (asked.x * (hits / retrieved) + hits / relevant))
+        else:
+            value[0] = hits * hits / (retrieved * relevant)
     elif num_rel == 0:
         pass  # all the rest is 0 where nothing is relevant
-    elif kernel == KERNEL_NUM_REL_RET:
-        value[0] = <double>hits_to(query, asked.rel, query.num_ret)
-    elif kernel in (KERNEL_SET_P, KERNEL_SET_REL_P, KERNEL_SET_R, KERNEL_SET_F, KERNEL_SET_AP):
-        hits = <double>hits_to(query, asked.rel, query.num_ret)
-        if hits == 0:
-            return True
-        precision = hits / <double>query.num_ret
-        recall = hits / <double>num_rel
-        if kernel == KERNEL_SET_P:
-            value[0] = precision
-        elif kernel == KERNEL_SET_REL_P:
-            value[0] = hits / <double>min(query.num_ret, num_rel)
-        elif kernel == KERNEL_SET_R:
-            value[0] = recall
-        elif kernel == KERNEL_SET_F:
-            value[0] = (asked.x + 1.0) * precision * recall / (asked.x * precision + recall)
-        else:
-            value[0] = hits * hits / (<double>query.num_ret * <double>num_rel)
     elif kernel == KERNEL_BPREF:
-        if reading == READING_EXPECTED:
-            value[0] = expected_bpref(query, asked.rel, num_rel)
-        else:
-            value[0] = bpref(query, asked.rel, num_rel)
+        value[0] = bpref(query, tied, asked.rel, num_rel)
     elif kernel in (KERNEL_P, KERNEL_R, KERNEL_F, KERNEL_REL_P, KERNEL_RPREC_MULT, KERNEL_HITS):
         if kernel == KERNEL_RPREC_MULT:
-            square = asked.x * <double>num_rel + 0.9
+            square = asked.x * relevant + 0.9
             k = <int64_t>min(square, 4e18)
             if k == 0:
                 return True
-        if reading == READING_EXPECTED:
-            hits = judged_to(query, k, reading, asked.rel)
-        else:
-            hits = <double>hits_to(query, asked.rel, k)
+        hits = judged_to(query, k, tied, asked.rel)
         if kernel == KERNEL_R:
-            value[0] = hits / <double>num_rel
+            value[0] = hits / relevant
         elif kernel == KERNEL_HITS:
             value[0] = hits
         elif kernel == KERNEL_F:
             square = min(asked.x * asked.x, 1e200)  # beyond that F is recall, and the products stay finite
-            value[0] = (1 + square) * hits / (<double>k + square * <double>num_rel)
+            value[0] = (1 + square) * hits / (<double>k + square * relevant)
         elif kernel == KERNEL_REL_P:
             value[0] = hits / <double>min(k, num_rel)
         elif kernel == KERNEL_RPREC_MULT and square > 4e18:
             value[0] = hits / square
         else:
             value[0] = hits / <double>k
-    elif kernel == KERNEL_AP and asked.interpolation != <int>_read.INTERPOLATION_NONE:
-        value[0] = read_table(query, asked, num_rel, reading, room)
-        return value[0] == value[0]
-    elif reading == READING_EXPECTED:
-        if kernel == KERNEL_AP or kernel == KERNEL_RR or kernel == KERNEL_SUCCESS or kernel == KERNEL_RPREC:
-            value[0] = read_table(query, asked, num_rel, reading, room)
-            return value[0] == value[0]
+    elif tied and kernel not in (KERNEL_AP, KERNEL_RR, KERNEL_SUCCESS, KERNEL_RPREC):
         return False
+    elif tied or (kernel == KERNEL_AP and asked.interpolation != _read.INTERPOLATION_NONE):
+        value[0] = read_table(query, asked, num_rel, tied, room)
+        return value[0] == value[0]
     elif kernel == KERNEL_AP:
         value[0] = average_precision(query, asked, num_rel)
     elif kernel == KERNEL_RR:
@@ -837,18 +730,13 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
                     value[0] = 1.0 / <double>query.rows[i].rank
                 break
     elif kernel == KERNEL_RPREC:
-        value[0] = <double>hits_to(query, asked.rel, num_rel) / <double>num_rel
+        value[0] = judged_to(query, num_rel, False, asked.rel) / relevant
     elif kernel == KERNEL_SUCCESS:
-        value[0] = 1.0 if hits_to(query, asked.rel, k) > 0 else 0.0
-    elif kernel == KERNEL_IPREC:
-        value[0] = interpolated(query, asked.rel, hit_at_level(asked, 0, num_rel))
-    elif kernel == KERNEL_IPREC_AVG:
+        value[0] = <double>(judged_to(query, k, False, asked.rel) > 0)
+    elif kernel in (KERNEL_IPREC, KERNEL_IPREC_AVG):
         value[0] = interpolated_average(query, asked, num_rel)
     elif kernel == KERNEL_INF_AP:
-        if bound:
-            value[0] = inferred_bound(query, asked.rel, num_rel, reading)
-        else:
-            value[0] = inferred_ap(query, asked.rel, num_rel)
+        value[0] = inferred_ap(query, asked.rel, num_rel, reading)
     else:
         value[0] = bin_g(query, asked.rel, num_rel)
     return True

@@ -15,17 +15,9 @@ cdef struct Docs:
     Py_ssize_t capacity
 
 cdef enum Trouble:
-    NO_TROUBLE
-    TROUBLE_MEMORY
-    TROUBLE_COLUMNS
-    TROUBLE_SCORE
-    TROUBLE_RANGE
-    TROUBLE_NAN
-    TROUBLE_LEVEL
+    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_COLUMNS, TROUBLE_SCORE, TROUBLE_RANGE, TROUBLE_NAN, TROUBLE_LEVEL
     TROUBLE_PART_LEVEL     # a number, but not a whole one
-    TROUBLE_TWICE
-    TROUBLE_RANK
-    TROUBLE_SAME_RANK
+    TROUBLE_TWICE, TROUBLE_RANK, TROUBLE_SAME_RANK
 
 cdef struct Parser:
     const char* begin

@@ -11,18 +11,11 @@ from libc.string cimport memcmp, memcpy, memset
 
 from hitcurve._kernel.count cimport SCORE_DOUBLE, sort_relevant
 from hitcurve._kernel.sort cimport key_of
-from hitcurve.retrieval.lines cimport (
-    NO_TROUBLE,
-    TROUBLE_MEMORY,
-    TROUBLE_RANK,
-    TROUBLE_SAME_RANK,
-    TROUBLE_TWICE,
-)
+from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE
 from hitcurve.retrieval.memory cimport grow
 
 cdef extern from "_decimal.h" nogil:
-    uint64_t read_u64 "hitcurve_read_u64"(const char* p)
-    uint64_t big_endian "hitcurve_big_endian"(uint64_t word)
+    uint64_t read_big_endian "hitcurve_read_big_endian"(const char* p)
 
 
 # ----------------------------------------------------------------------------------------------------------------- ids
@@ -43,10 +36,10 @@ cdef uint64_t id_key(const Doc* doc) noexcept nogil:
     cdef const char* text
     cdef int64_t length = id_text(doc, room, &text)
     if length >= 8:
-        return big_endian(read_u64(text))
+        return read_big_endian(text)
     memset(head, 0, 8)
     memcpy(head, text, length)
-    return big_endian(read_u64(head))
+    return read_big_endian(head)
 
 
 cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:

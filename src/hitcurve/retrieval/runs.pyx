@@ -7,6 +7,8 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fractions import Fraction
+
 import numpy as np
 
 cimport cython
@@ -17,47 +19,14 @@ from hitcurve._kernel.count cimport SCORE_INT64, sort_relevant
 from hitcurve.retrieval cimport query as _query
 from hitcurve.retrieval.formulas cimport arrange, free_room, measure_query
 from hitcurve.retrieval.lines cimport (
-    NO_TROUBLE,
-    TROUBLE_MEMORY,
-    TROUBLE_NAN,
-    TROUBLE_RANK,
-    TROUBLE_TWICE,
-    Doc,
-    Docs,
-    Parser,
-    Trouble,
-    line_number,
-    mixed,
-    parse_from,
-    parse_query,
-    passed_notes,
-    raise_trouble,
-    set_text,
-    shown,
-    start_parser,
-    tag_of,
-    trouble,
+    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_NAN, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed,
+    parse_from, parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble,
 )
 from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
-    DIGITS,
-    ORDER_FILE,
-    ORDER_RANK,
-    ORDER_SCORE,
-    Order,
-    Rows,
-    Work,
-    check_twice,
-    fill_table,
-    find_integers,
-    find_slot,
-    free_work,
-    id_text,
-    place_in,
-    rank_integers,
-    rank_judged,
-    table_mask,
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,
+    free_work, id_text, place_in, rank_integers, rank_judged, table_mask,
 )
 
 cnp.import_array()
@@ -165,26 +134,10 @@ cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -
             text = texts[place] = text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             raise ValueError(f"{source}: an id is {text!r}: UTF-8 has no lone surrogates") from None
-    if isinstance(text, bytes):
-        set_text(doc, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
-    else:
+    if not isinstance(text, bytes):
         raise TypeError(f"{source}: an id is {text!r}: ids are strings or whole numbers")
+    set_text(doc, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     return 0
-
-
-def segments(list column):
-    """Where in a column of texts another one begins, and which."""
-    cdef object last = None
-    starts, texts = [], []
-    for i, value in enumerate(column):
-        if value is not last:
-            if not isinstance(value, (str, bytes)):
-                raise TypeError(f"the query id in row {i} is {value!r}: ids are strings or whole numbers")
-            if i == 0 or value != last:
-                starts.append(i)
-                texts.append(value)
-            last = value
-    return starts, texts
 
 
 cdef int raise_document(str source, const char* begin, Py_ssize_t length, Trouble problem, bytes query, const Doc* doc,
@@ -227,9 +180,9 @@ cdef class Grouped:
     cdef readonly Names names
     cdef readonly bint integers  # the document ids
     cdef readonly list passed    # what strict=False let pass, in words
-    cdef readonly str tag        # of a run
-    cdef readonly bint ranks     # the rank column was read
-    cdef object keep             # what the texts lie in
+    cdef str tag                 # of a run
+    cdef bint ranks              # the rank column was read
+    cdef object keep             # what the text of a file lies in
     cdef tuple columns           # what it was made of, if not of text
     cdef const char* begin       # the text of a file, for line numbers
     cdef Py_ssize_t length
@@ -264,28 +217,30 @@ cdef class Grouped:
         """The query ids, in the order they came in."""
         return [text.decode("utf-8", "surrogateescape") for text in self.names.all_texts()]
 
-    cdef Trouble add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil:
-        """The documents from `start` on are those of this query."""
+    cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil:
+        """The documents from `start` on are those of this query; False if there is no memory."""
         cdef Py_ssize_t query = self.names.add(name)
         if query < 0 or not grow(<void**>&self.segments, &self.room_segments, self.num_segments + 1, sizeof(Segment)):
-            return TROUBLE_MEMORY
-        self.segments[self.num_segments].query = query
-        self.segments[self.num_segments].start = start
+            return False
+        self.segments[self.num_segments] = Segment(query, start)
         self.num_segments += 1
-        return NO_TROUBLE
+        return True
 
-    cdef int take_text(self, object buffer, bint strict, bint qrels) except -1:
-        """Parses a file; the lines of a query may be anywhere."""
+    @classmethod
+    def from_buffer(cls, buffer, str source, bint strict=True):
+        """Parse the text of a file; the lines of a query may be anywhere."""
+        cdef Grouped self = cls.__new__(cls)
         cdef Parser parser
         cdef Doc name
         cdef bint more = True
         cdef Py_ssize_t start, stop
         cdef Trouble problem = NO_TROUBLE
+        self.source = source
         self.names = Names()
         self.keep = hold(buffer, &self.begin, &self.length)
         start_parser(&parser, self.begin, self.length, strict)
-        parser.qrels = qrels
-        parser.ranks = self.ranks = not qrels
+        parser.qrels = cls is Qrels
+        parser.ranks = self.ranks = not parser.qrels
         while more:
             with nogil:
                 stop = self.docs.size + LINES_AT_ONCE
@@ -295,54 +250,73 @@ cdef class Grouped:
                     if problem != NO_TROUBLE or not more:
                         break
                     set_text(&name, parser.query, parser.query_length)
-                    problem = self.add_segment(&name, start)
-                    if problem != NO_TROUBLE:
-                        parser.trouble = problem
+                    if not self.add_segment(&name, start):
+                        problem = parser.trouble = TROUBLE_MEMORY
                         break
             if problem != NO_TROUBLE:
-                raise_trouble(&parser, self.source)
+                raise_trouble(&parser, source)
             PyErr_CheckSignals()
-        self.passed = passed_notes(&parser, self.source)
+        self.passed = passed_notes(&parser, source)
         self.tag = tag_of(&parser, "")
-        return 0
+        self.finish()
+        return self
 
-    cdef int take_columns(self, object starts, list names, object docs, const double[::1] values) except -1:
-        """Rows from arrays: `starts` says where another query begins, and `names` which."""
+    @classmethod
+    def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None):
+        """From arrays: `starts` says where another query begins, and `names` which.
+
+        A query without documents is none of a run, as in a file.
+        """
+        cdef Grouped self = cls.__new__(cls)
+        cdef bint qrels = cls is Qrels
         cdef Py_ssize_t i, n = values.shape[0]
-        cdef const int64_t[::1] start = starts, numbers
+        cdef const int64_t[::1] start, numbers
         cdef list texts
         cdef Doc name
-        self.keep = (names, docs)
+        cdef Doc* doc
+        if not qrels:
+            full = np.diff(starts, append=n) > 0
+            names = [one for one, some in zip(names, full, strict=True) if some]
+            starts = starts[full]
+        self.source = self.tag = source
+        self.columns = (starts, names, docs, values, source, ranks)  # the texts of ids as well
         self.names = Names()
         self.integers = not isinstance(docs, list)
         self.passed = []
-        self.tag = self.source
+        self.ranks = ranks is not None
         if len(docs) != n:
-            raise ValueError(f"{self.source}: {len(docs)} documents and {n} values")
+            raise ValueError(f"{source}: {len(docs)} documents and {n} values")
         if not grow(<void**>&self.docs.items, &self.docs.capacity, n, sizeof(Doc)):
             raise MemoryError
+        start = starts
         for i in range(len(names)):
-            set_object(&name, names, i, self.source)
-            if self.add_segment(&name, start[i]) != NO_TROUBLE:
+            set_object(&name, names, i, source)
+            if not self.add_segment(&name, start[i]):
                 raise MemoryError
         if self.integers:
             numbers = docs
         else:
             texts = docs
         for i in range(n):
+            doc = &self.docs.items[i]
             if self.integers:
-                set_integer(&self.docs.items[i], numbers[i])
+                set_integer(doc, numbers[i])
             else:
-                set_object(&self.docs.items[i], texts, i, self.source)
-            self.docs.items[i].score = values[i]
+                set_object(doc, texts, i, source)
+            doc.score = values[i]
+            if isnan(doc.score) and not qrels:
+                raise ValueError(f"{source}: the score in row {i} is NaN")
+            if ranks is not None:
+                doc.rank = ranks[i]
         self.docs.size = n
-        return 0
+        self.finish()
+        return self
 
-    cdef int finish(self, bint keep) except -1:
-        """Brings the documents of each query together and looks for one twice, by hash tables, to `keep` or not."""
+    cdef int finish(self) except -1:
+        """Brings the documents of each query together and looks for one twice, by hash tables, which qrels keep."""
         cdef Py_ssize_t q, s, start, size, n = self.docs.size, queries = self.names.docs.size, bad = -1, before = 0
         cdef int64_t slot = 0
-        cdef bint together = True
+        cdef bint together = True, keep = isinstance(self, Qrels)
         cdef Doc* sorted_docs = NULL
         self.offsets = <int64_t*>PyMem_RawCalloc(queries + 2, sizeof(int64_t))
         self.first_slot = <int64_t*>PyMem_RawMalloc((queries + 1) * sizeof(int64_t))
@@ -414,31 +388,12 @@ cdef class Qrels(Grouped):
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
 
-    @staticmethod
-    def from_buffer(buffer, str source, bint strict=True):
-        """Parse the text of a qrels file."""
-        cdef Qrels self = Qrels.__new__(Qrels)
-        self.source = source
-        self.take_text(buffer, strict, True)
-        self.sort_levels()
-        return self
-
-    @staticmethod
-    def from_columns(starts, list names, docs, const double[::1] levels, str source):
-        """From arrays; see `Grouped.take_columns`."""
-        cdef Qrels self = Qrels.__new__(Qrels)
-        self.source = source
-        self.columns = (starts, names, docs, levels, source)
-        self.take_columns(starts, names, docs, levels)
-        self.sort_levels()
-        return self
-
-    cdef int sort_levels(self) except -1:
+    cdef int finish(self) except -1:
         cdef Py_ssize_t q, i, n = self.docs.size
         cdef int64_t* spare
         if n == 0:
             raise ValueError(f"{self.source}: no judgments")
-        self.finish(True)
+        Grouped.finish(self)
         self.levels = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
         spare = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
         if self.levels is NULL or spare is NULL:
@@ -468,42 +423,10 @@ cdef class Qrels(Grouped):
 cdef class Run(Grouped):
     """The documents that a system retrieved. Made by `hitcurve.read_run`."""
 
-    @staticmethod
-    def from_buffer(buffer, str source, bint strict=True):
-        """Parse the text of a run file."""
-        cdef Run self = Run.__new__(Run)
-        self.source = source
-        self.take_text(buffer, strict, False)
-        self.finish(False)
-        return self
-
-    @staticmethod
-    def from_columns(starts, list names, docs, const double[::1] scores, str source, ranks=None):
-        """From arrays; see `Grouped.take_columns`. A query without documents is none of the run, as in a file."""
-        cdef Run self = Run.__new__(Run)
-        cdef Py_ssize_t i
-        cdef const double[::1] rank
-        full = np.diff(starts, append=scores.shape[0]) > 0
-        names = [name for name, some in zip(names, full, strict=True) if some]
-        starts = starts[full]
-        self.source = source
-        self.columns = (starts, names, docs, scores, source, ranks)
-        self.take_columns(starts, names, docs, scores)
-        for i in range(self.docs.size):
-            if isnan(scores[i]):
-                raise ValueError(f"{source}: the score in row {i} is NaN")
-        if ranks is not None:
-            rank = ranks
-            self.ranks = True
-            for i in range(self.docs.size):
-                self.docs.items[i].rank = rank[i]
-        self.finish(False)
-        return self
-
 
 # -------------------------------------------------------------------------------------------- judged documents of a run
 
-ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RANK}
+cdef dict ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RANK}
 
 
 @cython.final
@@ -773,67 +696,66 @@ KERNELS = {name: place for place, name in enumerate((
     "RnDCG"
 ).split())}
 
-NORMS = {"relevant": _query.NORM_RELEVANT, "min": _query.NORM_MIN, "hits": _query.NORM_HITS}
+cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
 
-LEVELS = {
-    "exact": _query.LEVELS_EXACT,
-    "trec_eval9": _query.LEVELS_TREC_EVAL_9,
-    "trec_eval10": _query.LEVELS_TREC_EVAL_10,
+cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
+                    "trec_eval10": _query.LEVELS_TREC_EVAL_10}
+
+cdef dict INTERPOLATIONS = {
+    None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
+    "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
+    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
 }
 
-INTERPOLATIONS = {
-    None: _read.INTERPOLATION_NONE,
-    "11-point": _read.INTERPOLATION_11_POINT,
-    "101-point": _read.INTERPOLATION_101_POINT,
-    "all-point": _read.INTERPOLATION_ALL_POINT,
-    "trapezoid": _read.INTERPOLATION_TRAPEZOID,
-    "continuous": _read.INTERPOLATION_CONTINUOUS,
-}
-
-READINGS = {
-    "ranks": _query.READING_RANKS,
-    "best": _query.READING_BEST,
-    "worst": _query.READING_WORST,
-    "expected": _query.READING_EXPECTED,
-}
+cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
+                      "expected": _query.READING_EXPECTED}
 
 
-cdef object set_asked(Asked* asked, dict options):
-    """One measure from its options; returns the arrays that it points into."""
-    cdef double[::1] values
-    cdef int64_t[::1] numerators, denominators, gain_levels
-    cdef double[::1] gains
+cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
+    """One measure, of qrels up to level `top`; returns the arrays that it points into, if any."""
+    cdef str kernel = measure.record.kernel
+    cdef dict options = dict(measure.keywords)
+    cdef cnp.ndarray whole, numbers
+    if "fraction" in options:
+        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
+    if kernel == "SetP" and options.get("relative"):
+        kernel = "SetRelP"
+    elif kernel == "NumRet" and measure.rel is not None:
+        kernel = "NumRelRet"
     memset(asked, 0, sizeof(Asked))
-    asked.kernel = KERNELS[options["kernel"]]
+    asked.kernel = KERNELS[kernel]
     asked.k = options.get("k", -1)
-    asked.rel = options.get("rel", 1)
-    asked.x = options.get("x", 0.0)
+    asked.rel = rel if measure.rel is None else measure.rel
+    asked.x = options.get("beta", options.get("p", options.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
     asked.norm = NORMS[options.get("normalize", "relevant")]
     asked.levels = LEVELS[options.get("levels", "exact")]
     asked.interpolation = INTERPOLATIONS[options.get("interpolation")]
-    asked.exponential = options.get("exponential", False)
-    asked.scaled = options.get("scaled", False)
-    asked.top = options.get("top", 0.0)
-    kept = []
-    if "values" in options:
-        values = np.array(options["values"], dtype=np.float64)
-        asked.num_values = values.shape[0]
-        asked.values = &values[0]
-        kept.append(values)
-    if "fractions" in options:
-        numerators = np.array([one.numerator for one in options["fractions"]], dtype=np.int64)
-        denominators = np.array([one.denominator for one in options["fractions"]], dtype=np.int64)
-        asked.numerators = &numerators[0]
-        asked.denominators = &denominators[0]
-        kept += [numerators, denominators]
-    if options.get("gains"):
-        gain_levels = np.array(list(options["gains"]), dtype=np.int64)
-        gains = np.array(list(options["gains"].values()), dtype=np.float64)
-        asked.num_gains = gains.shape[0]
-        asked.gain_levels = &gain_levels[0]
-        asked.gains = &gains[0]
-        kept += [gain_levels, gains]
-    return kept
+    asked.exponential = options.get("dcg") == "exp-log2"
+    asked.scaled = measure.rel is None
+    asked.top = options.get("top", 4)
+    if top > 1023 and (kernel == "ERR" or asked.exponential):
+        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
+    if kernel == "ERR" and top > asked.top:
+        raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
+    fractions = ()
+    if kernel == "IPrec":
+        fractions = (options["recall"],)
+    elif kernel == "IPrecAvg":
+        fractions = options.get("at") or [Fraction(i, 10) for i in range(11)]
+    values = options.get("weights", (1.0, -1.0, 0.0, 0.0)) if kernel == "Utility" else fractions
+    gains = dict(options.get("gains", ()))
+    if not values and not gains:
+        return None
+    numbers = np.array([*values, *gains.values()], dtype=np.float64)
+    whole = np.array([*(one.numerator for one in fractions), *(one.denominator for one in fractions), *gains], dtype=np.int64)
+    asked.num_values = len(values)
+    asked.values = <double*>cnp.PyArray_DATA(numbers)
+    asked.numerators = <int64_t*>cnp.PyArray_DATA(whole)
+    asked.denominators = asked.numerators + len(fractions)
+    asked.num_gains = len(gains)
+    asked.gain_levels = asked.denominators + len(fractions)
+    asked.gains = asked.values + len(values)
+    return numbers, whole
 
 
 cdef int raised() except -1:
@@ -841,12 +763,12 @@ cdef int raised() except -1:
     return -1 if PyErr_Occurred() is not NULL else 0
 
 
-def measure(Judged judged, list options, str reading="ranks", bint judged_only=False, int64_t depth=-1):
-    """Values of measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
+def measure(Judged judged, list measures, str reading="ranks", bint judged_only=False, int64_t depth=-1, int64_t rel=1):
+    """Values of `Measure`s for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
     A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
     """
-    cdef Py_ssize_t m = len(options), q, i, stop, rows, n = judged.qrels.names.docs.size
+    cdef Py_ssize_t m = len(measures), q, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
     cdef Reading how = READINGS[reading]
     cdef Asked* asked = <Asked*>PyMem_RawCalloc(max(m, 1), sizeof(Asked))
@@ -859,10 +781,9 @@ def measure(Judged judged, list options, str reading="ranks", bint judged_only=F
     if asked is NULL:
         raise MemoryError
     memset(&room, 0, sizeof(Room))
-    kept = []
     try:
-        for i in range(m):
-            kept.append(set_asked(&asked[i], options[i]))
+        top = qrels.max_level
+        _kept = [set_asked(&asked[i], measures[i], rel, top) for i in range(m)]
         q = 0
         while q < n:
             stop = min(q + 4096, n)

@@ -12,49 +12,26 @@ __all__ = ["Entry", "expand"]
 _CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 _LEVELS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
 
-# In the order of its output: the name, its default parameters, and the name or names here ({} for a parameter).
-_MEASURES: dict[str, tuple[str, str]] = {
-    "runid": ("", ""),
-    "num_q": ("", "num_q"),
-    "num_ret": ("", "num_ret"),
-    "num_rel": ("", "num_rel"),
-    "num_rel_ret": ("", "num_rel_ret"),
-    "map": ("", "map"),
-    "gm_map": ("", "gm_map"),
-    "Rprec": ("", "Rprec"),
-    "bpref": ("", "bpref"),
-    "recip_rank": ("", "recip_rank"),
-    "iprec_at_recall": (_LEVELS, "IPrec(levels={version})@{}"),
-    "P": (_CUTOFFS, "P@{}"),
-    "relstring": ("10", ""),
-    "recall": (_CUTOFFS, "R@{}"),
-    "infAP": ("", "infAP"),
-    "gm_bpref": ("", "gm_bpref"),
-    "Rprec_mult": ("0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", "RprecMult({})"),
-    "utility": ("", "Utility({})"),
-    "11pt_avg": ("", "IPrecAvg(levels={version}{})"),
-    "binG": ("", "binG"),
-    "G": ("", "G({})"),
-    "ndcg": ("", "nDCG({})"),
-    "ndcg_rel": ("", "nDCGrel({})"),
-    "Rndcg": ("", "RnDCG({})"),
-    "ndcg_cut": (_CUTOFFS, "nDCG@{}"),
-    "map_cut": (_CUTOFFS, "AP@{}"),
-    "relative_P": (_CUTOFFS, "RelP@{}"),
-    "success": ("1,5,10", "Success@{}"),
-    "set_P": ("", "set_P"),
-    "set_relative_P": ("", "set_relative_P"),
-    "set_recall": ("", "set_recall"),
-    "set_map": ("", "set_map"),
-    "set_F": ("", "SetF({})"),
-    "num_nonrel_judged_ret": ("", "num_nonrel_judged_ret"),
-    "rbp": ("", "RBP(p={})"),
-    "rbp_resid": ("", "RBPResid(p={})"),
+# In the order of its output.
+_NAMES = (
+    "runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank",
+    "iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG",
+    "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P",
+    "set_recall", "set_map", "set_F", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj",
+)
+# The default parameters, and the name or names here ({} for a parameter); the rest have none, and the same name.
+_PARAMETERS = {
+    "runid": ("", ""), "iprec_at_recall": (_LEVELS, "IPrec(levels={version})@{}"), "P": (_CUTOFFS, "P@{}"),
+    "relstring": ("10", ""), "recall": (_CUTOFFS, "R@{}"),
+    "Rprec_mult": ("0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", "RprecMult({})"), "utility": ("", "Utility({})"),
+    "11pt_avg": ("", "IPrecAvg(levels={version}{})"), "G": ("", "G({})"), "ndcg": ("", "nDCG({})"),
+    "ndcg_rel": ("", "nDCGrel({})"), "Rndcg": ("", "RnDCG({})"), "ndcg_cut": (_CUTOFFS, "nDCG@{}"),
+    "map_cut": (_CUTOFFS, "AP@{}"), "relative_P": (_CUTOFFS, "RelP@{}"), "success": ("1,5,10", "Success@{}"),
+    "set_F": ("", "SetF({})"), "rbp": ("", "RBP(p={})"), "rbp_resid": ("", "RBPResid(p={})"),
     "unj": ("5,10,20", "Unjudged@{}"),
 }
-_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
-_OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
-_SET = (*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+_MEASURES = {name: _PARAMETERS.get(name, ("", name)) for name in _NAMES}
+_SET = (*_NAMES[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 _ONLY_10 = ("rbp", "rbp_resid", "unj")
 _PLACES = {name: place for place, name in enumerate(_MEASURES)}
 
@@ -81,9 +58,8 @@ def expand(text: str, version: int = 10) -> list[Entry]:
     ['nDCG@10']
     """
     if text in ("official", "set", "all_trec"):
-        all_names = tuple(name for name in _MEASURES if version >= 10 or name not in _ONLY_10)
-        names = {"official": _OFFICIAL, "set": _SET}.get(text, all_names)
-        return [entry for name in names for entry in _lines(name, "", version)]
+        names = {"official": _NAMES[:12], "set": _SET}.get(text, _NAMES)
+        return [entry for name in names if version >= 10 or name not in _ONLY_10 for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
     if name in _MEASURES:
         return [entry._replace(given=bool(parameters)) for entry in _lines(name, parameters, version)]
@@ -122,10 +98,8 @@ def _lines(name: str, parameters: str, version: int) -> list[Entry]:
             return [Entry(written, (place, 0.0), None, int(float(parameters or defaults)))]
         if name in ("iprec_at_recall", "Rprec_mult"):
             numbers = sorted({float(one) for one in (parameters or defaults).split(",")})
-            return [
-                Entry(f"{name}_{one:3.2f}", (place, one), parse(pattern.format(f"{one:.10g}", version=rounding)))
-                for one in numbers
-            ]
+            return [Entry(f"{name}_{one:3.2f}", (place, one), parse(pattern.format(f"{one:.10g}", version=rounding)))
+                    for one in numbers]
         if defaults:
             whole = sorted({int(float(one)) for one in (parameters or defaults).split(",")})
             return [Entry(f"{name}_{one}", (place, float(one)), parse(pattern.format(one))) for one in whole]

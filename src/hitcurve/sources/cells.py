@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,10 @@ LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 MISSING = ("", "nan", "na", "null")
 
 
-def _cases(words: tuple[str, ...]) -> list[str]:
-    """Each word in every mixture of small and capital letters."""
-    return ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
-
-
-# What Arrow's converters are given to know the same.
+# What Arrow's converters are given to know the same: each word in every mixture of small and capital letters.
 KNOWN = {
-    "null_values": _cases(MISSING),
-    "true_values": _cases(LABELS[1::2]),
-    "false_values": _cases(LABELS[::2]),
+    name: ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
+    for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
 LARGE = 2.0**53  # a float64 from here on may stand for several integers
 
@@ -40,20 +34,19 @@ LARGE = 2.0**53  # a float64 from here on may stand for several integers
 class BadCell(Exception):
     """A cell that cannot be used: its place in the batch (None: the whole column), and what is wrong with it."""
 
-    def __init__(self, index: int | None, problem: str) -> None:
+    def __init__(self, index: int | None, problem: str, column: Column | None = None) -> None:
         super().__init__(problem)
-        self.index = index
-        self.column: Column | None = None  # None: the whole row
+        self.index, self.column = index, column  # None: the whole row
+
+    def named(self, shown: str, place: Callable[[int], str]) -> ValueError:
+        """An error that says in which file or source it is, at what place, and in which column."""
+        row = "" if self.index is None and self.column is not None else place(self.index or 0)
+        column = "" if self.column is None else f"column {self.column!r}"
+        return ValueError(f"{shown}: {', '.join(filter(None, (row, column)))}: {self}")
 
 
 class Types:
-    """The types in which the batches of one column of scores come, and the one that holds all of them exactly.
-
-    Parameters
-    ----------
-    known : iterable of dtype
-        Types that are known to come.
-    """
+    """The types in which the batches of one column of scores come, and the one that holds all of them exactly."""
 
     def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
         self.known = set(known)
@@ -65,8 +58,7 @@ class Types:
         """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
         if not score.shape[0]:
             return self.common()
-        low = high = 0
-        odd = None
+        low, high, odd = 0, 0, None
         if score.dtype.kind in "iu":
             low, high = int(score.min()), int(score.max())
             if self._odd is None and max(-low, high) > 1 << 53:
@@ -216,9 +208,8 @@ def _parsed(texts: Any, scale: int | None = None) -> Any:
     except pa.ArrowInvalid:
         pass
 
-    def places(flags: Any) -> list[int]:
-        found: list[int] = np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
-        return found
+    def places(flags: Any) -> Any:
+        return np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
 
     for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
         raise BadCell(index, f"the score {short(texts[index].as_py())} is beyond the range of float64")
@@ -249,10 +240,16 @@ def is_number(text: str) -> bool:
 
 def encoded(cells: Any) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     cells = text_of(cells)
+    if pa.types.is_string_view(cells.type):
+        cells = pc.cast(cells, pa.string())
     if not pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
+        try:
+            cells = cells.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
     names = cells.dictionary.to_pylist()
     wrong = {at for at, name in enumerate(names) if name is None or name == "" or name != name}
     if cells.null_count or wrong:
@@ -262,19 +259,20 @@ def encoded(cells: Any) -> Any:
     return cells
 
 
-def coded(cells: Any, codes: dict[Any, int]) -> NDArray[np.int64]:
-    """The code of the group in each cell; what has none yet is given the next."""
+def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> NDArray[np.int64]:
+    """The code of the group in each cell of a column; what has none yet is given the next."""
     indices = numbers_of(cells.indices)
     if codes and indices.shape[0]:
         before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
         if _sort_of_name(before) != _sort_of_name(now):
             problem = f"the group is {short(now)}, but {short(before)} came before: give all groups one type"
-            raise BadCell(None, problem)
-    code = np.zeros(len(cells.dictionary), np.int64)
-    for used in np.unique(indices).tolist():
+            raise BadCell(None, problem, column)
+    code = np.full(len(cells.dictionary), -1, np.int64)
+    code[indices[::-1]] = np.arange(indices.shape[0])[::-1]  # the first row of each, for the order in which they come
+    order = np.argsort(code)
+    for used in order[code[order] >= 0].tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
-    coded: NDArray[np.int64] = code[indices]
-    return coded
+    return np.take(code, indices)
 
 
 def _sort_of_name(name: Any) -> Any:
@@ -304,6 +302,28 @@ def ids_of(cells: Any) -> Any:
             if not text:
                 raise BadCell(index, "the id is empty")
     return texts
+
+
+def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], nan_policy: str) -> list[Any]:
+    """The cells of each column as its role asks for; groups with a dictionary."""
+    makers: dict[str, Callable[[Any], Any]] = {"label": labels_of, "group": encoded, "ids": ids_of}
+    values = []
+    for (role, column), cell in zip(roles, cells, strict=True):
+        try:
+            values.append(scores_of(cell, nan_policy) if role == "score" else makers[role](cell))
+        except BadCell as bad:
+            bad.column = column
+            raise
+    return values
+
+
+def whole(column: Any) -> Any:
+    """The column of a table as one array."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def text_of(cells: Any) -> Any:
@@ -343,9 +363,7 @@ def _plain(cells: Any) -> Any:
 
 def _value(cells: Any, index: int) -> str:
     value = cells[index].as_py()
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return "empty"
-    return short(value)
+    return "empty" if value is None or (isinstance(value, str) and not value.strip()) else short(value)
 
 
 def short(value: Any) -> str:

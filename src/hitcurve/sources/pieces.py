@@ -17,114 +17,51 @@ import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import needed
-from hitcurve._files import Path, check_unchanged, file_kind, file_state
+from hitcurve._files import check_unchanged, file_kind, file_state
 from hitcurve.sources.cells import (
     BadCell,
     Column,
     ascending,
     coded,
+    converted,
     encoded,
     first_line,
     has_nan,
-    labels_of,
     no_text,
     numbers_of,
-    scores_of,
+    whole,
 )
-from hitcurve.sources.tables import TableReader, _found, _place
+from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Files", "OtherSchema", "Parquet", "Piece", "Source", "Task", "names_array", "open_source", "piece_of"]
+__all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
 
 _ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
 _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
-class Piece(NamedTuple):
-    """Some rows, with what was asked for."""
-
-    rows: int
-    scores: tuple[NDArray[Any] | None, ...] = ()
-    """One array for each column of scores."""
-    relevant: tuple[NDArray[Any], ...] | None = None
-    """Scores of the relevant rows, for each column."""
-    label: NDArray[np.uint8] | None = None
-    group: NDArray[np.int64] | None = None
-    ids: Any | None = None
-    """A pyarrow array of strings."""
-    start: int = 0
-    """Rows of the source before these."""
-    places: NDArray[np.int64] | None = None
-    """Which rows are relevant, where relevant scores and all scores were asked for."""
-
-
-Task = Callable[[], Iterable[Piece]]
-
-
-class Source:
-    """Rows that can be read, once or again and again.
-
-    Attributes
-    ----------
-    rows : int or None
-        How many there are, if that is known beforehand.
-    guess : int or None
-        About how many.
-    cheap : bool
-        Reading again costs less than a copy on disk. Some others cannot be read again.
-    dtypes : sequence of set of dtype
-        For each column of scores the types that are known beforehand to come.
-    """
-
-    rows: int | None = None
-    guess: int | None = None
-    cheap = False
-    dtypes: Sequence[set[np.dtype[Any]]] = ()
-
-    def tasks(self, want: str) -> Iterator[Task]:
-        """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
-        raise NotImplementedError
-
-    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        """The place of each group code among the groups met, ascending, and their names."""
-        raise NotImplementedError
-
-    def place(self, row: int) -> str:
-        """Where a row is, counted from 0 over all that was read."""
-        return f"source: row {row + 1}"
-
-
 def open_source(
-    source: Any,
-    label: Column | None,
-    score: Column | None,
-    group: Column | None,
-    *,
-    nan_policy: str,
-    header: bool,
-    workers: int,
-    in_order: bool,
-    unlabelled: bool,
-) -> Source:
+    source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str, header: bool,
+    workers: int, in_order: bool, unlabelled: bool,
+) -> Source:  # fmt: skip
     """The source for what a caller gave.
 
     `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
     """
-    if isinstance(source, (str, os.PathLike)) or (
-        isinstance(source, list) and source and all(isinstance(one, (str, os.PathLike)) for one in source)
-    ):
-        paths = _paths(source)
+    listed = source if isinstance(source, list) else [source]
+    if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
-        plain = all(file_kind(path)[1:] == ("parquet", None) for path in paths)
-        if plain:
-            row_groups = Parquet(paths, label, [score], nan_policy, workers, group)
-            if not in_order:
-                return row_groups
-        reading: Any = {"nan_policy": nan_policy, "header": header, "workers": workers}
-        return Files(TableReader(paths, label, [score], group, unlabelled=unlabelled and label is None, **reading))
+        reader = TableReader(
+            _paths(listed), label, [score], group, unlabelled=unlabelled and label is None, nan_policy=nan_policy,
+            header=header, workers=workers,
+        )  # fmt: skip
+        if not all_parquet(reader):
+            return reader
+        row_groups = Parquet(reader)
+        return reader if in_order else row_groups
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
@@ -134,15 +71,14 @@ def open_source(
         return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
     if score is None:
         raise TypeError("score must say in which column the scores are")
-    named = [column for column in (label, score, group) if column is not None]
-    open_, rows, cheap = _arrow(source, named)
+    open_, rows, cheap = _arrow(source, [column for column in (label, score, group) if column is not None])
     return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled)
 
 
-def _paths(source: Any) -> list[str]:
-    """The files of a path, folder, glob, or a list of these."""
+def _paths(listed: list[Any]) -> list[str]:
+    """The files of paths, folders and globs."""
     paths: list[str] = []
-    for one in source if isinstance(source, list) else [source]:
+    for one in listed:
         text = os.fspath(one)
         if os.path.isdir(text):
             found = []
@@ -167,61 +103,47 @@ def _paths(source: Any) -> list[str]:
     return paths
 
 
-def piece_of(
-    want: str,
-    scores: tuple[NDArray[Any], ...],
-    label: NDArray[np.uint8] | None,
-    group: NDArray[np.int64] | None,
-    start: int,
-    ids: Any = None,
-) -> Piece:
-    places = relevant = None
-    if label is not None and want in ("relevant", "both"):
-        places = np.flatnonzero(label.view(np.bool_))
-        relevant = tuple(score[places] for score in scores)
-    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
+def all_parquet(reader: TableReader) -> bool:
+    return all(file_kind(path)[1:] == ("parquet", None) for path in reader.paths)
 
 
 class Parquet(Source):
-    """Parquet files: a task is a row group, and a pass decodes the columns that it needs."""
+    """The Parquet files of a reader: a task is a row group, and a pass decodes the columns that it needs."""
 
     cheap = True
 
-    def __init__(
-        self, paths: list[str], label: Column | None, scores: Sequence[Column], nan_policy: str, workers: int,
-        group: Column | None = None,
-    ) -> None:  # fmt: skip
-        self.label, self.scores, self.nan_policy = label, scores, nan_policy
-        self.threads = workers == 1  # a single worker leaves the other cores to the decoder
+    def __init__(self, reader: TableReader) -> None:
+        self.label = [one for one in reader.roles if one[0] == "label"]
+        self.scores = [one for one in reader.roles if one[0] == "score"]
+        self.nan_policy = reader.nan_policy
+        self.threads = reader.workers == 1  # a single worker leaves the other cores to the decoder
         self.files: list[_ParquetFile] = []
         self.rows = 0
         self.local = threading.local()
         types: dict[Column, Any] = {}
-        dtypes: list[set[np.dtype[Any]]] = [set() for _ in scores]
-        for path in paths:
+        dtypes: list[set[np.dtype[Any]]] = [set() for _ in self.scores]
+        for given in reader.paths:
+            path = os.fspath(given)
             state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
-            ends = np.cumsum([_leaves(field.type) for field in schema])
-            found: list[list[int]] = []
-            for column in (label, group, *scores):
-                if column is None:
-                    found.append([])
-                    continue
+            leaves: dict[str, list[list[int]]] = {"label": [], "score": [], "group": []}
+            for role, column in reader.roles:
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
                     raise OtherSchema(
-                        f"{path}: column {column!r} is of type {type_}, but {types[column]} in {paths[0]}: the files "
-                        "must have one schema"
+                        f"{path}: column {column!r} is of type {type_}, but {types[column]} in {reader.paths[0]}: the "
+                        "files must have one schema"
                     )
-                found.append(list(range(int(ends[at]) - _leaves(type_), int(ends[at]))))
-            if group is not None:
-                _checked_groups(types[group], f"{path}: column {group!r}")
-            for at, score in enumerate(scores):
-                if nan_policy != "raise" and _nulls_among_integers(types[score], metadata, found[2 + at][:1]):
-                    dtypes[at].add(np.dtype(np.float64))
-            self.files.append(_ParquetFile(path, metadata, found[0], found[2:], self.rows, state))
+                leaves[role].append(leaves_of(schema, at))
+                if role == "group":
+                    _checked_groups(type_, f"{path}: column {column!r}")
+            for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
+                if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found[:1]):
+                    known.add(np.dtype(np.float64))
+            label = leaves["label"][0] if self.label else []
+            self.files.append(_ParquetFile(path, metadata, label, leaves["score"], self.rows, state))
             self.rows += metadata.num_rows
             file.close()
         self.dtypes = tuple(dtypes)
@@ -247,7 +169,7 @@ class Parquet(Source):
                 first += file.metadata.row_group(group).num_rows
 
     def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
-        path, metadata, label, scores, _, _ = self.files[at]
+        path, metadata, label, scores, _, state = self.files[at]
         rows = metadata.row_group(group).num_rows
         nothing = Piece(rows, (), tuple(np.empty(0, np.uint8) for _ in scores))
         if want == "relevant" and _without_hits(metadata.row_group(group), label):
@@ -259,77 +181,59 @@ class Parquet(Source):
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
-        cells: list[Any]
         wanted = [[] if want == "score" else label, *scores]
         try:
             if rows > _LONG_GROUP:
-                # The columns come in the order of the file, each as one, however many leaves it has.
-                order = sorted({tuple(leaves) for leaves in wanted if leaves})
-                for batch in file.iter_batches(_ROWS, row_groups=[group], column_indices=sum(order, ()),
-                                               use_threads=self.threads):  # fmt: skip
-                    self._unchanged(at)
-                    cells = [batch.column(order.index(tuple(leaves))) if leaves else None for leaves in wanted]
+                for cells in columns_of(file, wanted, _ROWS, [group], self.threads):
+                    check_unchanged(path, state)
                     yield self._converted(want, cells, at, first)
-                    first += batch.num_rows
+                    first += len(cells[1])
                 return
             cells = []
             for leaves in wanted:
                 cells.append(self._column(file, group, leaves) if leaves else None)
                 only = cells[0]
                 if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
-                    self._unchanged(at)
+                    check_unchanged(path, state)
                     yield nothing
                     return
-        except (OSError, _arrow_error()) as error:
-            self._unchanged(at)
+        except (OSError, needed("pyarrow", "Parquet").ArrowException) as error:
+            check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
-        self._unchanged(at)
+        check_unchanged(path, state)  # what was just read is of the file that was opened first
         yield self._converted(want, cells, at, first)
 
-    def _unchanged(self, at: int) -> None:
-        """An error if what was just read may not be of the file that was opened first."""
-        check_unchanged(self.files[at].path, self.files[at].state)
-
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
-        import pyarrow as pa
-
-        column = file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0)
-        return column.chunk(0) if column.num_chunks == 1 else pa.concnumberarrays(column.chunks)
+        return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
 
     def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        column = self.label
-        start, rows = self.files[at].start + first, len(cells[1])
+        start, rows, (labels, *scores) = self.files[at].start + first, len(cells[1]), cells
         places: Any = None
         try:
             if want != "score":
-                if cells[0].type == "bool" and not cells[0].null_count:
-                    places = numbers_of(pc.indices_nonzero(cells[0])).view(np.int64)
+                if labels.type == "bool" and not labels.null_count:
+                    places = numbers_of(pc.indices_nonzero(labels)).view(np.int64)
                 else:
-                    places = np.flatnonzero(labels_of(cells[0]).view(np.bool_)).astype(np.int64, copy=False)
-            made = []
-            for number, scores in enumerate(cells[1:]):
-                column = self.scores[number]
-                if want != "relevant":
-                    made.append(scores_of(scores, self.nan_policy))
-                    continue
-                # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself
-                # import pandas where that is installed.
-                chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
-                try:
-                    made.append(scores_of(scores.take(chosen), "worst"))
-                except BadCell as bad:
-                    bad.index = None if bad.index is None else int(places[bad.index])
-                    raise
+                    flags = converted(self.label, [labels], self.nan_policy)[0].view(np.bool_)
+                    places = np.flatnonzero(flags).astype(np.int64, copy=False)
+            if want != "relevant":
+                made = tuple(converted(self.scores, scores, self.nan_policy))
+                relevant = None if places is None else tuple(score[places] for score in made)
+                return Piece(rows, made, relevant, start=start, places=places)
+            # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself import
+            # pandas where that is installed.
+            chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
+            try:
+                found = converted(self.scores, [score.take(chosen) for score in scores], "worst")
+            except BadCell as bad:
+                bad.index = None if bad.index is None else int(places[bad.index])
+                raise
+            return Piece(rows, (), tuple(found), start=start)
         except BadCell as bad:
-            place = "" if bad.index is None else f"row {first + bad.index + 1}, "
-            raise ValueError(f"{self.files[at].path}: {place}column {column!r}: {bad}") from None
-        if want == "relevant":
-            return Piece(rows, (), tuple(made), start=start)
-        relevant = None if places is None else tuple(score[places] for score in made)
-        return Piece(rows, tuple(made), relevant, start=start, places=places)
+            raise bad.named(self.files[at].path, lambda index: f"row {first + index + 1}") from None
 
 
 class OtherSchema(ValueError):
@@ -345,17 +249,6 @@ class _ParquetFile(NamedTuple):
     start: int
     """Rows of the files before."""
     state: tuple[int, ...] | None
-
-
-def _leaves(type_: Any) -> int:
-    """How many columns of a Parquet file hold an Arrow type."""
-    import pyarrow as pa
-
-    if isinstance(type_, pa.BaseExtensionType):
-        return _leaves(type_.storage_type)
-    if pa.types.is_nested(type_):
-        return sum(_leaves(type_.field(at).type) for at in range(type_.num_fields))
-    return 1
 
 
 def _without_hits(group: Any, label: list[int]) -> bool:
@@ -388,52 +281,7 @@ def _checked_groups(type_: Any, place: str) -> None:
         raise ValueError(f"{place}: it holds {type_}: groups must be numbers or texts")
 
 
-def _arrow_error() -> type[Exception]:
-    import pyarrow as pa
-
-    error: type[Exception] = pa.ArrowException
-    return error
-
-
-class Files(Source):
-    """Files read row by row, in order, by a `TableReader`, which parses text in threads of its own."""
-
-    def __init__(self, reader: TableReader) -> None:
-        self.reader = reader
-        self.starts: list[int] = []  # rows before each file
-        self.guess = _guessed_rows(reader.paths)
-
-    def tasks(self, want: str) -> Iterator[Task]:
-        start = 0
-        self.starts = []
-        for path in self.reader.paths:
-            self.starts.append(start)
-            for batch in self.reader.batches(path):
-                piece = piece_of(want, batch.scores, batch.label, batch.group, start, batch.ids)
-                start += piece.rows
-                yield lambda piece=piece: (piece,)  # type: ignore[misc]
-
-    def place(self, row: int) -> str:
-        at = max(at for at, start in enumerate(self.starts) if start <= row)
-        path = self.reader.paths[at]
-        return f"{file_kind(path)[0]}: {_place(path, self.reader._header_read, row - self.starts[at] + 1)}"
-
-    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        return self.reader.ordered_groups()
-
-
-def _guessed_rows(paths: Sequence[Path]) -> int | None:
-    """From the lines of the first megabyte of each text file that is not compressed."""
-    rows = 0
-    for path in paths:
-        shown, kind, compression = file_kind(path)
-        if compression is not None or kind in ("parquet", "sdf") or not os.path.isfile(shown):
-            return None
-        with open(path, "rb") as file:
-            start = file.read(1 << 20)
-        if start:
-            rows += round(os.path.getsize(path) * start.count(b"\n") / len(start))
-    return rows
+_Made = tuple["NDArray[np.uint8] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
 
 
 class _Batches(Source):
@@ -450,11 +298,12 @@ class _Batches(Source):
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
-        for whole in self.open():
-            for batch in self._split(whole, start):
-                label, score, group = self._columns(batch, start)
-                if label is None and want == "rows":
-                    label = np.zeros(score.shape[0], np.uint8)
+        for given in self.open():
+            for batch in self._split(given, start):
+                try:
+                    label, score, group = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
+                except BadCell as bad:
+                    raise bad.named("source", lambda index: f"row {start + index + 1}") from None  # noqa: B023
                 piece = piece_of(want, (score,), label, group, start)
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
@@ -484,33 +333,17 @@ class _Batches(Source):
             raise ValueError(f"source: row {start + 1} or below: {no_text(error.object)}") from None
         return read
 
-    def _columns(
-        self, batch: Any, start: int
-    ) -> tuple[NDArray[np.uint8] | None, NDArray[Any], NDArray[np.int64] | None]:
-        if isinstance(batch, tuple):
-            return self._arrays(batch, start)
-        assert self.score is not None
-        names = batch.schema.names
-        column: Column | None = self.label
-        try:
-            label = group = None
-            if self.label is not None:
-                label = labels_of(_whole(batch.column(_found("source", names, self.label))))
-            column = self.score
-            score = scores_of(_whole(batch.column(_found("source", names, self.score))), self.nan_policy)
-            if self.group is not None:
-                column = self.group
-                cells = _whole(batch.column(_found("source", names, self.group)))
-                _checked_groups(cells.type, f"source: column {column!r}")
-                group = coded(_encoded_groups(cells), self.codes)
-        except BadCell as bad:
-            place = "" if bad.index is None else f"row {start + bad.index + 1}, "
-            raise ValueError(f"source: {place}column {column!r}: {bad}") from None
-        return label, score, group
+    def _columns(self, batch: Any, start: int) -> _Made:
+        named = (("label", self.label), ("score", self.score), ("group", self.group))
+        roles = [(role, column) for role, column in named if column is not None]
+        cells = [whole(batch.column(_found("source", batch.schema.names, column))) for _, column in roles]
+        if self.group is not None:
+            _checked_groups(cells[-1].type, f"source: column {self.group!r}")
+        of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.nan_policy), strict=True)}
+        group = coded(of["group"], self.codes, self.group) if "group" in of else None
+        return of.get("label"), of["score"], group
 
-    def _arrays(
-        self, batch: tuple[Any, ...], start: int
-    ) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+    def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:
         place = f"source: row {start + 1}"
         if len(batch) not in ((2, 3) if self.group is None else (3,)):
             raise ValueError(f"{place}: a batch of {len(batch)} arrays: it must be (labels, scores) "
@@ -520,47 +353,37 @@ class _Batches(Source):
         try:
             labels = checked_array(batch[0], "y_true", LABEL_RULE)
             score = checked_array(batch[1], "y_score", SCORES)
+            groups = as_column(batch[2], "groups") if len(batch) == 3 else None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{place}: {error}") from None
         if labels.shape != score.shape:
             raise ValueError(f"{place}: y_true has {labels.shape[0]} items, y_score has {score.shape[0]}")
-        flags = labels.view(np.uint8) if labels.dtype == np.bool_ else (labels == 1).view(np.uint8)
+        if groups is not None and groups.shape != score.shape:
+            raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
+        flags = labels
         if labels.dtype != np.bool_:
-            fine = flags.view(np.bool_) | (labels == 0)
+            flags = labels == 1
+            fine = flags | (labels == 0)
             if not fine.all():
                 at = int(np.argmin(fine))
-                raise ValueError(f"source: row {start + at + 1}: the label is {labels[at]}: {LABEL_RULE}")
+                raise BadCell(at, f"the label is {labels[at]}: {LABEL_RULE}")
         if self.nan_policy == "raise" and has_nan(score):
-            at = int(np.argmax(np.isnan(score)))
-            raise ValueError(f"source: row {start + at + 1}: the score is nan: {NO_RANK}")
-        group = None
-        if len(batch) > 2:
-            groups = _group_names(batch[2], place)
-            if groups.shape != score.shape:
-                raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
-            pa = needed("pyarrow", "a scan of groups")
-            try:
-                native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
-                group = coded(_encoded_groups(pa.array(native)), self.codes)
-            except (pa.ArrowException, OverflowError) as error:
-                raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
-            except UnicodeError:
-                texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
-                at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
-                raise ValueError(f"source: row {start + at + 1}: the group {no_text(name)}") from None
-            except BadCell as bad:
-                raise ValueError(f"source: row {start + (bad.index or 0) + 1}: {bad}") from None
-        return flags, score, group
+            raise BadCell(int(np.argmax(np.isnan(score))), f"the score is nan: {NO_RANK}")
+        if groups is None:
+            return flags.view(np.uint8), score, None
+        pa = needed("pyarrow", "a scan of groups")
+        try:
+            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+            return flags.view(np.uint8), score, coded(encoded(pa.array(native)), self.codes)
+        except (pa.ArrowException, OverflowError) as error:
+            raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
+        except UnicodeError:
+            texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
+            at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
+            raise BadCell(at, f"the group {no_text(name)}") from None
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return ascending(list(self.codes))
-
-
-def _group_names(groups: Any, place: str) -> NDArray[Any]:
-    try:
-        return as_column(groups, "groups")
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{place}: {error}") from None
 
 
 def names_array(names: Sequence[Any]) -> NDArray[Any]:
@@ -571,34 +394,13 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
     return as_column(names, "groups")
 
 
-def _encoded_groups(cells: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_string_view(cells.type):
-        cells = pc.cast(cells, pa.string())
-    try:
-        return encoded(cells)
-    except pa.ArrowNotImplementedError:
-        raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
-
-
-def _whole(column: Any) -> Any:
-    import pyarrow as pa
-
-    if isinstance(column, pa.ChunkedArray):
-        return column.chunk(0) if column.num_chunks == 1 else pa.concnumberarrays(column.chunks) if column.num_chunks \
-            else pa.array([], column.type)  # fmt: skip
-    return column
-
-
 def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
     """Slices of arrays in memory or mapped to it, and how many items there are."""
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
         for array, name, what in zip(source, ("y_true", "y_score"), (LABEL_RULE, SCORES), strict=False)
-    ) + tuple(_group_names(array, "source") if isinstance(array, list) else array for array in source[2:])
+    ) + tuple(as_column(array, "source: groups") if isinstance(array, list) else array for array in source[2:])
     try:
         lengths = [len(array) for array in source]
     except TypeError as error:

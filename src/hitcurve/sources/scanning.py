@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -22,9 +23,10 @@ from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
-from hitcurve.sources.cells import Types
-from hitcurve.sources.pieces import Piece, Source, Task, names_array, open_source
+from hitcurve.sources.cells import Types, has_nan
+from hitcurve.sources.pieces import names_array, open_source
 from hitcurve.sources.spools import Parts, Spool, Store
+from hitcurve.sources.tables import Piece, Source, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +48,6 @@ def scan(
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
 ) -> HitCurves: ...  # fmt: skip
-
-
 @overload
 def scan(
     source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *,
@@ -55,8 +55,6 @@ def scan(
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
 ) -> HitCurve: ...  # fmt: skip
-
-
 @overload
 def scan(
     source: Any, label: Column | None, score: Column | None, group: Column, *,
@@ -64,8 +62,6 @@ def scan(
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
 ) -> HitCurves: ...  # fmt: skip
-
-
 @overload
 def scan(
     source: Any, label: Column | None = ..., score: Column | None = ..., *, group: Column,
@@ -73,25 +69,12 @@ def scan(
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
 ) -> HitCurves: ...  # fmt: skip
-
-
 def scan(
-    source: Any,
-    label: Column | None = None,
-    score: Column | None = None,
-    group: Column | None = None,
-    *,
-    actives: Any = None,
-    lower_is_better: bool = False,
-    nan_policy: str = "raise",
-    num_relevant: int | None = None,
-    sorted: str | None = None,
-    max_memory: int | None = None,
-    tolerance: float | None = None,
-    header: bool = True,
-    workers: int = 1,
-    progress: bool | None = None,
-) -> HitCurve | HitCurves:
+    source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
+    actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
+    sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
+    workers: int = 1, progress: bool | None = None,
+) -> HitCurve | HitCurves:  # fmt: skip
     """The hit curve of data larger than memory; with `group`, the curves of its groups.
 
     Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
@@ -158,7 +141,8 @@ def scan(
     workers = check_workers(workers)
     check_choice(sorted, "sorted", (None, "score", "group"))
     arrays = isinstance(source, tuple)
-    grouped = len(source) == 3 if isinstance(source, tuple) else group is not None
+    unnamed = arrays or callable(source)
+    grouped = len(source) == 3 if arrays else group is not None
     if sorted == "group" and not grouped:
         raise ValueError("sorted='group', but there is no group column")
     if arrays and (label, score, group) != (None, None, None):
@@ -167,7 +151,7 @@ def scan(
         raise ValueError("actives are the relevant items of one ranking that needs no order: not with group or sorted")
     if grouped and num_relevant is not None:
         raise ValueError("num_relevant is a number, but each group has its own")
-    if actives is None and label is None and not arrays and not callable(source):
+    if actives is None and label is None and not unnamed:
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
     if max_memory is not None:
         max_memory = check_count(max_memory, "max_memory", 1 << 62)
@@ -189,7 +173,7 @@ def scan(
             known = checked_array(actives, "actives", "they are scores, one for each item")
             if nan_policy == "raise" and known.dtype.kind == "f" and np.isnan(known).any():
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
-            return job.counted(known, label is None and not arrays and not callable(source))
+            return job.counted(known, label is None and not unnamed)
         return job.twice()[0]
 
 
@@ -219,17 +203,13 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
     """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
     free = list(range(workers))
-    left = False
-
-    def leave() -> None:
-        nonlocal left
-        left = True
+    left = threading.Event()
 
     def one(task: Task) -> None:
         worker = free.pop()
         try:
             for piece in task():
-                if left:  # Ctrl-C: what has begun ends with its piece
+                if left.is_set():  # Ctrl-C: what has begun ends with its piece
                     break
                 handle(worker, piece)
                 shown.add(piece.rows)
@@ -238,7 +218,7 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         finally:
             free.append(worker)
 
-    for _ in in_threads(one, tasks, workers, cancel=leave, idle=shown.draw):
+    for _ in in_threads(one, tasks, workers, cancel=left.set, idle=shown.draw):
         pass
 
 
@@ -247,12 +227,8 @@ class _Progress(Progress):
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
         super().__init__(wanted)
-        self.rows = source.rows or source.guess
-        self.about = "" if source.rows else "about "
-        self.passes, self.at = passes, 1
-        self.done = 0
-        self.began = monotonic()
-        self.lock = threading.Lock()
+        self.rows, self.about = source.rows or source.guess(), "" if source.rows else "about "
+        self.passes, self.at, self.done, self.began, self.lock = passes, 1, 0, monotonic(), threading.Lock()
 
     def add(self, rows: int) -> None:
         with self.lock:
@@ -266,10 +242,8 @@ class _Progress(Progress):
         if passed < 0.2 or not self.due():
             return
         speed = self.done / passed
-        line = f"pass {self.at} of {self.passes}: {self.done:,}"
-        if self.rows:
-            line += f" of {self.about}{self.rows:,}"
-        line += f" rows, {speed / 1e6:.1f} million a second"
+        of = f" of {self.about}{self.rows:,}" if self.rows else ""
+        line = f"pass {self.at} of {self.passes}: {self.done:,}{of} rows, {speed / 1e6:.1f} million a second"
         if self.rows and speed:
             left = round(max(self.rows - self.done, 0) / speed)
             line += f", {left // 60}:{left % 60:02d} left"
@@ -286,14 +260,7 @@ class _OtherType(Exception):
 class Job:
     """One scan: of rows as they come, with one or several columns of scores, each of which ranks them.
 
-    Attributes
-    ----------
-    rows : int
-        How many were met.
-    kept : list of Piece or None
-        What was met, where that is wanted.
-    ids : optional
-        What pieces with ids are added to.
+    `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
     """
 
     def __init__(
@@ -325,117 +292,105 @@ class Job:
         """The relevant scores first, then the counts."""
         while True:
             try:
-                return self._both_passes()
+                with ExitStack() as opened:
+                    return self._both_passes(opened)
             except _OtherType:
                 # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
                 self.shown.at = 0
                 self.shown.next_pass(self.source.rows or 0)
 
-    def _both_passes(self) -> list[HitCurve]:
+    def _both_passes(self, opened: ExitStack) -> list[HitCurve]:
         source, max_memory, columns = self.source, self.max_memory, len(self.lower)
         self.rows = 0
         # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not
         # fit.
         keep = not source.cheap or (source.rows is not None and source.rows * 4 * columns <= self.held)
-        store = Store()
+        store = opened.enter_context(closing(Store()))
         scores = [Spool(self.held // columns, None if source.cheap else store) for _ in self.lower]
         room = sys.maxsize if max_memory is None else self.held // 2
         relevant = [Spool(room, store) for _ in self.lower]
+        for spool in [*scores, *relevant]:
+            opened.callback(spool.close)
 
         def collect(worker: int, piece: Piece) -> None:
             assert piece.relevant is not None
             self.meet(piece, piece.scores or piece.relevant)
             for spool, found in zip(relevant, piece.relevant, strict=True):
                 spool.append(found)
-            if keep:
-                for spool, score in zip(scores, piece.scores, strict=True):
-                    assert score is not None
-                    spool.append(score)
+            for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
+                assert score is not None
+                spool.append(score)
 
-        try:
-            _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
-            self.shown.next_pass(self.rows)
-            made = [_Column(self, at, relevant[at]) for at in range(columns)]
-            workers = min(one.workers for one in made)
-            for one in made:
-                one.start(workers)
-            seen = [0] * workers
+        _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
+        self.shown.next_pass(self.rows)
+        made = [_Column(self, at, relevant[at]) for at in range(columns)]
+        workers = min(one.workers for one in made)
+        for one in made:
+            one.start(workers)
+        seen = [0] * workers
 
-            def count(worker: int, piece: Piece) -> None:
-                seen[worker] += piece.rows
-                for one, score in zip(made, piece.scores, strict=True):
-                    if score is not None:
-                        one.count(worker, piece, score)
+        def count(worker: int, piece: Piece) -> None:
+            seen[worker] += piece.rows
+            for one, score in zip(made, piece.scores, strict=True):
+                if score is not None:
+                    one.count(worker, piece, score)
 
-            again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
-            _run(again, count, workers, self.shown)
-            if sum(seen) != self.rows:
-                raise ValueError(
-                    f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second"
-                )
-            for spool in scores:
-                spool.close()
-            return [one.curve() for one in made]
-        finally:
-            for spool in [*scores, *relevant]:
-                spool.close()
-            store.close()
+        again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
+        _run(again, count, workers, self.shown)
+        if sum(seen) != self.rows:
+            raise ValueError(f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second")
+        for spool in scores:
+            spool.close()
+        return [one.curve() for one in made]
 
     def in_order(self) -> HitCurve:
         """One pass over rows that come best first."""
         tables: list[tuple[NDArray[Any], ...]] = []
-        seen = num_rows = 0
-        group = np.empty(0)  # the score of the group that may go on
-        tied = hits = above = 0
+        num_rows = tied = hits = above = 0
+        group = np.empty(0)  # the score of the group that may go on, of which there are `tied` items
         (types,) = self.types
 
         def walk(worker: int, piece: Piece) -> None:
-            nonlocal seen, num_rows, group, tied, hits, above
-            (score,), label, rows = piece.scores, piece.label, None
+            nonlocal num_rows, group, tied, hits, above
+            (score,), label, rows = piece.scores, piece.label, np.arange(0)
             assert score is not None and label is not None
-            if self.nan_policy == "omit" and score.dtype.kind == "f":
-                present = score == score
-                if not present.all():
-                    rows = np.flatnonzero(present)
-                    score, label = score[rows], label[rows]
+            if self.nan_policy == "omit" and has_nan(score):
+                rows = np.flatnonzero(score == score)
+                score, label = score[rows], label[rows]
             if not score.shape[0]:
                 return
             dtype = types.add(score, lambda: self.source.place(piece.start))
-            score, group = score.astype(dtype, copy=False), group.astype(dtype, copy=False)
-            line = np.concatenate([group, score]) if group.shape[0] else score
+            went_on = group.shape[0]
+            line = np.concatenate([group.astype(dtype, copy=False), score.astype(dtype, copy=False)])
             # NaN, at the end, equal each other here.
             missing = line != line
             worse = line[1:] < line[:-1] if self.lower[0] else line[1:] > line[:-1]
             worse |= missing[:-1] & ~missing[1:]
             if worse.any():
                 at = int(np.argmax(worse))
-                row = at + 1 - group.shape[0]
-                place = self.source.place(piece.start + (row if rows is None else int(rows[row])))
+                row = at + 1 - went_on
+                place = self.source.place(piece.start + (int(rows[row]) if rows.shape[0] else row))
                 raise ValueError(
                     f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
                 )
-            begins = (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])
-            if not group.shape[0]:
-                begins = np.append(True, begins)
-            starts = np.flatnonzero(begins)
-            sums = np.append(0, np.cumsum(label, dtype=np.int64))
-            ends = np.append(starts, score.shape[0])
-            # What belongs to the open group, then the groups that begin here.
-            tied += int(ends[0])
-            hits += int(sums[ends[0]])
-            if starts.shape[0]:
-                numbers, found = np.diff(ends), np.diff(sums[ends])
-                if hits:
-                    tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-                rows = np.flatnonzero(found[:-1])
-                num_rows += rows.shape[0]
-                needed = _ORDERED_BYTES * num_rows
-                if self.max_memory is not None and needed > self.max_memory:
-                    raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
-                tables.append((score[starts[rows]], seen + starts[rows], numbers[rows], found[rows]))
-                above, tied, hits = seen + int(starts[-1]), int(numbers[-1]), int(found[-1])
-                group = score[starts[-1] :][:1].copy()
-            seen += score.shape[0]
+            starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
+            # The first group is the one that went on, if there was one; the last one may go on.
+            ends = np.append(starts[1:], line.shape[0])
+            numbers = ends - starts
+            found = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
+            numbers[0] += tied - went_on
+            found[0] += hits
+            full = np.flatnonzero(found[:-1])
+            num_rows += full.shape[0]
+            needed = _ORDERED_BYTES * num_rows
+            if self.max_memory is not None and needed > self.max_memory:
+                raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
+            full_score = line[starts[full]]
+            starts += above + tied - went_on
+            starts[0] = above
+            tables.append((full_score, starts[full], numbers[full], found[full]))
+            above, tied, hits = int(starts[-1]), int(numbers[-1]), int(found[-1])
+            group = line[-1:].copy()
 
         _run(self.source.tasks("rows"), walk, 1, self.shown)
         if hits:
@@ -443,77 +398,67 @@ class Job:
         score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
         columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
         return HitCurve.from_table(
-            score, *columns, num_items=seen, num_relevant=self.num_relevant, lower_is_better=self.lower[0]
+            score, *columns, num_items=above + tied, num_relevant=self.num_relevant, lower_is_better=self.lower[0]
         )
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
-        nan_policy, max_memory, workers = self.nan_policy, self.max_memory, self.workers
+        nan_policy, max_memory = self.nan_policy, self.max_memory
         cuts, hits, nan_hits = _distinct(actives)
         own = cuts.dtype
         # Smaller integers are floats that any score compares with exactly, also one that was rounded.
         small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
         if small:
             cuts = cuts.astype(np.float64)
-        if max_memory is not None:
-            copies = 120 * cuts.shape[0]  # that the table is made from
-            while workers > 1 and _needed(cuts.shape[0], cuts.dtype, workers) + copies > max_memory:
-                workers -= 1
-            needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
-            if needed > max_memory:
-                raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
-        counters = [BlockCounter(cuts)]
-        counters += [counters[0].sibling() for _ in range(workers - 1)]
-        found = [np.zeros(cuts.shape[0], np.int64) for _ in counters]
-        found_nan = [0] * len(counters)
-        labelled: set[bool] = set()
+        copies = 120 * cuts.shape[0]  # that the table is made from
+        workers = _fitting(cuts, self.workers, max_memory, copies)
+        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+        if max_memory is not None and needed > max_memory:
+            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
+        counters = _counters(cuts, workers)
+        found = np.zeros((workers, cuts.shape[0] + 1), np.int64)  # the last: without a score
+        labelled = not unlabelled
         kinds: set[str] = set()
 
         def count(worker: int, piece: Piece) -> None:
+            nonlocal labelled
             (score,) = piece.scores
             assert score is not None
-            labelled.add(piece.relevant is not None)
-            if len(labelled) > 1:
-                raise ValueError(f"{self.source.place(piece.start)}: some batches have labels, others have none")
+            labelled = labelled and piece.relevant is not None
             if piece.rows:
                 kinds.add(score.dtype.kind)
             wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
             if piece.places is not None and piece.places.shape[0]:
                 relevant = wide[piece.places]
-                present = relevant == relevant
-                found_nan[worker] += relevant.shape[0] - int(np.count_nonzero(present))
                 place = np.searchsorted(cuts, relevant)
                 known = place < cuts.shape[0]
                 known[known] = cuts[place[known]] == relevant[known]
-                if not (known | ~present).all():
-                    at = int(piece.places[int(np.argmin(known | ~present))])
+                known |= relevant != relevant
+                if not known.all():
+                    at = int(piece.places[int(np.argmin(known))])
                     types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
                     raise ValueError(
                         f"{self.source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, "
                         "which is not among the actives"
                     )
-                np.add.at(found[worker], place[known], 1)
+                np.add.at(found[worker], place, 1)
             counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
         _run(self.source.tasks("score" if unlabelled else "both"), count, workers, self.shown)
         counter = _together(counters)
         items, nan_items = counter.counts(), counter.nan_items
-        if True not in labelled and (unlabelled or labelled):
+        if labelled:
+            numbers = found.sum(0)
+            for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
+                raise ValueError(
+                    f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} relevant rows "
+                    "have it: these must be the scores of all relevant items"
+                )
+            if numbers[-1] != nan_hits:
+                raise ValueError(f"actives has {nan_hits} without a score, but {numbers[-1]} relevant rows have none")
+        else:
             items[1::2] += hits
             nan_items += nan_hits
-        else:
-            differ = np.flatnonzero(sum(found[1:], found[0]) != hits)
-            if differ.shape[0]:
-                at = int(differ[0])
-                number = int(sum(one[at] for one in found))
-                raise ValueError(
-                    f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {number} relevant rows have "
-                    "it: these must be the scores of all relevant items"
-                )
-            if sum(found_nan) != nan_hits:
-                raise ValueError(
-                    f"actives has {nan_hits} without a score, but {sum(found_nan)} relevant rows have none"
-                )
         if small and "f" not in kinds:
             cuts = cuts.astype(own)
         if nan_policy == "omit":
@@ -524,103 +469,105 @@ class Job:
 
     def by_group(self, order: str | None) -> list[HitCurves]:
         """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
-        columns, source = len(self.lower), self.source
-        made: list[list[HitCurves]] = [[] for _ in self.lower]
-        num_hits = num_groups = 0  # met so far
-
-        def check_room(rows: int, hits: int, share: float = 1) -> None:
-            """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
-            needed = int((max(43 * rows + 56 * hits + 32 * num_hits, 88 * num_hits) + 300 * num_groups) / share) + 1
-            if self.max_memory is not None and needed > self.max_memory:
-                what = f"ranking {rows:,} items together, beside tables of {num_hits:,} relevant items,"
-                raise _too_little(what, needed, self.max_memory)
-
-        def rank(label: NDArray[Any], scores: Sequence[NDArray[Any]], code: NDArray[np.int64]) -> None:
-            for curves, score, lower in zip(made, scores, self.lower, strict=True):
-                options: Any = {"lower_is_better": lower, "nan_policy": self.nan_policy, "workers": self.workers}
-                curves.append(HitCurves(label, score, qid=code, **options))
-
+        groups = _Groups(self)
         if order == "group":
-            waiting: list[Piece] = []
-            together = _TOGETHER if self.max_memory is None else min(_TOGETHER, self.max_memory // 200)
-            held, limit = 0, together
-            ended = np.zeros(0, np.bool_)
-
-            def close(label: NDArray[Any], score: NDArray[Any], code: NDArray[np.int64], start: int) -> None:
-                nonlocal ended, num_groups
-                starts = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
-                codes = code[starts]
-                ended = np.append(ended, np.zeros(max(0, int(codes.max()) + 1 - ended.shape[0]), np.bool_))
-                back = ended[codes]
-                again = np.setdiff1d(np.arange(codes.shape[0]), np.unique(codes, return_index=True)[1])
-                back[again] = True
-                if back.any():
-                    at = int(np.argmax(back))
-                    raise ValueError(
-                        f"{source.place(start + int(starts[at]))}: a group goes on that had ended: the rows are not "
-                        "sorted by group"
-                    )
-                ended[codes] = True
-                num_groups += codes.shape[0]
-                rank(label, [score], code)
-
-            def stream(worker: int, piece: Piece) -> None:
-                nonlocal waiting, held, limit, num_hits
-                if not piece.rows:
-                    return
-                self.meet(piece, piece.scores)
-                waiting.append(piece)
-                held += piece.rows
-                num_hits += _hits([piece])
-                if held >= limit:
-                    check_room(held, _hits(waiting))
-                    label, score, code, start = _joined(waiting, self.types[0].common())
-                    last = int(np.flatnonzero(np.append(True, code[1:] != code[:-1]))[-1])
-                    if last:
-                        close(label[:last], score[:last], code[:last], start)
-                    rest = score[last:], label[last:], code[last:]
-                    waiting = [Piece(held - last, rest[:1], None, rest[1], rest[2], start=start + last)]
-                    held -= last
-                    limit = max(together, 2 * held)
-
-            _run(source.tasks("rows"), stream, 1, self.shown)
-            check_room(held, _hits(waiting))
-            if held:
-                close(*_joined(waiting, self.types[0].common()))
+            groups.as_they_come()
         else:
-            limit = _HELD if self.max_memory is None else self.max_memory // 4
-            parts = Parts(2 + columns, limit)
-            try:
-
-                def put(worker: int, piece: Piece) -> None:
-                    nonlocal num_hits
-                    assert piece.group is not None
-                    self.meet(piece, piece.scores)
-                    with self.lock:
-                        num_hits += _hits([piece])
-                    parts.put(piece.group, [piece.label, piece.group, *piece.scores])
-
-                _run(source.tasks("rows"), put, self.workers, self.shown)
-                num_groups = len(source.group_order()[1])
-                longest = max(part[1][0].length for part in parts.apart())
-                check_room(longest, min(longest, num_hits), share=3 / 4)
-                for part in parts.apart():
-                    label, code, *scores = (column for column, _ in part)
-                    if label.length:
-                        rank(
-                            label.all(np.uint8),
-                            [one.all(types.common()) for one, types in zip(scores, self.types, strict=True)],
-                            code.all(np.int64),
-                        )
-                    for column, _ in part:
-                        column.close()
-            finally:
-                parts.close()
-        places, names = source.group_order()
+            groups.apart()
+        places, names = self.source.group_order()
         return [
             _gathered(curves, places, names, lower, types.common())
-            for curves, lower, types in zip(made, self.lower, self.types, strict=True)
+            for curves, lower, types in zip(groups.made, self.lower, self.types, strict=True)
         ]
+
+
+class _Groups:
+    """The curves of the groups of a job, so far."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.made: list[list[HitCurves]] = [[] for _ in job.lower]
+        self.num_hits = self.num_groups = 0  # met so far
+
+    def check_room(self, rows: int, hits: int, share: float = 1) -> None:
+        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+        beside, max_memory = self.num_hits, self.job.max_memory
+        needed = int((max(43 * rows + 56 * hits + 32 * beside, 88 * beside) + 300 * self.num_groups) / share) + 1
+        if max_memory is not None and needed > max_memory:
+            what = f"ranking {rows:,} items together, beside tables of {beside:,} relevant items,"
+            raise _too_little(what, needed, max_memory)
+
+    def rank(self, label: NDArray[Any], code: NDArray[np.int64], *scores: NDArray[Any]) -> None:
+        job = self.job
+        options: Any = {"nan_policy": job.nan_policy, "workers": job.workers}
+        for curves, score, lower in zip(self.made, scores, job.lower, strict=True):
+            curves.append(HitCurves(label, score, qid=code, lower_is_better=lower, **options))
+
+    def as_they_come(self) -> None:
+        job, (types,) = self.job, self.job.types
+        together = limit = _TOGETHER if job.max_memory is None else min(_TOGETHER, job.max_memory // 200)
+        waiting: list[tuple[NDArray[Any], ...]] = []
+        held, last = 0, -1
+
+        def close(before: int) -> None:
+            """Ranks what waits of the groups before this one."""
+            nonlocal held, limit
+            self.check_room(held, sum(int(np.count_nonzero(label)) for label, _, _ in waiting))
+            label, code = (np.concatenate([one[at] for one in waiting]) for at in (0, 1))
+            score = np.concatenate([one[2].astype(types.common(), copy=False) for one in waiting])
+            end = int(np.searchsorted(code, before))
+            if end:
+                self.num_groups = before
+                self.rank(label[:end], code[:end], score[:end])
+            waiting[:] = [(label[end:], code[end:], score[end:])]
+            held -= end
+            limit = max(together, 2 * held)
+
+        def stream(worker: int, piece: Piece) -> None:
+            nonlocal held, last
+            if not piece.rows:
+                return
+            job.meet(piece, piece.scores)
+            assert piece.label is not None and piece.group is not None and piece.scores[0] is not None
+            # Groups are numbered in the order in which they come.
+            back = np.diff(piece.group, prepend=last) < 0
+            if back.any():
+                raise ValueError(
+                    f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had ended: the rows "
+                    "are not sorted by group"
+                )
+            last = int(piece.group[-1])
+            waiting.append((piece.label, piece.group, piece.scores[0]))
+            held += piece.rows
+            self.num_hits += int(np.count_nonzero(piece.label))
+            if held >= limit:
+                close(last)
+
+        _run(job.source.tasks("rows"), stream, 1, job.shown)
+        if held:
+            close(last + 1)
+
+    def apart(self) -> None:
+        job = self.job
+        with closing(Parts(2 + len(job.lower), _HELD if job.max_memory is None else job.max_memory // 4)) as parts:
+
+            def put(worker: int, piece: Piece) -> None:
+                assert piece.group is not None and piece.label is not None
+                job.meet(piece, piece.scores)
+                with job.lock:
+                    self.num_hits += int(np.count_nonzero(piece.label))
+                parts.put(piece.group, [piece.label, piece.group, *piece.scores])
+
+            _run(job.source.tasks("rows"), put, job.workers, job.shown)
+            self.num_groups = len(job.source.group_order()[1])
+            longest = max(part[0][0].length for part in parts.apart())
+            self.check_room(longest, min(longest, self.num_hits), share=3 / 4)
+            dtypes: list[Any] = [np.uint8, np.int64, *(types.common() for types in job.types)]
+            for part in parts.apart():
+                if part[0][0].length:
+                    self.rank(*(column.all(dtype) for (column, _), dtype in zip(part, dtypes, strict=True)))
+                for column, _ in part:
+                    column.close()
 
 
 class _Column:
@@ -630,28 +577,21 @@ class _Column:
         self.job, self.types, self.lower, self.relevant = job, job.types[at], job.lower[at], relevant
         self.dtype = dtype = self.types.common()
         max_memory, self.workers = job.max_memory, job.workers
-        self.exact = max_memory is None or _needed(relevant.length, dtype, 1) <= max_memory
+        self.needed = _needed(relevant.length, dtype, 1)
+        self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
             self.cuts, self.hits, self.nan_hits = _distinct(relevant.all(dtype), own=True)
             relevant.close()
-            while (
-                max_memory is not None
-                and self.workers > 1
-                and (_needed(self.cuts.shape[0], dtype, self.workers) > max_memory)
-            ):
-                self.workers -= 1
+            self.workers = _fitting(self.cuts, self.workers, max_memory)
         elif job.tolerance is not None and max_memory is not None:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
-            raise _too_little(
-                f"the table of {relevant.length:,} relevant items", _needed(relevant.length, dtype, 1), max_memory,
-                ", or give tolerance= to accept bins",
-            )  # fmt: skip
+            what = f"the table of {relevant.length:,} relevant items"
+            raise _too_little(what, self.needed, max_memory, ", or give tolerance= to accept bins")
 
     def start(self, workers: int) -> None:
-        self.counters = [BlockCounter(self.cuts)]
+        self.counters = _counters(self.cuts, workers)
         del self.cuts
-        self.counters += [self.counters[0].sibling() for _ in range(workers - 1)]
 
     def count(self, worker: int, piece: Piece, score: NDArray[Any]) -> None:
         # Where nothing is relevant, there is nothing to compare with.
@@ -673,9 +613,42 @@ class _Column:
         bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
         self.counters.clear()
         del counter, found  # what they hold takes as much as the bins
-        assert job.tolerance is not None and job.max_memory is not None
-        exact = _needed(self.relevant.length, self.dtype, 1)
-        return _binned(*bins, self.lower, job.num_relevant, job.tolerance, job.max_memory, exact)
+        return self._binned(*bins)
+
+    def _binned(self, cuts: NDArray[Any], items: NDArray[np.int64], hits: NDArray[np.int64], nan_items: int,
+                nan_hits: int) -> HitCurve:  # fmt: skip
+        """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
+        tolerance, max_memory = self.job.tolerance, self.job.max_memory
+        assert tolerance is not None and max_memory is not None
+        lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
+        score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
+        between = np.arange(items.shape[0]) % 2 == 0
+        if not self.lower:
+            items, hits, score, between = items[::-1], hits[::-1], score[::-1], between[::-1]
+        num_items = int(items.sum()) + nan_items
+        above = np.cumsum(items) - items
+        above, tied, hits, score, between = (one[hits > 0] for one in (above, items, hits, score, between))
+        if nan_hits:
+            score = np.append(score.astype(np.float64) if score.dtype.kind != "f" else score, np.nan)
+            above, tied = np.append(above, num_items - nan_items), np.append(tied, nan_items)
+            hits, between = np.append(hits, nan_hits), np.append(between, False)
+        options: Any = {"num_items": num_items, "num_relevant": self.job.num_relevant, "lower_is_better": self.lower}
+
+        def average_precision(above: NDArray[np.int64], tied: NDArray[np.int64]) -> Any:
+            return HitCurve.from_table(None, above, tied, hits, **options).average_precision()
+
+        # True ties are read as ever; only what lies in a bin is put first or last in it.
+        put = np.where(between, hits, tied)
+        width = average_precision(above, put) - average_precision(above + (tied - put), put)
+        if not width <= tolerance:
+            need = self.needed
+            if tolerance and max_memory * width / tolerance < need:
+                need = min(need, int(max_memory * max(2.0, width / tolerance)))
+            raise ValueError(
+                f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
+                f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
+            )
+        return HitCurve.from_table(score, above, tied, hits, **options)
 
 
 def _bytes(number: int) -> str:
@@ -691,13 +664,14 @@ def _too_little(what: str, needed: int, max_memory: int | None, advice: str = ""
 
 
 def _spooled(columns: list[Spool]) -> Iterator[Task]:
+    """Column by column; the rows are those of the first."""
     for at, scores in enumerate(columns):
         for part in scores:
 
             def read(at: int = at, part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
                 array = part()
-                rest = len(columns) - 1 - at
-                yield Piece(0 if at else array.shape[0], (*[None] * at, array, *[None] * rest))
+                given = [array if column == at else None for column in range(len(columns))]
+                yield Piece(0 if at else array.shape[0], tuple(given))
 
             yield read
 
@@ -715,14 +689,23 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
     return max(counting * 4 // 3, table * 8 // 7) + 1
 
 
+def _fitting(cuts: NDArray[Any], workers: int, max_memory: int | None, beside: int = 0) -> int:
+    """As many of the workers as there is room for, but one."""
+    while max_memory is not None and workers > 1 and _needed(len(cuts), cuts.dtype, workers) + beside > max_memory:
+        workers -= 1
+    return workers
+
+
+def _counters(cuts: NDArray[Any], workers: int) -> list[BlockCounter]:
+    counter = BlockCounter(cuts)
+    return [counter, *(counter.sibling() for _ in range(workers - 1))]
+
+
 def _together(counters: list[BlockCounter]) -> BlockCounter:
     """One counter with the counts of all."""
     while len(counters) > 1:
         counters[0].absorb(counters.pop())
     return counters[0]
-
-
-# ------------------------------------------------------------------------------------------------------------- binned
 
 
 def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
@@ -748,53 +731,6 @@ def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: boo
     return np.union1d(best, sample)
 
 
-def _binned(
-    cuts: NDArray[Any],
-    items: NDArray[np.int64],
-    hits: NDArray[np.int64],
-    nan_items: int,
-    nan_hits: int,
-    lower_is_better: bool,
-    num_relevant: int | None,
-    tolerance: float,
-    max_memory: int,
-    exact_memory: int,
-) -> HitCurve:
-    """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
-    lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
-    score = np.repeat(np.append(cuts.dtype.type(lowest), cuts), 2)[1:]
-    between = np.arange(items.shape[0]) % 2 == 0
-    if not lower_is_better:
-        items, hits, score, between = items[::-1], hits[::-1], score[::-1], between[::-1]
-    num_items = int(items.sum()) + nan_items
-    above = np.cumsum(items) - items
-    rows = hits > 0
-    above, tied, hits, score, between = above[rows], items[rows], hits[rows], score[rows], between[rows]
-    if nan_hits:
-        score = np.append(score.astype(np.float64) if score.dtype.kind != "f" else score, np.nan)
-        above, tied = np.append(above, num_items - nan_items), np.append(tied, nan_items)
-        hits, between = np.append(hits, nan_hits), np.append(between, False)
-
-    def curve(above: NDArray[np.int64], tied: NDArray[np.int64], score: Any = None) -> HitCurve:
-        return HitCurve.from_table(
-            score, above, tied, hits, num_items=num_items, num_relevant=num_relevant, lower_is_better=lower_is_better
-        )
-
-    # True ties are read as ever; only what lies in a bin is put first or last in it.
-    put = np.where(between, hits, tied)
-    best = curve(above, put).average_precision()
-    width = best - curve(above + (tied - put), put).average_precision()
-    if not width <= tolerance:
-        need = exact_memory
-        if tolerance and max_memory * width / tolerance < exact_memory:
-            need = min(need, int(max_memory * max(2.0, width / tolerance)))
-        raise ValueError(
-            f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
-            f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
-        )
-    return curve(above, tied, score)
-
-
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
     if _compared(score.dtype) == dtype:
@@ -805,24 +741,8 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return wide
 
 
-def _hits(pieces: list[Piece]) -> int:
-    return sum(int(np.count_nonzero(piece.label)) for piece in pieces if piece.label is not None)
-
-
-def _joined(pieces: list[Piece], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], int]:
-    label = np.concatenate([piece.label for piece in pieces if piece.label is not None])
-    scores = [score.astype(dtype, copy=False) for piece in pieces for score in piece.scores if score is not None]
-    group = np.concatenate([piece.group for piece in pieces if piece.group is not None])
-    return label, np.concatenate(scores), group, pieces[0].start
-
-
-def _gathered(
-    made: list[HitCurves],
-    places: NDArray[np.int64],
-    names: list[Any],
-    lower: bool,
-    dtype: np.dtype[Any],
-) -> HitCurves:
+def _gathered(made: list[HitCurves], places: NDArray[np.int64], names: list[Any], lower: bool,
+              dtype: np.dtype[Any]) -> HitCurves:  # fmt: skip
     """The curves of all groups in the order of their names."""
     if not made:
         return HitCurves([], [], qid=[], lower_is_better=lower)
@@ -837,8 +757,7 @@ def _gathered(
         return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
     result: HitCurves = _curves_of(
-        names_array(names), lower, False, row_offsets,
-        column("score", dtype)[rows],
+        names_array(names), lower, False, row_offsets, column("score", dtype)[rows],
         *(column(name)[rows] for name in ("above", "tied", "hits")),
         *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
     )  # fmt: skip

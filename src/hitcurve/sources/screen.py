@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -12,16 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._files import file_kind
-from hitcurve.sources.pieces import Files, OtherSchema, Parquet, Piece, Source, Task, piece_of
+from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.scanning import Job, _Progress, _run
 from hitcurve.sources.spools import Parts, keys_of, texts_of
+from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.measures import Measure
-    from hitcurve.sources.tables import TableReader
 
 __all__ = ["Screen", "ScreenedScore", "read_screen", "warnings_of"]
 
@@ -62,41 +60,20 @@ class Screen(NamedTuple):
 
 
 def read_screen(
-    reader: TableReader,
-    scores: Sequence[tuple[str, bool]],
-    *,
-    best_per_id: bool = False,
-    keep: bool = False,
+    reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False, keep: bool = False,
     progress: bool | None = None,
-) -> Screen:
+) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
-    Parameters
-    ----------
-    reader : TableReader
-        Of labels, scores, and groups and ids if wanted.
-    scores : sequence of (str, bool)
-        For each score column of the reader what it is called, and whether low scores rank first.
-    best_per_id : bool
-        Of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows must have
-        the same label. Rows without a score lose.
-    keep : bool
-        Keep the items however many there are, and return them.
-    progress : bool, optional
-        As for `scan`.
-
-    Returns
-    -------
-    Screen
-
-    Raises
-    ------
-    ValueError
-        As iterating over the reader; rows of one id that have different labels.
+    scores : what each score column of the reader is called, and whether low scores rank first.
+    best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
+        must have the same label, else a ValueError. Rows without a score lose.
+    keep : keep the items however many there are, and return them.
+    progress : as for `scan`.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
-    grouped, with_ids = reader.grouped, any(role == "ids" for role, _ in reader.roles)
+    grouped = reader.grouped
     with _Progress(source, (1 if grouped else 2) + best_per_id, progress) as shown, ExitStack() as opened:
         job = Job(source, shown, lower, reader.nan_policy, reader.workers)
         reading = job
@@ -105,7 +82,7 @@ def read_screen(
             opened.callback(source.parts.close)
             job = Job(source, shown, lower, reader.nan_policy, reader.workers)
             job.types = reading.types
-        elif with_ids:
+        elif any(role == "ids" for role, _ in reader.roles):
             job.ids = _Ids(grouped, job.held)
             opened.callback(job.ids.close)
         job.kept = [] if keep else None
@@ -115,40 +92,33 @@ def read_screen(
         if job.kept is not None:
             pieces = sorted(job.kept, key=lambda piece: piece.start)
 
-            def whole(columns: Iterable[NDArray[Any] | None], dtype: Any) -> NDArray[Any]:
-                parts = [column.astype(dtype, copy=False) for column in columns if column is not None]
-                return np.concatenate([np.empty(0, dtype), *parts])
+            def whole(columns: Iterable[Any], dtype: Any) -> NDArray[Any]:
+                return np.concatenate([np.empty(0, dtype), *(column.astype(dtype, copy=False) for column in columns)])
 
             arrays = Arrays(
                 whole((piece.label for piece in pieces), np.uint8),
                 [whole((one.scores[at] for one in pieces), types.common()) for at, types in enumerate(job.types)],
                 places[whole((piece.group for piece in pieces), np.int64)] if grouped else None,
             )
-        repeated = job.ids.repeated() if job.ids is not None else None
-    notes = []
-    if repeated is not None:
-        notes.append(
-            f"{repeated[0]:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as "
-            f"{repeated[1]!r}) and are ranked by themselves: --best-per keeps the best row of each id"
-        )
-    ranked = [
-        ScreenedScore(name, low, one, names if grouped else None)
-        for (name, low), one in zip(scores, curves, strict=True)
+        repeated = job.ids.repeated() if job.ids is not None else []
+    notes = [
+        f"{number:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as {example!r}) and "
+        "are ranked by themselves: --best-per keeps the best row of each id"
+        for number, example in repeated
     ]
+    groups = names if grouped else None
+    ranked = [ScreenedScore(*score, one, groups) for score, one in zip(scores, curves, strict=True)]
     return Screen(ranked, reading.rows, notes, arrays, names)
 
 
 def _source(reader: TableReader, keep: bool) -> Source:
     roles = [role for role, _ in reader.roles]
-    if keep or reader.grouped or "ids" in roles or "label" not in roles or not all(
-        file_kind(path)[1:] == ("parquet", None) for path in reader.paths
-    ):  # fmt: skip
-        return Files(reader)
-    label, *scores = reader.asked
+    if keep or reader.grouped or "ids" in roles or "label" not in roles or not all_parquet(reader):
+        return reader
     try:
-        return Parquet([os.fspath(path) for path in reader.paths], label, scores, reader.nan_policy, reader.workers)
+        return Parquet(reader)
     except OtherSchema:
-        return Files(reader)
+        return reader
 
 
 def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
@@ -169,7 +139,8 @@ class _Ids(Parts):
         rows = np.arange(piece.start, piece.start + piece.rows)
         self.put(keys_of(piece.ids), [piece.ids, rows, *(() if piece.group is None else (piece.group,))])
 
-    def repeated(self) -> tuple[int, str] | None:
+    def repeated(self) -> list[tuple[int, str]]:
+        """How many rows repeat an id, with the first of these; nothing if none does."""
         found = []
         for ids, rows, *group in self.apart():
             if not rows[0].length:
@@ -183,7 +154,7 @@ class _Ids(Parts):
                 which = np.unique(again // width)
                 one = which[np.argmin(first[which])]
                 found.append((int(first[one]), distinct[int(one)].as_py(), again.shape[0]))
-        return (sum(number for _, _, number in found), min(found)[1]) if found else None
+        return [(sum(number for _, _, number in found), min(found)[1])] if found else []
 
 
 class _BestOfEach(Source):
@@ -246,13 +217,11 @@ class _BestOfEach(Source):
 def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     """What a person would want to know before believing these measures of one score column, in sentences."""
     curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
-    said = []
-    groups = score.names is not None
+    said, groups, number = [], score.names is not None, curves[0].num_relevant if curves else 0
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
     if few and groups:
         said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items")
     elif few:
-        number = curves[0].num_relevant
         said.append(
             f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every number "
             "here depends on a handful of items"
@@ -270,10 +239,8 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     for curve in curves:
         for name, rank in _cutoffs(curve, measures):
             inside = curve.tie_report(rank).cutoff_group
-            if inside <= TIED_SHARE * curve.num_items:
-                continue
             low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
-            if low < high:  # else no order of them changes what lies above
+            if inside > TIED_SHARE * curve.num_items and low < high:  # else no order of them changes what lies above
                 tied[name] = tied.get(name, 0) + 1
                 shown = shown or (
                     f"{inside:,} items share the score at the cutoff of {name}: depending on their order {low:,.0f} to "

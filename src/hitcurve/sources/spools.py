@@ -22,9 +22,7 @@ class Store:
 
     def __init__(self) -> None:
         self.file: Any = None
-        self.end = 0
-        self.closed = False
-        self.lock = threading.Lock()
+        self.end, self.closed, self.lock = 0, False, threading.Lock()
 
     def write(self, data: memoryview) -> int:
         """Where it was put."""
@@ -91,8 +89,7 @@ class Spool:
         return array
 
     def all(self, dtype: np.dtype[Any] | type) -> NDArray[Any]:
-        whole = np.empty(self.length, dtype)
-        at = 0
+        whole, at = np.empty(self.length, dtype), 0
         for part in self:
             array = part()
             whole[at : at + array.shape[0]] = array
@@ -108,20 +105,16 @@ class Parts:
     """Rows of columns of numbers and of texts; many are put apart by a key, so that all of one key come together."""
 
     def __init__(self, columns: int, limit: int) -> None:
-        self.store = Store()
-        self.limit, self.columns = limit, columns
+        self.store, self.lock = Store(), threading.Lock()
+        self.limit, self.columns, self.rows = limit, columns, 0
         self.together = min(_TOGETHER, max(0, limit) // 200)
-        self.rows = 0
         self.waiting: list[tuple[NDArray[Any], Sequence[Any]]] | None = []  # None: too many for one part
         self.parts: list[list[tuple[Spool, Spool]]] = []
-        self.lock = threading.Lock()
 
-    def _made(self, count: int) -> list[list[tuple[Spool, Spool]]]:
+    def _make(self, count: int) -> None:
         # A column of texts takes two spools; the second of one of numbers stays empty.
-        share = self.limit // (count * self.columns)
-        return [
-            [(Spool(share, self.store), Spool(share, self.store)) for _ in range(self.columns)] for _ in range(count)
-        ]
+        room = self.limit // (count * self.columns), self.store
+        self.parts = [[(Spool(*room), Spool(*room)) for _ in range(self.columns)] for _ in range(count)]
 
     def put(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
         todo = [(key, columns)]
@@ -132,15 +125,12 @@ class Parts:
                 if self.rows <= self.together:
                     return
                 todo, self.waiting = self.waiting, None
-                self.parts = self._made(_PARTS)
-        for one in todo:
-            self._put_apart(*one)
-
-    def _put_apart(self, key: NDArray[Any], columns: Sequence[Any]) -> None:
-        part = (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(58)).astype(np.uint8)
-        order = np.argsort(part, kind="stable")
-        ends = np.append(0, np.cumsum(np.bincount(part, minlength=_PARTS))).tolist()
-        self._append([one[order] if isinstance(one, np.ndarray) else one.take(order) for one in columns], ends)
+                self._make(_PARTS)
+        for key, columns in todo:
+            part = (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(58)).astype(np.uint8)
+            order = np.argsort(part, kind="stable")
+            ends = np.append(0, np.cumsum(np.bincount(part, minlength=_PARTS))).tolist()
+            self._append([one[order] if isinstance(one, np.ndarray) else one.take(order) for one in columns], ends)
 
     def _append(self, columns: Sequence[Any], ends: list[int]) -> None:
         taken = [one if isinstance(one, np.ndarray) else _letters(one) for one in columns]
@@ -157,7 +147,7 @@ class Parts:
     def apart(self) -> list[list[tuple[Spool, Spool]]]:
         """The parts, once all rows are put."""
         if self.waiting is not None:
-            self.parts = self._made(1)
+            self._make(1)
             for key, columns in self.waiting:
                 self._append(columns, [0, key.shape[0]])
             self.waiting = None

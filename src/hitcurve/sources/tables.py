@@ -1,8 +1,4 @@
-"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, SMILES with scores, SDF; one row an item.
-
-`TableReader` is the one place where columns are read: it is iterated for `Batch` after `Batch`, and may be iterated
-again for a second pass. `read_columns` is all of a small file at once.
-"""
+"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, SMILES with scores, SDF; one row an item."""
 
 from __future__ import annotations
 
@@ -28,26 +24,23 @@ from hitcurve.sources.cells import (
     MISSING,
     BadCell,
     Column,
-    Types,
     ascending,
     coded,
-    encoded,
+    converted,
     first_line,
     has_nan,
-    ids_of,
     is_number,
-    labels_of,
     no_text,
     numbers_of,
-    scores_of,
     short,
     text_of,
+    whole,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Batch", "Columns", "TableReader", "read_columns", "read_ids"]
+__all__ = ["Piece", "Source", "TableReader", "Task", "read_ids"]
 
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
 _SLAB = 2 << 20
@@ -58,100 +51,94 @@ _PARQUET_ROWS = 1 << 18
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 
+class Piece(NamedTuple):
+    """Some rows, with what was asked for."""
 
-class Batch(NamedTuple):
-    """Some rows of a file, in file order."""
-
-    label: NDArray[np.uint8]
+    rows: int
+    scores: tuple[NDArray[Any] | None, ...] = ()
+    """One array for each column of scores: int64 or float64 from text, from Parquet and Arrow the type of the column. A
+    missing score is NaN. The type may differ from piece to piece (integers first, then a fraction)."""
+    relevant: tuple[NDArray[Any], ...] | None = None
+    """Scores of the relevant rows, for each column."""
+    label: NDArray[np.uint8] | None = None
     """1 for a relevant item, else 0."""
-    scores: tuple[NDArray[Any], ...]
-    """One array a score column: int64 or float64 from text, from Parquet the type of the file. A missing score is NaN.
-    The type may differ from batch to batch (integers first, then a fraction)."""
-    group: NDArray[np.int64] | None
-    """The row's place in `TableReader.group_names`; None if no group was asked for."""
-    ids: Any | None
-    """The ids as a pyarrow array of strings; None if none were asked for."""
+    group: NDArray[np.int64] | None = None
+    """The row's place among the groups in the order in which they came."""
+    ids: Any | None = None
+    """A pyarrow array of strings."""
+    start: int = 0
+    """Rows of the source before these."""
+    places: NDArray[np.int64] | None = None
+    """Which rows are relevant, where relevant scores and all scores were asked for."""
 
 
-class Columns(NamedTuple):
-    """The columns of a file, one entry a data row, in file order."""
-
-    label: NDArray[np.uint8]
-    """1 for a relevant item, else 0."""
-    score: NDArray[Any]
-    """int64 for integers, else float64; from Parquet, the type of the file. A missing score is NaN. Batches of several
-    types have one that holds all scores exactly."""
-    group: NDArray[np.int64] | None
-    """The row's place in `group_names`; None if no group was asked for."""
-    group_names: list[Any]
-    """The distinct groups, ascending; from text, integers if all are, else strings."""
+def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint8] | None,
+             group: NDArray[np.int64] | None, start: int, ids: Any = None) -> Piece:  # fmt: skip
+    places = relevant = None
+    if label is not None and want in ("relevant", "both"):
+        places = np.flatnonzero(label.view(np.bool_))
+        relevant = tuple(score[places] for score in scores)
+    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
 
 
-class TableReader:
-    """The columns asked for of one or several files, and no others, as batches; each iteration reads the files again.
+Task = Callable[[], Iterable[Piece]]
 
-    Parameters
-    ----------
-    paths : sequence of str or path
-        ``.csv``, ``.tsv``, ``.tab``, ``.parquet``, ``.pq``, ``.smi``, ``.smiles``, ``.ism``, ``.sdf`` or ``.sd``, each
-        also with ``.gz``, ``.zst`` or ``.zstd`` after it; read one after the other. ``"-"`` is standard input, read as
-        CSV, once.
-    label : str, int or None
-        The column of labels, by name or by number from 1 (a text of digits is a number unless a column has that
-        name): 0/1 or true/false in any case. None with `actives`.
-    scores : sequence of str or int
-        The columns of scores: numbers; ``inf`` is one. An empty cell, ``nan``, ``NA`` and ``null`` are missing scores.
-        Scores written as text are int64, exact, if every one in the batch is such an integer, else float64. Integers
-        beside missing scores are float64. Decimals are int64 without a fraction, else the nearest float64. An integer
-        that no float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
-    group, ids : str, int or None
-        A column of groups, and one of ids. SDF has no numbers; there ``_Name`` is the first line of a record.
-    actives : iterable of str, optional
-        The ids of the relevant items; `ids` is needed then.
-    by_file : bool
-        Each file is a group of its own, named as the file is; by its path if two files have one name.
-    nan_policy : {"raise", "worst", "omit"}
-        ``"raise"``: a missing score is an error. Otherwise it is NaN in the batch.
-    header : bool
-        Whether the first line of a CSV or TSV file holds the column names. Parquet always has them; of a SMILES file
-        it is found out (a column asked for by name, or a first line without a number for a score).
-    unlabelled : bool
-        No row is relevant; in place of labels.
-    workers : int
-        Threads, -1 for all cores. The batches do not depend on it.
 
-    Attributes
-    ----------
-    group_names : list
-        The groups met so far, in the order in which they came; a group keeps its place when the files are read again.
-    found : set of str
-        The `actives` met so far.
+class Source:
+    """Rows that can be read, once or again and again."""
 
-    Raises
-    ------
-    ValueError
-        While iterating: a column is not there, a cell is no label or no number, a row has another number of cells than
-        the first line, the file cannot be decompressed. The text names file, row (from 1, without the header; for
-        text files also the line), column and value.
-    ImportError
-        pyarrow is not installed.
+    rows: int | None = None
+    """How many there are, if that is known beforehand."""
+    cheap = False
+    """Reading again costs less than a copy on disk. Some others cannot be read again."""
+    dtypes: Sequence[set[np.dtype[Any]]] = ()
+    """For each column of scores the types that are known beforehand to come."""
+
+    def guess(self) -> int | None:
+        """About how many rows there are."""
+        return None
+
+    def tasks(self, want: str) -> Iterator[Task]:
+        """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
+        raise NotImplementedError
+
+    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
+        """The place of each group code among the groups met, ascending, and their names."""
+        raise NotImplementedError
+
+    def place(self, row: int) -> str:
+        """Where a row is, counted from 0 over all that was read."""
+        return f"source: row {row + 1}"
+
+
+class TableReader(Source):
+    """The columns asked for of one or several files, and no others, in order; each iteration reads the files again.
+
+    paths : read one after the other; ``"-"`` is standard input, read as CSV, once.
+    label, scores, group, ids : columns by name or number from 1 (a text of digits is a number unless a column has that
+        name). SDF has no numbers; there ``_Name`` is the first line of a record. Labels are 0/1 or true/false in any
+        case. Scores are numbers; ``inf`` is one; an empty cell, ``nan``, ``NA`` and ``null`` are missing ones. Written
+        as text they are int64, exact, if every one in the batch is such an integer, else float64; integers beside
+        missing scores are float64; decimals are int64 without a fraction, else the nearest float64. An integer that no
+        float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
+    actives : the ids of the relevant items, in place of labels; `ids` is needed then.
+    by_file : each file is a group of its own, named as the file is; by its path if two files have one name.
+    nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
+    header : whether the first line of CSV and TSV holds the column names. Parquet always has them; of a SMILES file it
+        is found out (a column asked for by name, or a first line without a number for a score).
+    unlabelled : no row is relevant; in place of labels.
+    workers : threads, -1 for all cores. The batches do not depend on it.
+
+    `codes` are the places of the groups met so far, in the order in which they came, kept when the files are read
+    again; `found` the actives met so far. A ValueError while iterating names file, row (from 1, without the header; for
+    text files also the line), column and value.
     """
 
     def __init__(
-        self,
-        paths: Sequence[Path],
-        label: Column | None,
-        scores: Sequence[Column],
-        group: Column | None = None,
-        *,
-        ids: Column | None = None,
-        actives: Iterable[str] | None = None,
-        by_file: bool = False,
-        nan_policy: str = "raise",
-        header: bool = True,
-        unlabelled: bool = False,
-        workers: int = -1,
-    ) -> None:
+        self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column], group: Column | None = None, *,
+        ids: Column | None = None, actives: Iterable[str] | None = None, by_file: bool = False,
+        nan_policy: str = "raise", header: bool = True, unlabelled: bool = False, workers: int = -1,
+    ) -> None:  # fmt: skip
         check_options(nan_policy=nan_policy)
         if (label is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give either label or actives")
@@ -161,62 +148,61 @@ class TableReader:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
         self.workers = check_workers(workers)
         pa = needed("pyarrow", "reading files")
-        for path in paths:
-            file_kind(path)
-        self.paths = list(paths)
+        self.paths, self.nan_policy, self.header = list(paths), nan_policy, header
         shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
-        self.nan_policy = nan_policy
-        self.header = header
         self.found: set[str] = set()
-        self._codes: dict[Any, int] = {}  # of the groups, in the order in which they came
-        self._by_file = by_file
+        self.codes: dict[Any, int] = {}  # of the groups, in the order in which they came
+        self._starts: list[int] = []  # rows before each file
+        self._by_file, self._group = by_file, group
+        self.grouped = by_file or group is not None
         self._header_read = header
         try:
             self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
-        self.roles = [
-            *(() if label is None else (("label", label),)),
-            *(("score", score) for score in scores),
-            *(() if group is None else (("group", group),)),
-            *(() if ids is None else (("ids", ids),)),
-        ]
+        columns = [("label", label), *(("score", score) for score in scores), ("group", group), ("ids", ids)]
+        self.roles = [(role, column) for role, column in columns if column is not None]
         self.asked = [column for _, column in self.roles]
 
-    def __iter__(self) -> Iterator[Batch]:
-        for path in self.paths:
-            yield from self.batches(path)
+    def __iter__(self) -> Iterator[Piece]:
+        for task in self.tasks("rows"):
+            yield from task()
 
-    def batches(self, path: Path) -> Iterator[Batch]:
-        """The batches of one file; an error if it is not what it was when it was opened."""
+    def tasks(self, want: str) -> Iterator[Task]:
+        start, self._starts = 0, []
+        for path in self.paths:
+            self._starts.append(start)
+            for piece in self.batches(path, want, start):
+                start += piece.rows
+                yield lambda piece=piece: (piece,)  # type: ignore[misc]
+
+    def batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
+        """The rows of one file, of which `start` come before; an error if it is not what it was when it was opened."""
         state = file_state(path)
         try:
-            yield from self._batches(path)
+            yield from self._batches(path, want, start)
         except (ValueError, RuntimeError):  # a generator makes the one of StopIteration
             if file_state(path) == state:
                 raise
         check_unchanged(path, state)
 
-    def _batches(self, path: Path) -> Iterator[Batch]:
+    def _batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
         import pyarrow as pa
 
         shown, kind, _ = file_kind(path)
-        rows = 0
+        at = start
         try:
             with opened(path) as stream:
                 read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
                 for values in read(stream, path):
-                    batch = self._batch(values, shown)
-                    rows += batch.label.shape[0]
-                    yield batch
+                    piece = self._piece(want, values, shown, at)
+                    at += piece.rows
+                    yield piece
         except BadCell as bad:
-            place = "" if bad.index is None else _place(path, self._header_read, rows + bad.index + 1)
-            column = "" if bad.column is None else f"column {bad.column!r}"
-            where = ", ".join(part for part in (place, column) if part)
-            raise ValueError(f"{shown}: {where}: {bad}") from None
+            raise bad.named(shown, lambda index: _place(path, self._header_read, at - start + index + 1)) from None
         except (pa.ArrowInvalid, csv.Error) as error:
             raise ValueError(f"{shown}: {first_line(error)}") from None
         except OSError as error:
@@ -225,124 +211,100 @@ class TableReader:
                 raise ValueError(f"{shown}: cannot be read: {first_line(error)}") from None
             raise
 
-    def _batch(self, values: list[Any], shown: str) -> Batch:
-        """The converted columns of `_values`, with codes for the groups."""
-        named: dict[str, Any] = {"scores": []}
-        for (role, _), value in zip(self.roles, values, strict=True):
-            if role == "score":
-                named["scores"].append(value)
-            else:
-                named[role] = value
-        ids = named.get("ids")
-        if self._actives is None:
-            label = named["label"] if "label" in named else np.zeros(values[0].shape[0], np.uint8)
-        else:
+    def _piece(self, want: str, values: list[Any], shown: str, start: int) -> Piece:
+        """The converted columns, with codes for the groups."""
+        of = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
+        scores = tuple(value for (role, _), value in zip(self.roles, values, strict=True) if role == "score")
+        rows, ids, group = scores[0].shape[0], of.get("ids"), None
+        label = of["label"] if "label" in of else np.zeros(rows, np.uint8)
+        if self._actives is not None:
             import pyarrow.compute as pc
 
             assert ids is not None
             active = pc.is_in(ids, value_set=self._actives)
             label = numbers_of(active)
             self.found.update(pc.unique(ids.filter(active)).to_pylist())
-        group = None
         if self._by_file:
-            code = self._codes.setdefault(self._file_names[shown], len(self._codes))
-            group = np.full(label.shape[0], code, np.int64)
-        elif "group" in named:
-            try:
-                group = coded(named["group"], self._codes)
-            except BadCell as bad:
-                bad.column = next(column for role, column in self.roles if role == "group")
-                raise
-        return Batch(label, tuple(named["scores"]), group, ids)
+            group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
+        elif "group" in of:
+            group = coded(of["group"], self.codes, self._group)
+        return piece_of(want, scores, label, group, start, ids)
 
-    @property
-    def group_names(self) -> list[Any]:
-        return list(self._codes)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether the batches have groups."""
-        return self._by_file or any(role == "group" for role, _ in self.roles)
-
-    def ordered_groups(self) -> tuple[NDArray[np.int64], list[Any]]:
+    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
-        names = self.group_names
+        names = list(self.codes)
         if self._by_file:
             return np.arange(len(names)), names
         try:
             integers = [int(name) for name in names]
         except (TypeError, ValueError):
             integers = []
-        if [str(integer) for integer in integers] == [str(name) for name in names]:
-            names = integers
-        return ascending(names)
+        return ascending(integers if list(map(str, integers)) == list(map(str, names)) else names)
+
+    def place(self, row: int) -> str:
+        at = max(at for at, start in enumerate(self._starts) if start <= row)
+        path = self.paths[at]
+        return f"{file_kind(path)[0]}: {_place(path, self._header_read, row - self._starts[at] + 1)}"
+
+    def guess(self) -> int | None:
+        """From the lines of the first megabyte of each text file that is not compressed."""
+        rows = 0
+        for path in self.paths:
+            shown, kind, compression = file_kind(path)
+            if compression is not None or kind in ("parquet", "sdf") or not os.path.isfile(shown):
+                return None
+            with open(path, "rb") as file:
+                start = file.read(1 << 20)
+            if start:
+                rows += round(os.path.getsize(path) * start.count(b"\n") / len(start))
+        return rows
 
     def _values(self, cells: list[Any]) -> list[Any]:
-        """The cells of the columns asked for, converted to what a `Batch` holds."""
-        values = []
-        for (role, column), cell in zip(self.roles, cells, strict=True):
-            try:
-                if role == "label":
-                    values.append(labels_of(cell))
-                elif role == "score":
-                    values.append(scores_of(cell, self.nan_policy))
-                elif role == "group":
-                    values.append(encoded(cell))
-                else:
-                    values.append(ids_of(cell))
-            except BadCell as bad:
-                bad.column = column
-                raise
-        return values
+        return converted(self.roles, cells, self.nan_policy)
 
     # Each way to read a file yields the values of its batches, in file order.
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         from pyarrow import parquet
 
-        shown, _, _ = file_kind(path)
         # What is read ahead is kept to the end of the file: the columns as a whole.
         file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
-        names = file.schema_arrow.names
-        found = [names[_found(shown, names, column, by_number=False)] for column in self.asked]
-        columns = list(dict.fromkeys(found))
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=self.workers > 1):
-            yield self._values([batch.column(name) for name in found])
+        schema, shown = file.schema_arrow, file_kind(path)[0]
+        leaves = [leaves_of(schema, _found(shown, schema.names, column)) for column in self.asked]
+        groups = list(range(file.num_row_groups))
+        yield from map(self._values, columns_of(file.reader, leaves, _PARQUET_ROWS, groups, self.workers > 1))
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        shown, _, _ = file_kind(path)
-        names = [_property(shown, column) for column in self.asked]
-        known: list[str] = []
-
-        def check(slab: bytes) -> None:
+        shown = file_kind(path)[0]
+        for column in self.asked:
+            if isinstance(column, int):
+                raise ValueError(f"{shown}: column {column!r}: the properties of an SDF have names, not numbers")
+        names = [str(column) for column in self.asked]
+        slabs = _slabs(stream, lambda _, line: line.startswith(b"$$$$"))
+        for first in slabs:
             # A name that no record of the first slab has is taken for a mistake, with the names of the first record.
-            seen = {name.decode("utf-8", "replace") for name in _SDF_NAME.findall(slab)}
-            first = _SDF_NAME.findall(slab.partition(b"$$$$")[0])
-            known.extend([_TITLE, *(name.decode("utf-8", "replace") for name in dict.fromkeys(first))])
+            seen, known = (
+                list(dict.fromkeys([_TITLE, *(name.decode("utf-8", "replace") for name in _SDF_NAME.findall(text))]))
+                for text in (first, first.partition(b"$$$$")[0])
+            )
             for name in names:
-                if name != _TITLE and name not in seen:
+                if name not in seen:
                     _found(shown, known, name)
-
-        def parse(slab: bytes) -> list[Any]:
-            return self._values(_sdf_cells(slab, names))
-
-        slabs = _slabs(stream, _record_end)
-        first = next(slabs, None)
-        if first is None:
-            return
-        check(first)
-        yield from in_threads(parse, itertools.chain([first], slabs), self.workers, ahead=self.workers + 2)
+            yield from in_threads(
+                lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs), self.workers,
+                ahead=self.workers + 2,
+            )  # fmt: skip
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
         smiles = kind == "smiles"
         names: list[str] | None = None
         if smiles:
-            layout = _smiles_layout(stream, self.roles)
-            delimiter, header = "\t", layout.header
+            header, first_cells, spaces = _smiles_layout(stream, self.roles)
+            delimiter = "\t"
             if header:
                 stream.readline()
-                names = layout.names
+                names = first_cells
         else:
             delimiter, header = kind, self.header
             if header:
@@ -357,8 +319,8 @@ class TableReader:
             places = [_found(shown, names, column) for column in self.asked]
             if not smiles:
                 self._refuse_data_as_names(shown, names, places)
-        slabs = (slab for slab in _slabs(stream, _line_end if smiles else _RowEnd(delimiter)) if slab.strip())
-        if smiles and layout.spaces:
+        slabs = (slab for slab in _slabs(stream, (lambda *_: True) if smiles else _RowEnd(delimiter)) if slab.strip())
+        if smiles and spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
         if first is None:
@@ -375,11 +337,9 @@ class TableReader:
         """An error if the first line holds a label and a score, unless columns are asked for by such names."""
         at = {role: place for (role, _), place in reversed(list(zip(self.roles, places, strict=True)))}
         first_score = names[at["score"]]
-        if not is_number(first_score):
-            return
-        pairs = zip(self.asked, places, strict=True)
-        by_name = any(column == names[place] != str(place + 1) for column, place in pairs)
-        if by_name or ("label" in at and names[at["label"]].strip().lower() not in LABELS):
+        by_name = any(one == names[place] != str(place + 1) for one, place in zip(self.asked, places, strict=True))
+        no_label = "label" in at and names[at["label"]].strip().lower() not in LABELS
+        if by_name or no_label or not is_number(first_score):
             return
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
         raise ValueError(
@@ -398,29 +358,22 @@ class _TextParser:
         self.roles = [role for role, _ in reader.roles]
         self.integers = [False] * len(places)
 
-    def _read(self, slab: bytes, types: dict[str, Any], **options: Any) -> list[Any]:
+    def _read(self, slab: bytes, types: dict[str, Any], refuse: Any = None, **options: Any) -> list[Any]:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        refuse = options.pop("refuse", None)
+        # The slab is one block: rows keep their numbers, and no thread waits for another.
+        size = min(len(slab) + 1, 2**31 - 1)
         table = arrow_csv.read_csv(
             pa.BufferReader(slab),
-            # The slab is one block: rows keep their numbers, and no thread waits for another.
-            read_options=arrow_csv.ReadOptions(
-                column_names=self.names, use_threads=False, block_size=min(len(slab) + 1, 2**31 - 1)
+            arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size),
+            arrow_csv.ParseOptions(
+                delimiter=self.delimiter, quote_char='"' if self.quotes else False,
+                newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse,
             ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.delimiter,
-                quote_char='"' if self.quotes else False,
-                newlines_in_values=self.quotes and b'"' in slab,
-                invalid_row_handler=refuse,
-            ),
-            convert_options=arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options),
-        )
-        columns = {}
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            columns[name] = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-        return [columns[key] for key in self.keys]
+            arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options),
+        )  # fmt: skip
+        return [whole(table.column(key)) for key in self.keys]
 
     def slowly(self, slab: bytes) -> list[Any]:
         """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
@@ -460,131 +413,86 @@ class _TextParser:
     def __call__(self, slab: bytes) -> list[Any]:
         import pyarrow as pa
 
-        kinds = {
-            "label": pa.bool_(),
-            "score": pa.float64(),
-            "group": pa.dictionary(pa.int32(), pa.string()),
-            "ids": pa.string(),
-        }
+        kinds = {"label": pa.bool_(), "score": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string()),
+                 "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
-        if any(types[key] != kinds[role] for key, role in zip(self.keys, self.roles, strict=True)):
+        if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
             return self.slowly(slab)  # one column in two roles
         try:
-            cells = self._read(slab, types, **KNOWN)
-        except pa.ArrowInvalid:
+            values = self.reader._values(self._read(slab, types, **KNOWN))
+        except (pa.ArrowInvalid, BadCell):
             return self.slowly(slab)
-        values: list[Any] = []
-        for role, cell, integers in zip(self.roles, cells, self.integers, strict=True):
-            if role == "label" and not cell.null_count:
-                values.append(numbers_of(cell))
-            elif role == "score":
-                score = numbers_of(cell)
-                if self.reader.nan_policy == "raise" and has_nan(score):
-                    return self.slowly(slab)
+        for at, (role, integers) in enumerate(zip(self.roles, self.integers, strict=True)):
+            if role == "score":
+                score = values[at]
                 if (np.abs(score) >= LARGE).any():
                     return self.slowly(slab)
                 if integers and not has_nan(score):
                     exact = score.astype(np.int64)
-                    score = exact if np.array_equal(exact, score) else score
-                values.append(score)
-            elif role in ("group", "ids"):
-                try:
-                    values.append(encoded(cell) if role == "group" else ids_of(cell))
-                except BadCell:
-                    return self.slowly(slab)
-            else:
-                return self.slowly(slab)
+                    values[at] = exact if np.array_equal(exact, score) else score
         return values
 
 
-def read_columns(
-    path: Path,
-    label: Column,
-    score: Column,
-    group: Column | None = None,
-    *,
-    nan_policy: str = "raise",
-    header: bool = True,
-    workers: int = -1,
-) -> Columns:
-    """Read the label, score and group columns of a file, and no others.
+def leaves_of(schema: Any, at: int) -> list[int]:
+    """The columns of a Parquet file that hold one of its schema, by number, as names need not be distinct."""
+    first = sum(_leaves(schema.field(before).type) for before in range(at))
+    return list(range(first, first + _leaves(schema.field(at).type)))
 
-    Parameters
-    ----------
-    path, label, score, group, nan_policy, header, workers
-        As for `TableReader`, of one file and one score.
 
-    Returns
-    -------
-    Columns
+def _leaves(type_: Any) -> int:
+    import pyarrow as pa
 
-    Raises
-    ------
-    ValueError, ImportError
-        As iterating over a `TableReader`.
-    """
-    reader = TableReader([path], label, [score], group, nan_policy=nan_policy, header=header, workers=workers)
-    batches = list(reader)
-    rank, names = reader.ordered_groups()
-    scores = [batch.scores[0] for batch in batches]
-    types = Types()
-    for one in scores:  # of one column: of one type, or integers and floats, which are put together as float64
-        types.add(one, lambda: f"{file_kind(path)[0]}: column {score!r}")
-    codes = [batch.group for batch in batches if batch.group is not None]
-    return Columns(
-        np.concatenate([np.empty(0, np.uint8), *(batch.label for batch in batches)]),
-        np.concatenate(scores) if scores else np.empty(0, np.float64),
-        None if group is None else rank[np.concatenate([np.empty(0, np.int64), *codes])],
-        names,
-    )
+    if isinstance(type_, pa.BaseExtensionType):
+        return _leaves(type_.storage_type)
+    if pa.types.is_nested(type_):
+        return sum(_leaves(type_.field(at).type) for at in range(type_.num_fields))
+    return 1
+
+
+def columns_of(reader: Any, leaves: list[list[int]], rows: int, groups: list[int], threads: bool) -> Iterator[Any]:
+    """Batches of row groups of a Parquet file, each as a list of the columns of these leaves; None for one without."""
+    # They come in the order of the file, each as one, however many leaves it has.
+    order = sorted({tuple(one) for one in leaves if one})
+    for batch in reader.iter_batches(rows, row_groups=groups, column_indices=sum(order, ()), use_threads=threads):
+        yield [batch.column(order.index(tuple(one))) if one else None for one in leaves]
 
 
 def read_ids(path: Path, column: str | None = None) -> list[str]:
-    """Read a list of ids, each once, in file order.
+    """A list of ids, each once, in file order, without white space around them; empty lines and cells are left out.
 
-    Parameters
-    ----------
-    path : str or path
-        A file that `TableReader` reads (not SDF): the column called `column`, or the first one (of SMILES the second);
-        the first line of CSV and TSV holds names. Any other file: one id a line. Each also with ``.gz``, ``.zst`` or
-        ``.zstd`` after it.
-    column : str, optional
-
-    Returns
-    -------
-    list of str
-        Without white space around them; empty lines and cells are left out.
+    Of a file that `TableReader` reads (not SDF) the column called `column`, or the first one (of SMILES the second);
+    the first line of CSV and TSV holds names. Any other file has one id a line.
     """
     try:
-        _, kind, _ = file_kind(path)
+        kind = file_kind(path)[1]
     except ValueError:
         kind = "lines"
+    if kind == "sdf":
+        raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet or SMILES file")
     cells: Iterable[Any]
+
+    def chosen(names: list[str]) -> int:
+        return names.index(column) if column is not None and column in names else 0
+
     with opened(path) as stream:
         if kind == "parquet":
             file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
-            names: list[str] = file.schema_arrow.names
-            at = names.index(column) if column is not None and column in names else 0
+            name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
             try:
-                chunks = file.read([names[at]]).column(0).chunks
-                cells = [cell for chunk in chunks for cell in text_of(chunk).to_pylist()]
+                cells = [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
             except BadCell as bad:
-                raise ValueError(f"{os.fspath(path)}: column {names[at]!r}: {bad}") from None
+                raise ValueError(f"{os.fspath(path)}: column {name!r}: {bad}") from None
         elif kind == "smiles":
             rows = (line.decode("utf-8", "replace").split() for line in stream)
             cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
-        elif kind == "sdf":
-            raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet or SMILES file")
         elif kind == "lines":
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
             try:
-                table = [row for row in _rows(stream, kind) if row]
+                first, *table = [row for row in _rows(stream, kind) if row] or [[]]
             except csv.Error as error:
                 raise ValueError(f"{os.fspath(path)}: {error}") from None
-            names = table[0] if table else []
-            at = names.index(column) if column is not None and column in names else 0
-            cells = [row[at] for row in table[1:] if len(row) > at]
+            cells = [row[chosen(first)] for row in table if len(row) > chosen(first)]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
@@ -636,14 +544,6 @@ class _RowEnd:
         self.quoted = any(not cell[1] for cell in deque(cells, 1))
 
 
-def _line_end(piece: bytes, line: bytes) -> bool:
-    return True
-
-
-def _record_end(piece: bytes, line: bytes) -> bool:
-    return line.startswith(b"$$$$")
-
-
 # A data header stands behind the molecule; the free text before it (title, comment) may look like one.
 _SDF_NAME = re.compile(rb"^>[^\n<]*<([^>\n]+)>", re.MULTILINE)
 
@@ -680,35 +580,20 @@ def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
     return [pa.array(cells[name], pa.string()) for name in names]
 
 
-def _property(shown: str, column: Column) -> str:
-    if isinstance(column, int):
-        raise ValueError(f"{shown}: column {column!r}: the properties of an SDF have names, not numbers")
-    return column
-
-
 _SPACES = re.compile(rb"[ \t]+(?=[^ \t\r\n])")
 _MARGINS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 
 
-class _Layout(NamedTuple):
-    """How the rows of a SMILES file are written."""
-
-    header: bool
-    names: list[str]
-    spaces: bool
-    """Cells are parted by any run of spaces, else by one tab."""
-
-
-def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> _Layout:
-    """From the first line: cells are parted by tabs if it has one; it holds names if it cannot be data."""
+def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[bool, list[str], bool]:
+    """From the first line: whether it holds names, as it cannot be data; its cells; whether spaces part them."""
     line = stream.peek(1).partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig", "replace")
     spaces = "\t" not in line
     cells = line.split() if spaces else line.split("\t")
     if any(isinstance(column, str) and not column.isdigit() for _, column in roles):
-        return _Layout(True, cells, spaces)
+        return True, cells, spaces
     score = next(int(column) for role, column in roles if role == "score")
     first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
-    return _Layout(not is_number(first) and first.lower() not in MISSING, cells, spaces)
+    return not is_number(first) and first.lower() not in MISSING, cells, spaces
 
 
 def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:
@@ -737,22 +622,19 @@ def _place(path: Path, header: bool, row: int) -> str:
     return f"row {row} (line {line})"
 
 
-def _found(shown: str, names: list[str], column: str | int, by_number: bool = True) -> int:
-    """The place of a column among the names of the file; not `by_number`: its reader knows columns by name only."""
+def _found(shown: str, names: list[str], column: str | int) -> int:
+    """The place of a column among the names of the file."""
     if not isinstance(column, (str, int, np.integer)):
         raise TypeError(f"{shown}: column {column!r} is of type {type(column).__name__}: it must be a name or a number")
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
             places = ", ".join(str(place + 1) for place, name in enumerate(names) if name == column)
-            advice = f"give a number: {places}" if by_number else f"columns {places} must have different names"
-            raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; {advice}")
+            raise ValueError(f"{shown}: {names.count(column)} columns are called {column!r}; give a number: {places}")
         return names.index(column)
     if not isinstance(column, str) or (column.isascii() and column.isdigit()):
         number = _number(shown, column)
         if number > len(names):
             raise ValueError(f"{shown}: there is no column {number}: the file has {len(names)}")
-        if not by_number and names.count(names[number - 1]) > 1:
-            return _found(shown, names, names[number - 1], by_number)
         return number - 1
     from difflib import get_close_matches
 

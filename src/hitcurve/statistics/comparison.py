@@ -11,31 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import (
-    as_column,
-    as_flags,
-    as_real,
-    check_choice,
-    check_count,
-    check_flag,
-    check_level,
-    checked_seed,
-)
+from hitcurve import _checks
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._grid import Grid, rendered
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
-from hitcurve.statistics.intervals import (
-    as_measure,
-    auc_components,
-    curve_intervals,
-    entropy,
-    item_blocks,
-    normal_interval,
-    quantiles,
-    resampled_means,
-)
+from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare"]
@@ -146,8 +128,7 @@ class Comparison:
         Examples
         --------
         >>> import hitcurve as hc
-        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
-        >>> comparison = hc.compare(systems, rng=0)
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
         """
@@ -163,8 +144,7 @@ class Comparison:
         Examples
         --------
         >>> import hitcurve as hc
-        >>> systems = {"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}
-        >>> comparison = hc.compare(systems, rng=0)
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
         """
@@ -213,24 +193,12 @@ def _probability(p: float | None) -> str:
 # --- the one function ---------------------------------------------------------------------------------------
 
 
-def compare(
-    y_true: Any,
-    y_score: Mapping[str, Any] | None = None,
-    *,
-    measures: str | Measure | Sequence[str | Measure] | None = None,
-    baseline: str | None = None,
-    groups: Any = None,
-    method: str | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    stratified: bool = False,
-    ties: str = "expected",
-    lower_is_better: bool | Mapping[str, bool] = False,
-    relevance_level: float | None = None,
-    nan_policy: str = "raise",
-    rng: Any = None,
-    workers: int = 1,
-) -> Comparison:
+def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
+            measures: str | Measure | Sequence[str | Measure] | None = None, baseline: str | None = None,
+            groups: Any = None, method: str | None = None, confidence_level: float = 0.95,
+            n_resamples: int | None = None, stratified: bool = False, ties: str = "expected",
+            lower_is_better: bool | Mapping[str, bool] = False, relevance_level: float | None = None,
+            nan_policy: str = "raise", rng: Any = None, workers: int = 1) -> Comparison:  # fmt: skip
     """Differences between rankings of the same items, or between systems on the same queries, with intervals and tests.
 
     Over items (labels and a mapping of scores): items are drawn with replacement, the same for every ranking, from the
@@ -298,59 +266,61 @@ def compare(
     >>> print(f"{row.system} - {row.baseline} = {row.difference:.3f}, p = {row.p_value}")
     B - A = 0.125, p = 0.25
     """
-    level, threads = check_level(confidence_level), check_workers(workers)
-    check_flag(stratified, "stratified")
-    checked_seed(rng)
+    level, threads = _checks.check_level(confidence_level), check_workers(workers)
+    _checks.check_flag(stratified, "stratified")
+    _checks.checked_seed(rng)
     if n_resamples is not None:
-        n_resamples = check_count(n_resamples, "n_resamples")
+        n_resamples = _checks.check_count(n_resamples, "n_resamples")
     if y_score is None:
         if not isinstance(y_true, Mapping):
-            raise TypeError(
-                "compare takes labels and a mapping of scores, or one mapping of per-query results; got "
-                f"{type(y_true).__name__} alone"
-            )
+            takes = "labels and a mapping of scores, or one mapping of per-query results"
+            raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
         if groups is not None or method is not None:
             name = "groups" if groups is not None else "method"
             raise ValueError(f"{name} goes with labels and scores, not with per-query results")
-        names = _checked_names(y_true, baseline)
+        names, pairs = _checked_names(y_true, baseline)
         found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
-        return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "queries")
+        return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
-    names = _checked_names(y_score, baseline)
+    names, pairs = _checked_names(y_score, baseline)
     lower = _directions(lower_is_better, names)
-    known = [as_measure(one) for one in _listed_measures(measures, ("AP",) if groups is not None else ("AP", "ROCAUC"))]
-    make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy}
+    usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
+    known = [intervals.as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
-        groups = as_column(groups, "groups")
+        groups = _checks.as_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
-        make["nan_policy"] = "raise"
+        nan_policy = "raise"
+    make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy, "workers": threads}
     if groups is not None:
         if method is not None:
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
-        make |= {"workers": threads, "qid": groups}
-        curves = [_ranked(HitCurves, y_true, y_score, name, lower, **make) for name in names]
-        ids = curves[0].qid.tolist()
-        found = {one.name: (np.stack([_values(one, many, ties) for many in curves], axis=1), ids) for one in known}
-        return _over_queries(found, names, baseline, level, n_resamples or 9999, rng, "groups")
+        many = _ranked(HitCurves, y_true, y_score, lower, qid=groups, **make)
+        ids = many[0].qid.tolist()
+        found = {one.name: (np.stack([_values(one, curves, ties) for curves in many], axis=1), ids) for one in known}
+        return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
     if method is not None:
-        check_choice(method, "method", ("bootstrap", "delong"))
-    rankings = [_ranked(HitCurve, y_true, y_score, name, lower, workers=threads, **make) for name in names]
-    kinds = _Kinds(y_true, [y_score[name] for name in names], rankings, relevance_level)
-    n_resamples = n_resamples or 1999
-    return _over_items(kinds, known, names, baseline, method, level, n_resamples, stratified, ties, rng, threads)
+        _checks.check_choice(method, "method", ("bootstrap", "delong"))
+    curves = _ranked(HitCurve, y_true, y_score, lower, **make)
+    kinds = _kinds(y_true, [y_score[name] for name in names], curves, relevance_level)
+    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
+                           "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
+    return _over_items(curves, kinds, known, names, pairs, **how)
 
 
 def _values(measure: Measure, curves: HitCurves, ties: str) -> _Array:
     return np.asarray(measure(curves, ties), np.float64)
 
 
-def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], name: str, lower: dict[str, bool], **how: Any) -> Any:
-    try:
-        return kind(y_true, y_score[name], lower_is_better=lower[name], **how)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{name!r}: {error}") from None
+def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str, bool], **how: Any) -> list[Any]:
+    made = []
+    for name, lower_is_better in lower.items():
+        try:
+            made.append(kind(y_true, y_score[name], lower_is_better=lower_is_better, **how))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name!r}: {error}") from None
+    return made
 
 
 def _is_evaluation(result: Any) -> bool:
@@ -362,55 +332,47 @@ def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str
     if not all(_is_evaluation(results[name]) for name in names):
         return ("AP",)
     held = dict.fromkeys(measure for name in names for measure in results[name].values)
-    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
+    return [measure for measure in held if intervals.as_measure(measure).record.mean == "arithmetic"]
 
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
-    if measures is None:
-        measures = default
+    measures = default if measures is None else measures
     chosen = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not chosen:
         raise ValueError("measures is empty")
     return chosen
 
 
-def _checked_names(systems: Mapping[str, Any], baseline: str | None) -> list[str]:
+def _checked_names(systems: Mapping[str, Any], baseline: str | None) -> tuple[list[str], list[tuple[int, int]]]:
+    """The names of the systems, and the pairs (baseline, system) as places."""
     names = list(systems)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"a system is named by a string, got {name!r}")
     if len(names) < 2:
         raise ValueError(f"compare needs two systems or more, got {len(names)}")
-    if baseline is not None and baseline not in names:
+    if baseline is None:
+        return names, list(combinations(range(len(names)), 2))
+    if baseline not in names:
         raise ValueError(f"baseline={baseline!r} is none of the systems: {', '.join(map(repr, names))}")
-    return names
+    first = names.index(baseline)
+    return names, [(first, i) for i in range(len(names)) if i != first]
 
 
 def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
-    if isinstance(lower_is_better, Mapping):
-        for name in lower_is_better:
-            if name not in names:
-                raise ValueError(
-                    f"lower_is_better names {name!r}, which is none of the rankings: {', '.join(map(repr, names))}"
-                )
-        return {name: lower_is_better.get(name, False) for name in names}
-    return dict.fromkeys(names, lower_is_better)
+    if not isinstance(lower_is_better, Mapping):
+        return dict.fromkeys(names, lower_is_better)
+    for name in lower_is_better:
+        if name not in names:
+            listed = ", ".join(map(repr, names))
+            raise ValueError(f"lower_is_better names {name!r}, which is none of the rankings: {listed}")
+    return {name: lower_is_better.get(name, False) for name in names}
 
 
-def _pairs(names: list[str], baseline: str | None) -> list[tuple[int, int]]:
-    """(baseline, system) as places."""
-    if baseline is not None:
-        first = names.index(baseline)
-        return [(first, i) for i in range(len(names)) if i != first]
-    return list(combinations(range(len(names)), 2))
-
-
-def _complete(
-    y_true: Any, y_score: Mapping[str, Any], groups: Any, names: list[str]
-) -> tuple[Any, dict[str, Any], Any]:
+def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
-    label = as_column(y_true, "y_true")
+    columns = {name: _checks.as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = _checks.as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -427,18 +389,16 @@ def _complete(
 # --- over items ---------------------------------------------------------------------------------------------
 
 
-class _Kinds:
+def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> intervals.Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
-
-    def __init__(self, y_true: Any, scores: list[Any], rankings: list[HitCurve], relevance_level: float | None) -> None:
-        scores = [as_real(score, "y_score") for score in scores]
-        relevant = as_flags(y_true, scores[0], relevance_level)
-        places = [_places(score, curve) for score, curve in zip(scores, rankings, strict=True)]
-        sizes = [2 * len(curve) + 1 for curve in rankings]
-        self.rankings = rankings
-        self.hit_place, self.hit_weight = _counted([place[relevant] for place in places], sizes)
-        self.hit_place >>= 1  # of a relevant item it is always a row
-        self.other_place, self.other_weight = _counted([place[~relevant] for place in places], sizes)
+    scores = [_checks.as_real(score, "y_score") for score in scores]
+    relevant = _checks.as_flags(y_true, scores[0], relevance_level)
+    places = [_places(score, curve) for score, curve in zip(scores, curves, strict=True)]
+    sizes = [2 * len(curve) + 1 for curve in curves]
+    hit_place, hit_weight = _counted([place[relevant] for place in places], sizes)
+    other_place, other_weight = _counted([place[~relevant] for place in places], sizes)
+    hit_place >>= 1  # of a relevant item it is always a row
+    return intervals.Kinds(hit_weight, hit_place, other_weight, other_place)
 
 
 def _places(score: _Array, curve: HitCurve) -> _Array:
@@ -447,19 +407,12 @@ def _places(score: _Array, curve: HitCurve) -> _Array:
     if score.dtype.kind == "b":
         score, rows = score.view(np.uint8), rows.astype(np.uint8)
     score = score.astype(rows.dtype.newbyteorder("="), copy=False)
-    whole = rows.shape[0]
-    missing = np.isnan(score) if score.dtype.kind == "f" else None
-    if missing is not None and whole and np.isnan(rows[-1]):
-        rows = rows[:-1]
-    ascending = rows if curve.lower_is_better else rows[::-1]
-    at = np.searchsorted(ascending, score)
-    same = at < rows.shape[0]
-    same[same] = ascending[at[same]] == score[same]
-    row = at if curve.lower_is_better else rows.shape[0] - at - same
-    place = 2 * row + same
-    if missing is not None and missing.any():
-        place[missing] = 2 * whole if rows.shape[0] == whole else 2 * whole - 1
-    return np.asarray(place)
+    if not curve.lower_is_better:  # the other way round, NaN last as before
+        score, rows = (-one if one.dtype.kind == "f" else ~one for one in (score, rows))
+    row = np.searchsorted(rows, score)
+    same = row < rows.shape[0]
+    same[same] = _checks.equal_numbers(rows[row[same]], score[same])
+    return np.asarray(2 * row + same)
 
 
 def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
@@ -481,24 +434,10 @@ def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
     return np.stack(columns, axis=1), weight
 
 
-def _over_items(
-    kinds: _Kinds,
-    measures: list[Measure],
-    names: list[str],
-    baseline: str | None,
-    method: str | None,
-    level: float,
-    n_resamples: int,
-    stratified: bool,
-    ties: str,
-    rng: Any,
-    workers: int,
-) -> Comparison:
-    from hitcurve._kernel.draw import Resampler
-
-    curves = kinds.rankings
-    options: Any = {"method": method, "confidence_level": level, "n_resamples": n_resamples, "stratified": stratified}
-    alone = [curve_intervals(curve, measures, ties=ties, rng=rng, workers=workers, **options) for curve in curves]
+def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[Measure], names: list[str],
+                pairs: list[tuple[int, int]], **how: Any) -> Comparison:  # fmt: skip
+    level, n_resamples = how["confidence_level"], how["n_resamples"]
+    alone = [intervals.curve_intervals(curve, measures, **how) for curve in curves]
     systems = [
         SystemValue(one.measure, name, one.estimate, low, high, one.method)
         for of_measure in zip(*alone, strict=True)
@@ -507,51 +446,43 @@ def _over_items(
     ]
     by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
-    sizes = [len(curve) for curve in curves]
-    if not all(by_delong) and min(sizes) > 0:
-        joint = (kinds.hit_weight, kinds.hit_place, kinds.other_weight, kinds.other_place)
-        resampler = Resampler(*joint, sizes, stratified)
+    if not all(by_delong) and min(map(len, curves)) > 0:
 
         def read(block: list[HitCurves]) -> _Array:
-            values = [[_values(one, curve, ties) for curve in block] for one in measures]
+            values = [[_values(one, curve, how["ties"]) for curve in block] for one in measures]
             return np.moveaxis(np.asarray(values), 2, 0)
 
-        lower = [curve.lower_is_better for curve in curves]
-        drawn = np.concatenate(item_blocks(resampler, sum(sizes), n_resamples, rng, workers, lower, read))
+        blocks = intervals.item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
+        drawn = np.concatenate(blocks)
     differences: list[Difference] = []
-    pairs = _pairs(names, baseline)
     for m, one in enumerate(measures):
-        covariance = _auc_covariance(kinds) if by_delong[m] else None
+        covariance = _auc_covariance(curves, kinds) if by_delong[m] else None
         rows = []
         for a, b in pairs:
             value = alone[b][m].estimate - alone[a][m].estimate
             if covariance is not None:
                 weight = np.eye(len(names))[b] - np.eye(len(names))[a]
                 error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
-                (low, high), p, test = normal_interval(value, error, level), normal_p(value, error), "DeLong"
+                between, p, test = intervals.normal_interval(value, error, level), normal_p(value, error), "DeLong"
             else:
                 apart = drawn[:, m, b] - drawn[:, m, a]
-                (low, high), p, test = quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
-            rows.append(Difference(one.name, names[a], names[b], value, low, high, p, test, math.nan, None, None))
+                between, p, test = intervals.quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
+            rows.append(Difference(one.name, names[a], names[b], value, *between, p, test, math.nan, None, None))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
 
 
-def _auc_covariance(kinds: _Kinds) -> _Array:
-    hits, others = [], []
-    for s, curve in enumerate(kinds.rankings):
-        hit, other, _ = auc_components(curve)
-        hits.append(hit[kinds.hit_place[:, s]])
-        others.append(other[kinds.other_place[:, s]])
+def _auc_covariance(curves: list[HitCurve], kinds: intervals.Kinds) -> _Array:
+    parts = [intervals.auc_components(curve) for curve in curves]
+    hits = [hit[place] for (hit, _, _), place in zip(parts, kinds.hit_place.T, strict=True)]
+    others = [other[place] for (_, other, _), place in zip(parts, kinds.other_place.T, strict=True)]
     return delong_covariance(np.stack(hits, axis=1), kinds.hit_weight, np.stack(others, axis=1), kinds.other_weight)
 
 
 def _bootstrap_p(sums: _Array) -> float:
     known = sums[~np.isnan(sums)]
-    if known.shape[0] == 0:
-        return math.nan
     tail = min(int(np.count_nonzero(known <= 0)), int(np.count_nonzero(known >= 0)))
-    return min(1.0, 2 * (tail + 1) / (int(known.shape[0]) + 1))
+    return min(1.0, 2 * (tail + 1) / (known.shape[0] + 1)) if known.shape[0] else math.nan
 
 
 def _corrected(rows: list[Difference]) -> list[Difference]:
@@ -567,58 +498,45 @@ def _per_query(
     """For each measure: values (queries, systems), and the names of the queries."""
     found = {}
     for wanted in measures:
-        columns: list[_Array] = []
-        title, queries = str(wanted), None
-        for name in names:
-            title, values, ids = _values_of(results[name], name, wanted, ties)
-            if queries is None:
-                queries = ids
-            elif len(queries) != len(ids):
-                raise ValueError(
-                    f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(ids)}: they must be the same"
-                )
-            elif queries != ids:
-                place = {query: i for i, query in enumerate(ids)}
+        titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
+        columns, queries = [], ids[0]
+        for name, column, own in zip(names, values, ids, strict=True):
+            if len(queries) != len(own):
+                counts = f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(own)}"
+                raise ValueError(f"{counts}: they must be the same")
+            if queries != own:
+                place = {query: i for i, query in enumerate(own)}
                 other = next((query for query in queries if query not in place), None)
                 if other is not None:
                     raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
-                values = values[[place[query] for query in queries]]
-            columns.append(values)
-        found[title] = np.stack(columns, axis=1), list(queries or [])
+                column = column[[place[query] for query in queries]]
+            columns.append(column)
+        found[titles[-1]] = np.stack(columns, axis=1), queries
     return found
 
 
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
     """(name of the measure, one value for each query, their names) of one system."""
     if isinstance(result, HitCurves):
-        known = as_measure(measure)
+        known = intervals.as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         return known.name, _values(known, result, ties), ids
     if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
-            name = as_measure(measure).name
+            name = intervals.as_measure(measure).name
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = as_column(result, repr(system))
+    values = _checks.as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
-        raise TypeError(
-            f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {type(result).__name__}"
-        )
+        got = type(result).__name__
+        raise TypeError(f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {got}")
     return str(measure), values.astype(np.float64), list(range(values.shape[0]))
 
 
-def _over_queries(
-    found: dict[str, tuple[_Array, list[Any]]],
-    names: list[str],
-    baseline: str | None,
-    level: float,
-    n_resamples: int,
-    rng: Any,
-    unit: str,
-) -> Comparison:
-    pairs = _pairs(names, baseline)
+def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], pairs: list[tuple[int, int]],
+                  level: float, n_resamples: int, rng: Any, unit: str) -> Comparison:  # fmt: skip
     systems: list[SystemValue] = []
     differences: list[Difference] = []
     count = left_out = 0
@@ -627,47 +545,43 @@ def _over_queries(
         wrong = np.argwhere(~np.isfinite(values) & ~without[:, None])
         if wrong.shape[0]:
             q, s = wrong[0].tolist()
-            raise ValueError(
-                f"{title} of {unit[:-1] if unit == 'groups' else 'query'} {ids[q]!r} is {values[q, s]} for "
-                f"{names[s]!r}: a value must be finite, or nan in all systems"
-            )
+            place = f"{'group' if unit == 'groups' else 'query'} {ids[q]!r} is {values[q, s]} for {names[s]!r}"
+            raise ValueError(f"{title} of {place}: a value must be finite, or nan in all systems")
         kept = values[~without]
         count, left_out = max(count, kept.shape[0]), max(left_out, values.shape[0] - kept.shape[0])
         if kept.shape[0] == 0:
             nan = math.nan
             systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
-            differences += [
-                Difference(title, names[a], names[b], nan, nan, nan, nan, "randomization", nan, nan, None)
-                for a, b in pairs
-            ]
+            rest = nan, nan, nan, nan, "randomization", nan, nan, None
+            differences += [Difference(title, names[a], names[b], *rest) for a, b in pairs]
             continue
         # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
         power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
         kept = np.ldexp(kept, -power)
 
-        def shown(value: float, sums: _Array, power: int = power) -> tuple[float, float, float]:
+        def shown(values: _Array, sums: _Array, power: int = power) -> tuple[float, float, float]:
+            mean = math.fsum(values) / values.shape[0]
             with np.errstate(over="ignore"):
-                value, low, high = np.ldexp([value, *quantiles(sums, value, level, None)], power).tolist()
-            return value, low, high
+                mean, low, high = np.ldexp([mean, *intervals.quantiles(sums, mean, level, None)], power).tolist()
+            return mean, low, high
 
-        drawn = resampled_means(kept, n_resamples, rng)
-        for s, name in enumerate(names):
-            mean, low, high = shown(math.fsum(kept[:, s]) / kept.shape[0], drawn[:, s])
-            systems.append(SystemValue(title, name, mean, low, high, "bootstrap"))
+        drawn = intervals.resampled_means(kept, n_resamples, rng)
+        for name, column, sums in zip(names, kept.T, drawn.T, strict=True):
+            systems.append(SystemValue(title, name, *shown(column, sums), "bootstrap"))
         # Streams of their own for each measure and test, whatever else is asked for.
         if isinstance(rng, np.random.Generator):
-            signs, orders = (np.random.default_rng(entropy(rng)) for _ in range(2))
+            signs, orders = (np.random.default_rng(intervals.entropy(rng)) for _ in range(2))
         else:
             signs, orders = map(np.random.default_rng, np.random.SeedSequence(rng).spawn(3)[1:])
         honest = tukey(kept, n_resamples, orders) if len(names) > 2 else None
-        words = entropy(signs)
+        words = intervals.entropy(signs)
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
-            mean, low, high = shown(math.fsum(difference) / kept.shape[0], drawn[:, b] - drawn[:, a])
+            mean = shown(difference, drawn[:, b] - drawn[:, a])
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             test = "exact randomization" if exact else "randomization"
             others = math.nan, paired_t(difference), None if honest is None else float(honest[a, b])
-            rows.append(Difference(title, names[a], names[b], mean, low, high, p, test, *others))
+            rows.append(Difference(title, names[a], names[b], *mean, p, test, *others))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_resamples, level)

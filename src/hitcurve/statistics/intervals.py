@@ -7,10 +7,10 @@ every measure with a name is read off it as off any other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, combinations, islice
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,10 @@ from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
 
-if TYPE_CHECKING:
-    from hitcurve._kernel.draw import Resampler
-
-__all__ = ["curve_interval", "curve_intervals", "curves_interval", "interval_ends", "p_value", "resample"]
+__all__ = ["curve_intervals", "curves_interval", "interval_ends", "p_value", "resample"]
 
 _Array = NDArray[Any]
+_NOTHING = ConfidenceInterval(math.nan, math.nan)
 _BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
 _BLOCK_TABLES = 1 << 10
 
@@ -44,16 +42,17 @@ def entropy(rng: Any) -> list[int]:
     return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
 
 
-def stream(words: list[int], number: int) -> Any:
-    """The bit generator of one block: the same whoever draws it, and whenever."""
-    return np.random.SFC64(np.random.SeedSequence(words, spawn_key=(number,)))
-
-
-def chunks(count: int, size: int, rng: Any) -> Iterator[tuple[np.random.Generator, int]]:
-    """For each `size` of `count` draws a generator of its own, and how many they are."""
+def in_chunks(
+    read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any, workers: int = 1
+) -> list[Any]:
+    """read(a generator of its own, how many draws) for each `size` of `count` draws, whoever makes them, and when."""
     words = entropy(rng)
-    for number, start in enumerate(range(0, count, size)):
-        yield np.random.Generator(stream(words, number)), min(size, count - start)
+
+    def chunk(number: int) -> Any:
+        stream = np.random.SFC64(np.random.SeedSequence(words, spawn_key=(number,)))
+        return read(np.random.Generator(stream), min(size, count - number * size))
+
+    return list(in_threads(chunk, range(-(-count // size)), workers))
 
 
 # --- resamples of items -------------------------------------------------------------------------------------
@@ -75,54 +74,49 @@ def item_kinds(curve: HitCurve) -> _Array:
     """Items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at the end."""
     others = np.empty(2 * len(curve) + 1, np.int64)
     ends = curve.above + curve.tied
-    others[0] = curve.num_items
-    others[0::2][:-1] = curve.above
+    others[0:-1:2] = curve.above
     others[-1] = curve.num_items
     others[2::2] -= ends
     others[1::2] = curve.tied - curve.hits
     return others
 
 
-def item_resampler(curve: HitCurve, stratified: bool) -> Resampler:
+class Kinds(NamedTuple):
+    """Items that a resample does not tell apart, counted: their places in each ranking, as Resampler takes them."""
+
+    hit_weight: _Array
+    hit_place: _Array
+    other_weight: _Array
+    other_place: _Array
+
+
+def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, workers: int,
+                read: Callable[[list[HitCurves]], Any], stratified: bool) -> list[Any]:  # fmt: skip
+    """read(resamples of each ranking) for all blocks of `count` resamples."""
     from hitcurve._kernel.draw import Resampler
 
-    others = item_kinds(curve)
-    place = np.flatnonzero(others)
-    row = np.arange(len(curve))
-    hits = curve.hits
-    missing = curve.num_relevant - curve.num_hits
-    if missing:
-        row, hits = np.append(row, -1), np.append(hits, missing)
-    return Resampler(hits, row[:, None], others[place], place[:, None], [len(curve)], stratified)
+    rows = [len(curve) for curve in curves]
+    resampler = Resampler(*kinds, rows, stratified)
 
+    def block(draws: np.random.Generator, size: int) -> Any:
+        tables = resampler.draw(draws.bit_generator, size)
+        return read([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
 
-def item_blocks(
-    resampler: Resampler,
-    rows: int,
-    n_resamples: int,
-    rng: Any,
-    workers: int,
-    lower: list[bool],
-    read: Callable[[list[HitCurves]], Any],
-) -> list[Any]:
-    """read(curves of one block of resamples, for each ranking) for all blocks; the streams belong to the blocks."""
-    size = min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, rows)))
-    words = entropy(rng)
-
-    def block(number: int) -> Any:
-        tables = resampler.draw(stream(words, number), min(size, n_resamples - number * size))
-        return read([curves_of(low, *table) for low, table in zip(lower, tables, strict=True)])
-
-    return list(in_threads(block, range(-(-n_resamples // size)), workers))
+    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
 
 
 def curve_blocks(
     curve: HitCurve, count: int, rng: Any, workers: int, read: Callable[[HitCurves], Any], stratified: bool = False
 ) -> list[Any]:
     """read(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
-    resampler = item_resampler(curve, stratified)
-    lower = [curve.lower_is_better]
-    return item_blocks(resampler, len(curve), count, rng, workers, lower, lambda block: read(block[0]))
+    others = item_kinds(curve)
+    place = np.flatnonzero(others)
+    row, hits = np.arange(len(curve)), curve.hits
+    missing = curve.num_relevant - curve.num_hits
+    if missing:
+        row, hits = np.append(row, -1), np.append(hits, missing)
+    kinds = Kinds(hits, row[:, None], others[place], place[:, None])
+    return item_blocks([curve], kinds, count, rng, workers, lambda block: read(block[0]), stratified)
 
 
 def resample(
@@ -146,7 +140,7 @@ def quantiles(distribution: _Array, estimate: float, level: float, acceleration:
     """Percentile interval, or with an acceleration the BCa one (Efron 1987); NaN are left out."""
     known = distribution[~np.isnan(distribution)]
     if known.shape[0] == 0:
-        return ConfidenceInterval(math.nan, math.nan)
+        return _NOTHING
     tails = [(1 - level) / 2, (1 + level) / 2]
     if acceleration is not None:
         normal = NormalDist()
@@ -172,11 +166,10 @@ def acceleration_of(parts: list[tuple[_Array, _Array]]) -> float:
     third = second = 0.0
     for values, weight in parts:
         count = float(weight.sum())
-        if count < 2:
-            continue
-        influence = (count - 1) * (np.average(values, weights=weight) - values)
-        third += float(np.sum(weight * influence**3)) / count**3
-        second += float(np.sum(weight * influence**2)) / count**2
+        if count >= 2:
+            influence = (count - 1) * (np.average(values, weights=weight) - values)
+            third += float(np.sum(weight * influence**3)) / count**3
+            second += float(np.sum(weight * influence**2)) / count**2
     return third / (6 * second**1.5) if second > 0 else 0.0
 
 
@@ -200,9 +193,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
 
     def values(at: _Array, kind: str) -> _Array:
         out = []
-        for some in np.array_split(at, max(1, at.shape[0] * rows // 1_000_000)):
-            if some.shape[0] == 0:
-                continue
+        for some in np.array_split(at, max(1, min(at.shape[0], at.shape[0] * rows // 1_000_000))):
             row, at_row = np.arange(rows), some[:, None]
             new_above = above - (row >= at_row if kind == "gap" else row > at_row)
             new_tied = tied - (row == at_row) * (kind != "gap")
@@ -256,11 +247,7 @@ def logit_interval(value: float, error: float, level: float) -> ConfidenceInterv
         return ConfidenceInterval(value, value)
     half = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
     middle = math.log(value / (1 - value))
-
-    def back(x: float) -> float:
-        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
-
-    return ConfidenceInterval(back(middle - half), back(middle + half))
+    return ConfidenceInterval(*(1 / (1 + math.exp(-x)) if x > -700 else 0.0 for x in (middle - half, middle + half)))
 
 
 def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
@@ -318,30 +305,16 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
     return Interval(between, None, error, value, measure.name, method, level)
 
 
-def curve_interval(curve: HitCurve, measure: str | Measure = "AP", **how: Any) -> Interval:
-    """The work behind `HitCurve.interval`."""
-    return curve_intervals(curve, [measure], **how)[0]
-
-
-def curve_intervals(
-    curve: HitCurve,
-    measures: Sequence[str | Measure],
-    *,
-    method: str | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int = 9999,
-    stratified: bool = False,
-    bootstrap_method: str = "percentile",
-    ties: str = "expected",
-    rng: Any = None,
-    workers: int = 1,
-) -> list[Interval]:
-    """`HitCurve.interval` of several measures; those by bootstrap read the same resamples."""
+def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, method: str | None = None,
+                    confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
+                    bootstrap_method: str = "percentile", ties: str = "expected", rng: Any = None,
+                    workers: int = 1) -> list[Interval]:  # fmt: skip
+    """The work behind `HitCurve.interval`, of several measures; those by bootstrap read the same resamples."""
     check_plain(curve, "interval")
     check_flag(stratified, "stratified")
     asked = [as_measure(one) for one in measures]
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
-    threads = check_workers(workers)
+    workers = check_workers(workers)
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
     if method is not None:
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
@@ -358,18 +331,15 @@ def curve_intervals(
         value = float(known(curve, ties))
         if not math.isnan(value):
             drawn.append(len(found))
-        nothing = ConfidenceInterval(math.nan, math.nan)
-        found.append(Interval(nothing, np.empty(0), math.nan, value, known.name, how, level))
+        found.append(Interval(_NOTHING, np.empty(0), math.nan, value, known.name, how, level))
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
-        raise ValueError(
-            f"bootstrap_method='BCa' leaves out one item at a time, but only {curve.num_relevant} is "
-            "relevant: take 'percentile'"
-        )
+        few = f"only {curve.num_relevant} is relevant"
+        raise ValueError(f"bootstrap_method='BCa' leaves out one item at a time, but {few}: take 'percentile'")
 
     def read(block: HitCurves) -> list[_Array]:
         return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
 
-    blocks = curve_blocks(curve, count, rng, threads, read, bool(stratified)) if drawn else []
+    blocks = curve_blocks(curve, count, rng, workers, read, bool(stratified)) if drawn else []
     for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
         distribution, acceleration = np.concatenate(parts), None
         if bootstrap_method == "BCa":
@@ -390,52 +360,18 @@ def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
     count = values.shape[0]
     if count < 2:  # one value does not say how values vary
         return np.full((n_resamples, values.shape[1]), math.nan)
-    blocks = []
-    for draws, size in chunks(n_resamples, max(1, (1 << 20) // count), rng):
+
+    def means(draws: np.random.Generator, size: int) -> _Array:
         rows = draws.integers(0, count, (size, count))
-        blocks.append(np.stack([column[rows].mean(axis=1) for column in values.T], axis=1))
-    return np.concatenate(blocks)
+        return np.stack([column[rows].mean(axis=1) for column in values.T], axis=1)
+
+    return np.concatenate(in_chunks(means, n_resamples, max(1, (1 << 20) // count), rng))
 
 
-def mean_interval(
-    values: _Array, method: str, level: float, n_resamples: int, bootstrap_method: str, rng: Any
-) -> tuple[ConfidenceInterval, _Array | None, float]:
-    """Interval, distribution and standard error of the mean of independent values."""
-    count = values.shape[0]
-    nothing = ConfidenceInterval(math.nan, math.nan)
-    if count == 0:
-        return nothing, None, math.nan
-    mean = math.fsum(values) / count
-    if method == "t":
-        if count < 2:
-            return nothing, None, math.nan
-        error = float(np.std(values, ddof=1)) / math.sqrt(count)
-        half = float(scipy_special().stdtrit(count - 1, (1 + level) / 2)) * error
-        return ConfidenceInterval(mean - half, mean + half), None, error
-    distribution = resampled_means(values[:, None], n_resamples, rng)[:, 0]
-    acceleration = None
-    if bootstrap_method == "BCa":
-        acceleration = acceleration_of([((count * mean - values) / max(1, count - 1), np.ones(count))])
-    return quantiles(distribution, mean, level, acceleration), distribution, standard_error(distribution)
-
-
-def scipy_special() -> Any:
-    return needed("scipy.special", "Student's t")
-
-
-def curves_interval(
-    curves: HitCurves,
-    measure: str | Measure = "AP",
-    *,
-    method: str | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int = 9999,
-    bootstrap_method: str = "percentile",
-    empty: str = "skip",
-    ties: str = "expected",
-    rng: Any = None,
-    among: _Array | slice = slice(None),
-) -> Interval:
+def curves_interval(curves: HitCurves, measure: str | Measure = "AP", *, method: str | None = None,
+                    confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: str = "percentile",
+                    empty: str = "skip", ties: str = "expected", rng: Any = None,
+                    among: _Array | slice = slice(None)) -> Interval:  # fmt: skip
     """The work behind `HitCurves.interval`; `among`: the rankings that count."""
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
@@ -448,12 +384,21 @@ def curves_interval(
         if empty == "raise":
             q = int(np.argmax(without))
             name = q if curves.qid is None else curves.qid[q : q + 1].tolist()[0]
-            raise ValueError(
-                f"query {name!r} has no {known.name}: empty='skip', 'zero' or 'one' says what it counts as"
-            )
+            said = "empty='skip', 'zero' or 'one' says what it counts as"
+            raise ValueError(f"query {name!r} has no {known.name}: {said}")
         values = values[~without] if empty == "skip" else np.where(without, float(empty == "one"), values)
-    between, distribution, error = mean_interval(values, method, level, count, bootstrap_method, rng)
-    mean = math.fsum(values) / values.shape[0] if values.shape[0] else math.nan
+    size = values.shape[0]
+    mean = math.fsum(values) / size if size else math.nan
+    between, distribution, error, acceleration = _NOTHING, None, math.nan, None
+    if size and method == "bootstrap":
+        distribution = resampled_means(values[:, None], count, rng)[:, 0]
+        if bootstrap_method == "BCa":
+            acceleration = acceleration_of([((size * mean - values) / max(1, size - 1), np.ones(size))])
+        between, error = quantiles(distribution, mean, level, acceleration), standard_error(distribution)
+    elif size > 1:
+        error = float(np.std(values, ddof=1)) / math.sqrt(size)
+        half = float(needed("scipy.special", "Student's t").stdtrit(size - 1, (1 + level) / 2)) * error
+        between = ConfidenceInterval(mean - half, mean + half)
     return Interval(between, distribution, error, mean, known.name, method, level)
 
 
@@ -479,16 +424,8 @@ def interval_ends(
 _EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
 
 
-def p_value(
-    curve: HitCurve,
-    measure: str | Measure = "AP",
-    *,
-    method: str | None = None,
-    n_resamples: int = 9999,
-    ties: str = "expected",
-    rng: Any = None,
-    workers: int = 1,
-) -> PValue:
+def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | None = None, n_resamples: int = 9999,
+            ties: str = "expected", rng: Any = None, workers: int = 1) -> PValue:  # fmt: skip
     """The work behind `HitCurve.p_value`."""
     check_plain(curve, "p_value")
     known = as_measure(measure)
@@ -519,22 +456,14 @@ def p_value(
         blocks = []
         for start in range(0, orders, size):
             n = min(size, orders - start)
-            some = np.fromiter(chain.from_iterable(islice(sets, n)), np.int64, n * hits)
-            blocks.append(read(some.reshape(n, hits)))
+            blocks.append(read(np.fromiter(chain.from_iterable(islice(sets, n)), np.int64, n * hits).reshape(n, hits)))
     else:
-        words = entropy(rng)
-
-        def block(number: int) -> _Array:
-            draws = np.random.Generator(stream(words, number))
-            return read(random_ranks(draws, items, hits, min(size, count - number * size)))
-
-        blocks = list(in_threads(block, range(-(-count // size)), threads))
+        blocks = in_chunks(lambda draws, n: read(random_ranks(draws, items, hits, n)), count, size, rng, threads)
     null = np.concatenate(blocks)
     # Sums in another order may differ in the last bits where the values are equal.
     as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))
-    if method == "exact":
-        return PValue(as_good / orders, value, null, method, 1 / orders)
-    return PValue((as_good + 1) / (count + 1), value, null, method, 1 / (count + 1))
+    good, of = (as_good, orders) if method == "exact" else (as_good + 1, count + 1)
+    return PValue(good / of, value, null, method, 1 / of)
 
 
 def random_ranks(rng: np.random.Generator, items: int, hits: int, count: int) -> _Array:

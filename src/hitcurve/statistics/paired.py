@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve.statistics.intervals import chunks, scipy_special
+from hitcurve._extras import needed
+from hitcurve.statistics.intervals import in_chunks
 
 __all__ = ["delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
 
@@ -34,17 +35,18 @@ def paired_randomization(difference: _Array, n_resamples: int = 9999, rng: Any =
         for one in size:
             sums = np.concatenate([sums + one, sums - one])
         return float(np.mean(np.abs(sums) >= reached)), True
-    found = 0
-    for draws, count in chunks(n_resamples, max(1, _CHUNK // size.shape[0]), rng):
+
+    def found(draws: np.random.Generator, count: int) -> int:
         signs = draws.integers(0, 2, (count, size.shape[0]), np.int8) * 2.0 - 1.0
-        found += int(np.count_nonzero(np.abs(signs @ size) >= reached))
-    return (found + 1) / (n_resamples + 1), False
+        return int(np.count_nonzero(np.abs(signs @ size) >= reached))
+
+    return (sum(in_chunks(found, n_resamples, max(1, _CHUNK // size.shape[0]), rng)) + 1) / (n_resamples + 1), False
 
 
 def paired_t(difference: _Array) -> float | None:
     """Two-sided p of Student's paired test; NaN below two queries, 1 where nothing differs, None without scipy."""
     try:
-        special = scipy_special()
+        special = needed("scipy.special", "Student's t")
     except ModuleNotFoundError:
         return None
     count = difference.shape[0]
@@ -80,11 +82,12 @@ def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None) -> _Array:
     queries, systems = values.shape
     means = values.mean(axis=0)
     observed = np.abs(means[:, None] - means[None, :])
-    ranges = []
-    for draws, count in chunks(n_resamples, max(1, _CHUNK // max(1, values.size)), rng):
+
+    def ranges(draws: np.random.Generator, count: int) -> _Array:
         mixed = draws.permuted(np.broadcast_to(values, (count, queries, systems)), axis=2).mean(axis=1)
-        ranges.append(mixed.max(axis=1) - mixed.min(axis=1))
-    reached = np.sort(np.concatenate(ranges))
+        return np.asarray(mixed.max(axis=1) - mixed.min(axis=1))
+
+    reached = np.sort(np.concatenate(in_chunks(ranges, n_resamples, max(1, _CHUNK // max(1, values.size)), rng)))
     below = np.searchsorted(reached, observed - 1e-12 * np.abs(values).max(initial=0.0), side="left")
     p = (n_resamples - below + 1) / (n_resamples + 1)
     np.fill_diagonal(p, 1.0)
