@@ -27,8 +27,7 @@ class HitCounter:
         from the last edge on lie two more.
     lower_is_better : bool
         The lowest score ranks first.
-    nan_policy : {"raise", "worst", "omit"}
-        As for HitCurve.
+    nan_policy : {"raise", "worst", "omit"}, as for HitCurve
 
     Attributes
     ----------
@@ -40,10 +39,8 @@ class HitCounter:
 
     Raises
     ------
-    ValueError, TypeError
-        For input that has no meaning; a counter that raised is as it was before.
-    RuntimeError
-        While another thread is in ``update``: a counter belongs to one, those of several are merged.
+    ValueError, TypeError, for input that has no meaning; a counter that raised is as it was before
+    RuntimeError, while another thread is in ``update``: a counter belongs to one, those of several are merged
 
     Examples
     --------
@@ -111,8 +108,7 @@ class HitCounter:
 
         Raises
         ------
-        ValueError
-            For a relevant item whose score is not among the thresholds, and as HitCurve does.
+        ValueError, for a relevant item whose score is not among the thresholds, and as HitCurve does
 
         Examples
         --------
@@ -158,13 +154,11 @@ class HitCounter:
 
         Returns
         -------
-        HitCounter
-            self.
+        HitCounter, self
 
         Raises
         ------
-        ValueError
-            For a counter that was made otherwise.
+        ValueError, for a counter that was made otherwise
 
         Examples
         --------
@@ -210,8 +204,7 @@ class HitCounter:
 
         Returns
         -------
-        HitCurve
-            With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
+        HitCurve, with edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest)
 
         Examples
         --------
