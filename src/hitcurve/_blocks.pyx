@@ -16,7 +16,7 @@ import numpy as np
 from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
 from hitcurve._kernel.count cimport (
     NAN_RAISE, NAN_WORST, STRATEGY_BUCKETS, STRATEGY_SEARCH, Index, Items, ScoreType, Strategy, Tally, build_index,
-    choose_strategy, count_items, emit_scores, index_size, keep_distinct, look_for_nan, scratch_size, sort_relevant,
+    choose_strategy, count_items, index_size, keep_distinct, look_for_nan, scratch_size, sort_relevant,
     tally_clear,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
@@ -220,7 +220,7 @@ cdef class BlockCounter:
             ranking.num_items += self.narrow[i] if self.wide is NULL else self.wide[i]
         ranking.num_hits = nan_hits
         rows = num_rows(&ranking)
-        columns, score = np.empty((3, rows), np.int64), np.empty(rows, self.thresholds.dtype)
+        columns, score = np.empty((3, rows), np.int64), np.empty(rows, self.cuts.dtype)
         above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
         with nogil:
             ranking_rows(&ranking, rows, above, above + rows, above + 2 * rows)
@@ -233,11 +233,9 @@ cdef class BlockCounter:
         if bad >= 0 or ranking.nan_items < nan_hits:
             raise ValueError(f"the source changed between the passes: of the relevant items with score "
                              f"{self.cuts[bad] if bad >= 0 else np.nan}, some are gone")
-        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0,
-                    cnp.PyArray_DATA(<cnp.ndarray>score))
-        if self.cuts.dtype == np.uint64:
-            score = score.view(np.uint64)
-            score ^= np.uint64(1 << 63)
+        score[:m] = self.cuts if lower else self.cuts[::-1]
+        if nan_hits > 0:
+            score[m] = np.nan
         return score, columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits
 
     def counts(self):

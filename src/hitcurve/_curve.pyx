@@ -7,16 +7,17 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
+from itertools import pairwise
 from math import fsum
 
 import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rows,
-    check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters, parse_lower,
-    parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items, table_columns,
-    whole_number, whole_ranks, within,
+    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rank,
+    check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
+    parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
+    table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve._ranking cimport (
     OwnTable, Queries, compared_as, queries_average_precision, queries_tables, rank_one, scores_as,
@@ -55,7 +56,6 @@ cdef class _Measures:
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
-        raise NotImplementedError
 
     cdef void table_of(self, Py_ssize_t q, Table* table) noexcept nogil:
         """The table of a query."""
@@ -71,10 +71,10 @@ cdef class _Measures:
             k = counts_in(ranks)
         if numbers is not None:
             x = <const double*>cnp.PyArray_DATA(<cnp.ndarray>numbers)
-        for given in (ranks, numbers):
-            if given is not None:
-                n = given.shape[given.ndim - 1]
-                step = n if given.ndim == 2 else 0
+        given = numbers if ranks is None else ranks
+        if given is not None:
+            n = given.shape[given.ndim - 1]
+            step = n if given.ndim == 2 else 0
         values = np.empty((tables, n))
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
         with nogil:
@@ -90,11 +90,9 @@ cdef class _Measures:
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
         """The measure of items with weights."""
-        raise NotImplementedError
 
     cdef int needs_all(self, const char* name) except -1:
         """An error if relevant items were never retrieved: this measure needs the rank of every one."""
-        raise NotImplementedError
 
     cdef int needs_plain(self, const char* name) except -1:
         """An error if the items have weights: this measure has no meaning for them."""
@@ -151,8 +149,7 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int, optional
-            Only the first k items count.
+        k : int or array of int, optional; only the first k items count
         ties : {"expected", "best", "worst", "threshold"}
             How a group of equal scores is read. ``"expected"``: the mean over all orders of its items, in closed form
             (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
@@ -174,11 +171,7 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
-
-        Raises
-        ------
-        ValueError : for an unknown choice, k below 1, or k with an interpolation
+        float or ndarray, NaN when there is no relevant item; ValueError for k below 1, or k with an interpolation
 
         Examples
         --------
@@ -258,8 +251,7 @@ cdef class _Measures:
         Parameters
         ----------
         k, fraction, ties : as in ``precision``
-        beta : float
-            Weight of recall against precision, not negative.
+        beta : float; weight of recall against precision, not negative
 
         Returns
         -------
@@ -348,8 +340,7 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int, optional
-            Only the first k items count.
+        k : int or array of int, optional; only the first k items count
         ties : {"expected", "best", "worst"}, as in ``average_precision``; there is no threshold reading
 
         Returns
@@ -418,8 +409,7 @@ cdef class _Measures:
 
         Parameters
         ----------
-        fpr : float or array of float
-            In (0, 1], taken as the decimal that was written.
+        fpr : float or array of float; in (0, 1], taken as the decimal that was written
         ties : {"expected", "best", "worst", "threshold"}, as in ``roc_auc``
 
         Returns
@@ -558,10 +548,8 @@ cdef class _Measures:
 
         Parameters
         ----------
-        min_fpr : float or array of float
-            The smallest false-positive rate, in (0, 1).
-        adjusted : bool
-            Subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001.
+        min_fpr : float or array of float; the smallest false-positive rate, in (0, 1)
+        adjusted : bool; subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001
         ties : {"expected", "best", "worst", "threshold"}, as in ``roc_auc``
 
         Returns
@@ -666,22 +654,21 @@ cdef object shares(object parts, object whole):
 cdef class HitCurve(_Measures):
     """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure read off them.
 
+    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
+
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+    y_true : array_like of shape (n,); 1 or True where relevant, else 0; or graded labels with `relevance_level`
     y_score : array_like of shape (n,)
         Scores; the highest rank first. float32 and float64 are compared in their own type, integers exactly.
-    num_relevant : int, optional
-        Relevant items in all, if some were never retrieved; at least those in `y_true`.
+    num_relevant : int, optional; relevant items in all, if some were never retrieved; at least those in `y_true`
     relevance_level : number, optional
         Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
         is rounded to their type.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
         items equal in both stay tied). None leaves ties to be read by ``ties=``.
-    lower_is_better : bool
-        The lowest score ranks first (docking energies, distances).
+    lower_is_better : bool; the lowest score ranks first (docking energies, distances)
     nan_policy : {"raise", "worst", "omit"}
         A NaN score is an error, ranks below all others (as one tie group), or its item is left out.
     sample_weight : array_like of shape (n,), optional
@@ -695,8 +682,7 @@ cdef class HitCurve(_Measures):
     ----------
     num_items, num_relevant, num_hits : int
         Items, relevant items, and those of them that were ranked (sums of weights with `sample_weight`).
-    prevalence : float
-        num_relevant / num_items.
+    prevalence : float; num_relevant / num_items
     score, above, tied, hits : ndarray
         The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
         in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
@@ -706,10 +692,6 @@ cdef class HitCurve(_Measures):
     Raises
     ------
     ValueError, TypeError : for input that has no meaning, with the argument, the place and the value
-
-    Notes
-    -----
-    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
 
     Examples
     --------
@@ -815,18 +797,12 @@ cdef class HitCurve(_Measures):
         ----------
         hits : array_like of shape (n,)
             1 or True where the item at that rank is relevant (a neighbour found, a detection that is true), else 0.
-        num_items : int, optional
-            Items in all, if the list stops before the last; those missing are not relevant.
-        num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+        num_items : int, optional; items in all, if the list stops before the last; those missing are not relevant
+        num_relevant : int, optional; relevant items in all, if some were never retrieved
 
         Returns
         -------
-        HitCurve
-
-        Raises
-        ------
-        ValueError : for flags other than 0 and 1, num_items below the length, num_relevant below the hits
+        HitCurve; ValueError for flags other than 0 and 1, num_items below the length, num_relevant below the hits
 
         Examples
         --------
@@ -850,20 +826,13 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        ranks : array_like of int, shape (r,)
-            Ranks from 1, each once, in any order.
-        num_items : int
-            Items in all.
-        num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+        ranks : array_like of int, shape (r,); from 1, each once, in any order
+        num_items : int; items in all
+        num_relevant : int, optional; relevant items in all, if some were never retrieved
 
         Returns
         -------
-        HitCurve
-
-        Raises
-        ------
-        ValueError : for a rank below 1, above num_items, or given twice; num_relevant below the hits
+        HitCurve; ValueError for a rank below 1, above num_items, or given twice; num_relevant below the hits
 
         Examples
         --------
@@ -895,24 +864,16 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        score : array_like of shape (rows,) or None
-            The score of each group, best first.
+        score : array_like of shape (rows,) or None; the score of each group, best first
         above, tied, hits : array_like of int, shape (rows,)
             Items ranked above the group, items in it, relevant items in it (at least one). Weights, if floats.
-        num_items : int
-            Items in all, up to 2**62.
-        num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
-        lower_is_better : bool
-            Whether the scores rise down the table.
+        num_items : int; items in all, up to 2**62
+        num_relevant : int, optional; relevant items in all, if some were never retrieved
+        lower_is_better : bool; whether the scores rise down the table
 
         Returns
         -------
-        HitCurve
-
-        Raises
-        ------
-        ValueError : for a table that no ranking has; the row and the values are named
+        HitCurve; ValueError for a table that no ranking has; the row and the values are named
 
         Examples
         --------
@@ -1063,8 +1024,7 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        k : int, optional
-            Report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside.
+        k : int, optional; report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside
 
         Returns
         -------
@@ -1079,13 +1039,11 @@ cdef class HitCurve(_Measures):
         (0.8056, 0.8611, 0.9167, 2)
         """
         self.needs_plain("tie_report")
-        tied = self.tied
-        cut = 0
+        tied, cut = self.tied, 0
         if k is not None:
-            rank = min(int(whole_number(k, "k")), LARGEST)
-            whole_ranks(rank)
+            rank = min(check_rank(k, "k"), LARGEST)
             inside = (self.above < rank) & (rank < self.above + tied)
-            cut = int(tied[inside][0]) if inside.any() else 0
+            cut = int(tied[inside].sum())  # of one group at most
         num_tied = int(tied[tied > 1].sum())
         return TieReport(
             *(self.average_precision(k, ties=ties) for ties in ("worst", "expected", "best", "threshold")),
@@ -1143,8 +1101,7 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        measure : str
-            The name of a measure.
+        measure : str; the name of a measure
         method : {None, "logit", "delong", "bootstrap"}
             ``"logit"``: for AP, normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
             Eng & Page 2013); for ROCAUC the same scale with DeLong's standard error. ``"delong"``: for ROCAUC, normal with
@@ -1161,21 +1118,16 @@ cdef class HitCurve(_Measures):
             Percentiles of the distribution, or with correction for bias and acceleration (Efron 1987).
         ties : {"expected", "best", "worst", "threshold"}
             How the measure reads ties; an item drawn twice is tied with itself.
-        rng : int or numpy.random.Generator, optional
-            Seed or source of the random numbers.
-        workers : int
-            Threads, -1 for all cores; the result does not depend on it.
+        rng : int or numpy.random.Generator, optional; seed or source of the random numbers
+        workers : int; threads, -1 for all cores; the result does not depend on it
 
         Returns
         -------
         Interval
             confidence_interval (low, high), bootstrap_distribution, standard_error, estimate and what was asked. NaN
             where the measure is. Resamples in which it is undefined, as AP without a relevant item, are NaN in the
-            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself.
-
-        Raises
-        ------
-        ValueError : for an unknown name or choice, a method that the measure does not have, weighted items
+            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself. ValueError
+            for an unknown name or choice, a method that the measure does not have, weighted items.
 
         References
         ----------
@@ -1198,18 +1150,14 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        n_resamples : int
-            How many.
+        n_resamples : int; how many
         stratified, rng, workers : as in ``interval``
 
         Returns
         -------
         HitCurves
             One curve for each resample, without scores: the quantiles of, say, their ``recall(k)`` are a band for it.
-
-        Raises
-        ------
-        ValueError : for weighted items
+            ValueError for weighted items.
 
         Examples
         --------
@@ -1230,26 +1178,20 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        measure : str
-            The name of a measure of which more is better.
+        measure : str; the name of a measure of which more is better
         method : {None, "exact", "permutation"}
             ``"exact"`` goes through all C(N, R) sets of ranks, ``"permutation"`` through `n_resamples` random ones. None
             is exact where that takes no more than five million ranks.
-        n_resamples : int
-            Random orders; each takes time by R, whatever N is.
-        ties : {"expected", "best", "worst", "threshold"}
-            How this curve's own ties are read.
+        n_resamples : int; random orders; each takes time by R, whatever N is
+        ties : {"expected", "best", "worst", "threshold"}; how this curve's own ties are read
         rng, workers : as in ``interval``
 
         Returns
         -------
         PValue
             pvalue, statistic, null_distribution, method and resolution: with m random orders of which b do as well, the
-            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is.
-
-        Raises
-        ------
-        ValueError : for an unknown name or choice, weighted items, or too many orders for ``"exact"``
+            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is. ValueError for an
+            unknown name or choice, weighted items, or too many orders for ``"exact"``.
 
         Examples
         --------
@@ -1269,8 +1211,7 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        ties : {"expected", "threshold", "best", "worst"}
-            Best and worst add the corner inside each tie group.
+        ties : {"expected", "threshold", "best", "worst"}; best and worst add the corner inside each tie group
 
         Returns
         -------
@@ -1336,17 +1277,12 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        kind : {"hits", "precision-recall", "roc", "enrichment"}
-            The picture.
+        kind : {"hits", "precision-recall", "roc", "enrichment"}; the picture
         ax, k, band, n_resamples, rng : as for ``plot_curves``, which draws several curves
 
         Returns
         -------
-        matplotlib Axes, its ``figure`` has ``savefig``
-
-        Raises
-        ------
-        ValueError, ImportError : as ``plot_curves``
+        matplotlib Axes, its ``figure`` has ``savefig``; ValueError, ImportError as ``plot_curves``
 
         Examples
         --------
@@ -1402,8 +1338,7 @@ cdef class HitCurves(_Measures):
         two-dimensional scores (n, models) rank the same items by each column.
     qid : array_like of shape (n,), optional
         The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
-    offsets : array_like of int, shape (Q + 1,), optional
-        Query q holds the items offsets[q] to offsets[q + 1].
+    offsets : array_like of int, shape (Q + 1,), optional; query q holds the items offsets[q] to offsets[q + 1]
     num_relevant : int or array_like of int, shape (Q,), optional
         Relevant items in all of each query, if some were never retrieved.
     relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
@@ -1413,12 +1348,9 @@ cdef class HitCurves(_Measures):
     ----------
     num_items, num_relevant, num_hits : ndarray of shape (Q,)
     prevalence : ndarray of shape (Q,)
-    qid : ndarray of shape (Q,) or None
-        The distinct query ids, ascending.
-    row_offsets : ndarray of shape (Q + 1,)
-        Query q has the rows row_offsets[q] to row_offsets[q + 1] of the table.
-    score, above, tied, hits : ndarray
-        The tables of all queries, one after the other.
+    qid : ndarray of shape (Q,) or None; the distinct query ids, ascending
+    row_offsets : ndarray of shape (Q + 1,); query q has the rows row_offsets[q] to row_offsets[q + 1] of the table
+    score, above, tied, hits : ndarray; the tables of all queries, one after the other
     lower_is_better, weighted : bool
 
     Examples
@@ -1551,8 +1483,7 @@ cdef class HitCurves(_Measures):
 
         Parameters
         ----------
-        k : int, optional
-            Only the first k items of each query count.
+        k : int, optional; only the first k items of each query count
         empty : {"skip", "zero", "one", "raise"}
             What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
         ties, interpolation, normalize : as in ``average_precision``
@@ -1579,8 +1510,7 @@ cdef class HitCurves(_Measures):
 
         Parameters
         ----------
-        measure : str
-            The name of a measure.
+        measure : str; the name of a measure
         method : {None, "bootstrap", "t"}
             ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
             ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
@@ -1645,27 +1575,26 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
     if score is not None:
         check_scores(columns[3], lower, within(lengths))
     columns[:3] = [column.astype(np.float64 if weighted else np.int64, copy=False) for column in columns[:3]]
+    bounds = list(pairwise(row_offsets.tolist())) if weighted else ()
     if weighted:
-        sums = np.array([sum_of(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
+        sums, slack = np.array([sum_of(columns[2][a:b]) for a, b in bounds], np.float64), 1e-12
     else:
-        sums = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets])
-    slack = 1e-12 if weighted else 0
+        sums, slack = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets]), 0
     for q in np.flatnonzero(~(np.abs(found - sums) <= slack * sums))[:1]:
         raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
     for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
         raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
     if weighted:
-        edges = 2 * row_offsets + np.arange(row_offsets.shape[0])
         if others is not None:  # or by a version that did not keep the other items
-            others = np.array(as_real(others, "others"), np.float64)
-            if others.shape != (edges[-1],):
-                raise ValueError(f"others has shape {others.shape}, but the table needs {edges[-1]} sums of weights")
-        parts = []
-        for q in range(lengths.shape[0]):
-            rows = [column[row_offsets[q]:row_offsets[q + 1]] for column in columns[:3]]
+            others, size = np.array(as_real(others, "others"), np.float64), 2 * columns[0].shape[0] + lengths.shape[0]
+            if others.shape != (size,):
+                raise ValueError(f"others has shape {others.shape}, but the table needs {size} sums of weights")
+        parts = [np.empty(0)]
+        for q, (a, b) in enumerate(bounds):
+            rows = [column[a:b] for column in columns[:3]]
             parts.append(other_items(*rows, items[q]) if others is None else
-                         checked_others(others[edges[q]:edges[q + 1]], *rows, items[q]))
-        others = np.concatenate([np.empty(0), *parts])
+                         checked_others(others[2 * a + q:2 * b + q + 1], *rows, items[q]))
+        others = np.concatenate(parts)
     return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
                       relevant, others)
 
@@ -1716,10 +1645,8 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
 
     Parameters
     ----------
-    y_true : array_like of shape (n,)
-        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
-    y_score : array_like of shape (n,)
-        Scores; the highest rank first.
+    y_true : array_like of shape (n,); 1 or True where relevant, else 0; or graded labels with `relevance_level`
+    y_score : array_like of shape (n,); scores; the highest rank first
     k, ties, interpolation, normalize
         How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
@@ -1740,9 +1667,8 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         # These are read off a whole table.
         return HitCurve(
-            y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak,
-            lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, workers=workers,
-            _strategy=_strategy,
+            y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak, workers=workers,
+            lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, _strategy=_strategy,
         ).average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize)
     parse_reading(k, ties, interpolation, normalize, &reading)
     rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, NULL, num_relevant, &reading,
@@ -1761,12 +1687,10 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     ----------
     y_true, y_score : array_like
         In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
-    qid, offsets
-        See ``HitCurves``.
+    qid, offsets : see ``HitCurves``
     empty : {"skip", "zero", "one", "raise"}
         What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
-    k, ties, interpolation, normalize
-        How the curves are read: see ``HitCurve.average_precision``.
+    k, ties, interpolation, normalize : how the curves are read: see ``HitCurve.average_precision``
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
         How the rankings are made, and what is refused: see ``HitCurves``.
 
@@ -1807,21 +1731,15 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     y_true, y_score, relevance_level, lower_is_better : as for ``HitCurve``
     threshold : float or array of float
         Selected are the scores at or above it, at or below it with `lower_is_better`. A tie is in or out as one.
-    beta : float
-        Weight of recall in F, not negative.
-    nan_policy : {"raise", "worst", "omit"}
-        Items with a NaN score are an error, never selected, or left out.
+    beta : float; weight of recall in F, not negative
+    nan_policy : {"raise", "worst", "omit"}; items with a NaN score are an error, never selected, or left out
 
     Returns
     -------
     ThresholdCounts
         tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
-        nothing is selected, recall when there is no relevant item, F when both.
-
-    Raises
-    ------
-    ValueError : TypeError
-        A threshold that is NaN or no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
+        nothing is selected, recall when there is no relevant item, F when both. An error for a threshold that is NaN or
+        no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
 
     Examples
     --------
@@ -1850,9 +1768,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     with np.errstate(invalid="ignore"):
         values = (tp, fp, fn, tn, np.divide(tp, tp + fp), np.divide(tp, tp + fn),
                   np.divide((1 + square) * tp, (1 + square) * tp + square * fn + fp))
-    if cut.ndim == 0:
-        return ThresholdCounts(*(int(value) for value in values[:4]), *(float(value) for value in values[4:]))
-    return ThresholdCounts(*values)
+    return ThresholdCounts(*([value.item() for value in values] if cut.ndim == 0 else values))
 
 
 cdef object exact_cuts(object score, object cut, bint lower):
@@ -1898,6 +1814,4 @@ cdef object selected_at(object score, object cut, bint lower):
         return np.array([np.count_nonzero(score <= c if lower else score >= c) for c in cut.reshape(-1)],
                         dtype=np.int64).reshape(cut.shape)
     ordered = np.sort(score)
-    if lower:
-        return np.searchsorted(ordered, cut, side="right")
-    return ordered.shape[0] - np.searchsorted(ordered, cut, side="left")
+    return np.searchsorted(ordered, cut, "right") if lower else ordered.shape[0] - np.searchsorted(ordered, cut, "left")

@@ -25,16 +25,13 @@ class HitCounter:
     edges : array_like, optional
         Increasing bin edges, in place of thresholds. A bin runs from an edge up to below the next; below the first and
         from the last edge on lie two more.
-    lower_is_better : bool
-        The lowest score ranks first.
+    lower_is_better : bool; the lowest score ranks first
     nan_policy : {"raise", "worst", "omit"}, as for HitCurve
 
     Attributes
     ----------
-    thresholds, edges : ndarray or None
-        Distinct and ascending; read-only.
-    num_items, num_hits : int
-        Counted so far.
+    thresholds, edges : ndarray or None; distinct, ascending and read-only
+    num_items, num_hits : int; counted so far
     lower_is_better, nan_policy
 
     Raises
@@ -101,10 +98,8 @@ class HitCounter:
 
         Parameters
         ----------
-        y_true : array_like of shape (n,)
-            1 or True where an item is relevant, else 0.
-        y_score : array_like of shape (n,)
-            Scores, of a type that compares exactly with the thresholds'.
+        y_true : array_like of shape (n,); 1 or True where an item is relevant, else 0
+        y_score : array_like of shape (n,); scores, of a type that compares exactly with the thresholds'
 
         Raises
         ------
@@ -147,16 +142,11 @@ class HitCounter:
 
         Parameters
         ----------
-        other : HitCounter
-            Made with the same thresholds or edges, direction and NaN policy.
+        other : HitCounter; made with the same thresholds or edges, direction and NaN policy
 
         Returns
         -------
-        HitCounter
-
-        Raises
-        ------
-        ValueError : for a counter that was made otherwise
+        HitCounter; ValueError for a counter that was made otherwise
 
         Examples
         --------
@@ -197,8 +187,7 @@ class HitCounter:
 
         Parameters
         ----------
-        num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+        num_relevant : int, optional; relevant items in all, if some were never retrieved
 
         Returns
         -------
