@@ -391,8 +391,7 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, 1/2 for a random order; from R/2N to 1 - R/2N. NaN when there is no relevant item.
-            ValueError as of ``roc_auc``; for items with weights.
+        float or ndarray, from R/2N to 1 - R/2N, random 1/2; NaN for R = 0. ValueError as of ``roc_auc``, and for weights
 
         Examples
         --------
@@ -438,8 +437,7 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, in [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item.
-            ValueError as of ``roc_auc``.
+        float or ndarray, in [0, ``max_enrichment_factor``], random 1; NaN without relevant items. ValueError as of ``roc_auc``
 
         Examples
         --------
@@ -504,8 +502,7 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, 1 for a random order. NaN when there is no relevant item.
-            ValueError as of ``roc_auc``, and for alpha not above 0.
+        float or ndarray, random 1; NaN without relevant items. ValueError as of ``roc_auc``, and for alpha not above 0
 
         Examples
         --------
@@ -554,8 +551,7 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, NaN when all items are relevant, or none.
-            ValueError as of ``roc_auc``, and for min_fpr outside (0, 1).
+        float or ndarray, NaN when all items are relevant, or none. ValueError as of ``roc_auc``, for min_fpr outside (0, 1)
 
         Examples
         --------
@@ -1099,6 +1095,9 @@ cdef class HitCurve(_Measures):
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
         """Confidence interval for a measure: what another sample of items of the same kind might give.
 
+        Sources: Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD; DeLong, DeLong & Clarke-Pearson
+        (1988), Biometrics 44:837; Efron (1987), J. Am. Stat. Assoc. 82:171.
+
         Parameters
         ----------
         measure : str; the name of a measure
@@ -1128,11 +1127,6 @@ cdef class HitCurve(_Measures):
             where the measure is. Resamples in which it is undefined, as AP without a relevant item, are NaN in the
             distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself. ValueError
             for an unknown name or choice, a method that the measure does not have, weighted items.
-
-        References
-        ----------
-        Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD. DeLong, DeLong & Clarke-Pearson
-        (1988), Biometrics 44:837. Efron (1987), J. Am. Stat. Assoc. 82:171.
 
         Examples
         --------
@@ -1367,9 +1361,8 @@ cdef class HitCurves(_Measures):
     cdef const int64_t* items          # and its totals
     cdef const int64_t* relevant
 
-    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None,
-                 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1,
-                 _strategy=None):
+    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None, tiebreak=None,
+                 lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
         cdef Queries queries
         if self.row_offsets is not None:
             raise TypeError("a HitCurves is immutable: make a new one")
@@ -1418,14 +1411,13 @@ cdef class HitCurves(_Measures):
         return self.num_items.shape[0]
 
     def __getitem__(self, index):
-        cdef HitCurve curve
+        cdef HitCurve curve = HitCurve.__new__(HitCurve)
         cdef Py_ssize_t q
         number = whole_number(index, "index")
         if not -len(self) <= number < len(self):
             raise IndexError(f"index {number} is out of range for {len(self)} queries")
         q = number % len(self)
         start, stop = self.row_offsets[q], self.row_offsets[q + 1]
-        curve = HitCurve.__new__(HitCurve)
         score = None if self.score is None else self.score[start:stop]
         if self.weighted:
             curve.set_weighted(score, self.above[start:stop], self.tied[start:stop], self.hits[start:stop], self.num_items[q],
@@ -1719,8 +1711,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
                      queries.qid)
 
 
-def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False,
-                 nan_policy="raise"):
+def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"):
     """Counts and shares when every item scored at a threshold or better is selected.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp) (van
