@@ -42,6 +42,24 @@ cdef const int64_t* counts_in(object array):
     return <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
+# Tables one after the other: where the rows of each begin, and its totals; NULL for one table, which has them itself.
+cdef struct Tables:
+    Table rows
+    Py_ssize_t number
+    const int64_t* starts
+    const int64_t* items
+    const int64_t* relevant
+
+
+cdef inline void table_at(const Tables* tables, Py_ssize_t q, Table* table) noexcept nogil:
+    table[0] = tables.rows
+    if tables.starts is not NULL:
+        table.above, table.tied, table.hits = (
+            table.above + tables.starts[q], table.tied + tables.starts[q], table.hits + tables.starts[q])
+        table.rows = <Py_ssize_t>(tables.starts[q + 1] - tables.starts[q])
+        table.num_items, table.num_relevant = tables.items[q], tables.relevant[q]
+
+
 cdef bint same(a, b) except -1:
     """Whether two parts of curves are equal, whatever their types."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
@@ -57,10 +75,7 @@ cdef class _Measures:
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
 
-    cdef void table_of(self, Py_ssize_t q, Table* table) noexcept nogil:
-        """The table of a query."""
-
-    cdef object read_all(self, Py_ssize_t tables, Formula formula, Reading* reading, object ranks, object numbers):
+    cdef object read_all(self, const Tables* tables, Formula formula, Reading* reading, object ranks, object numbers):
         """The measure for each table and rank or number: these are the same for all tables, or a row for each."""
         cdef Table table
         cdef Py_ssize_t q, i, n = 1, step = 0
@@ -75,11 +90,11 @@ cdef class _Measures:
         if given is not None:
             n = given.shape[given.ndim - 1]
             step = n if given.ndim == 2 else 0
-        values = np.empty((tables, n))
+        values = np.empty((tables.number, n))
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
         with nogil:
-            for q in range(tables):
-                self.table_of(q, &table)
+            for q in range(tables.number):
+                table_at(tables, q, &table)
                 for i in range(n):
                     if k is not NULL:
                         reading.k = k[q * step + i]
@@ -971,13 +986,11 @@ cdef class HitCurve(_Measures):
 
     # How the measures look at the table.
 
-    cdef void table_of(self, Py_ssize_t q, Table* table) noexcept nogil:
-        table[0] = self.table
-
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         if ranks is None and numbers is None:
             return formula(&self.table, reading)
-        values = self.read_all(1, formula, reading, ranks, numbers)
+        cdef Tables tables = Tables(self.table, 1, NULL, NULL, NULL)
+        values = self.read_all(&tables, formula, reading, ranks, numbers)
         return float(values[0, 0]) if shape is None else values.reshape(shape)
 
     cdef int needs_all(self, const char* name) except -1:
@@ -1356,10 +1369,7 @@ cdef class HitCurves(_Measures):
     """
     cdef readonly object qid, row_offsets, score, above, tied, hits, num_items, num_relevant, num_hits
     cdef object others                 # as of a HitCurve with weights, one query after the other; else None
-    cdef Table columns                 # of all queries
-    cdef const int64_t* starts         # of each query: where its rows begin,
-    cdef const int64_t* items          # and its totals
-    cdef const int64_t* relevant
+    cdef Tables tables
 
     def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None, tiebreak=None,
                  lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
@@ -1379,9 +1389,9 @@ cdef class HitCurves(_Measures):
         self.row_offsets, self.score, self.above, self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant = [
             None if column is None else frozen(np.ascontiguousarray(column)) for column in table[:8]]
         self.others = frozen(table[8]) if weighted else None
-        self.columns.above, self.columns.tied = counts_in(self.above), counts_in(self.tied)
-        self.columns.hits, self.starts = counts_in(self.hits), counts_in(self.row_offsets)
-        self.items, self.relevant = counts_in(self.num_items), counts_in(self.num_relevant)
+        self.tables = Tables(
+            Table(counts_in(self.above), counts_in(self.tied), counts_in(self.hits), 0, 0, 0), len(self),
+            counts_in(self.row_offsets), counts_in(self.num_items), counts_in(self.num_relevant))
         return 0
 
     cdef tuple rank_sorted(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
@@ -1424,7 +1434,7 @@ cdef class HitCurves(_Measures):
                                self.num_relevant[q], self.others[2 * start + q:2 * stop + q + 1])
         else:
             curve.owner = self
-            self.table_of(q, &curve.table)
+            table_at(&self.tables, q, &curve.table)
             curve.own.num_hits = self.num_hits[q]
             curve.own_score = score
         curve.lower_is_better = self.lower_is_better
@@ -1446,14 +1456,8 @@ cdef class HitCurves(_Measures):
     def prevalence(self):
         return np.divide(self.num_relevant, self.num_items, out=np.full(len(self), NAN), where=self.num_items > 0)
 
-    cdef void table_of(self, Py_ssize_t q, Table* table) noexcept nogil:
-        cdef int64_t start = self.starts[q]
-        table.above, table.tied, table.hits = self.columns.above + start, self.columns.tied + start, self.columns.hits + start
-        table.rows = <Py_ssize_t>(self.starts[q + 1] - start)
-        table.num_items, table.num_relevant = self.items[q], self.relevant[q]
-
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
-        return self.read_all(len(self), formula, reading, ranks, numbers).reshape((len(self), *(shape or ())))
+        return self.read_all(&self.tables, formula, reading, ranks, numbers).reshape((len(self), *(shape or ())))
 
     cdef int needs_all(self, const char* name) except -1:
         if self.weighted:
