@@ -164,7 +164,8 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int, optional; only the first k items count
+        k : int or array of int, optional
+            Only the first k items count.
         ties : {"expected", "best", "worst", "threshold"}
             How a group of equal scores is read. ``"expected"``: the mean over all orders of its items, in closed form
             (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
@@ -186,7 +187,13 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item; ValueError for k below 1, or k with an interpolation
+        float or ndarray
+            NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            For an unknown choice, k below 1, or k with an interpolation.
 
         Examples
         --------
@@ -225,7 +232,8 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, in [0, 1]; NaN only for no items without `k`
+        float or ndarray
+            In [0, 1]; NaN only for no items without `k`.
 
         Examples
         --------
@@ -243,11 +251,13 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k, fraction, ties : as in ``precision``
+        k, fraction, ties
+            As in ``precision``.
 
         Returns
         -------
-        float or ndarray, in [0, 1]; NaN when there is no relevant item
+        float or ndarray
+            In [0, 1]; NaN when there is no relevant item.
 
         Examples
         --------
@@ -265,12 +275,15 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k, fraction, ties : as in ``precision``
-        beta : float; weight of recall against precision, not negative
+        k, fraction, ties
+            As in ``precision``.
+        beta : float
+            Weight of recall against precision, not negative.
 
         Returns
         -------
-        float or ndarray, in [0, 1]; 0 when there is no relevant item, NaN only for no items without `k`
+        float or ndarray
+            In [0, 1]; 0 when there is no relevant item, NaN only for no items without `k`.
 
         Examples
         --------
@@ -287,11 +300,13 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k, fraction, ties : as in ``precision``
+        k, fraction, ties
+            As in ``precision``.
 
         Returns
         -------
-        float or ndarray, in [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold)
+        float or ndarray
+            In [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold).
 
         Examples
         --------
@@ -312,12 +327,15 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k, fraction : as in ``precision``
-        ties : {"expected", "best", "worst"}, as in ``average_precision``; there is no threshold reading
+        k, fraction
+            As in ``precision``.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
 
         Examples
         --------
@@ -333,16 +351,19 @@ cdef class _Measures:
 
         Parameters
         ----------
-        ties : {"expected", "best", "worst", "threshold"}, as in ``precision``
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``precision``.
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).r_precision(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.r_precision(), 4)
         0.6667
         """
         return self.measured(formulas.MEASURE_R_PRECISION, ties)
@@ -355,12 +376,15 @@ cdef class _Measures:
 
         Parameters
         ----------
-        k : int or array of int, optional; only the first k items count
-        ties : {"expected", "best", "worst"}, as in ``average_precision``; there is no threshold reading
+        k : int or array of int, optional
+            Only the first k items count.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
 
         Examples
         --------
@@ -381,16 +405,19 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, NaN when all items are relevant, or none
+        float or ndarray
+            NaN when all items are relevant, or none.
 
         Raises
         ------
-        ValueError : when relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed
+        ValueError
+            When relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).roc_auc(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.roc_auc(), 4)
         0.8333
         """
         return self.measured(formulas.MEASURE_ROC_AUC, ties)
@@ -402,16 +429,24 @@ cdef class _Measures:
 
         Parameters
         ----------
-        ties : {"expected", "best", "worst", "threshold"}, as in ``roc_auc``
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
 
         Returns
         -------
-        float or ndarray, from R/2N to 1 - R/2N, random 1/2; NaN for R = 0. ValueError as of ``roc_auc``, and for weights
+        float or ndarray
+            1/2 for a random order; from R/2N to 1 - R/2N. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``; for items with weights.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).auac(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.auac(), 4)
         0.6667
         """
         return self.measured(formulas.MEASURE_AUAC, ties)
@@ -423,17 +458,26 @@ cdef class _Measures:
 
         Parameters
         ----------
-        fpr : float or array of float; in (0, 1], taken as the decimal that was written
-        ties : {"expected", "best", "worst", "threshold"}, as in ``roc_auc``
+        fpr : float or array of float
+            In (0, 1], taken as the decimal that was written.
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
 
         Returns
         -------
-        float or ndarray, in [0, 1 / fpr]; NaN when all items are relevant, or none. ValueError as of ``roc_auc``
+        float or ndarray
+            In [0, 1 / fpr]; NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).roc_enrichment(0.5), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.roc_enrichment(0.5), 4)
         2.0
         """
         cdef Reading reading
@@ -448,11 +492,18 @@ cdef class _Measures:
 
         Parameters
         ----------
-        fraction, k, ties : as in ``precision``; the fraction comes first here, as in "EF at 1 %"
+        fraction, k, ties
+            As in ``precision``; the fraction comes first here, as in "EF at 1 %".
 
         Returns
         -------
-        float or ndarray, in [0, ``max_enrichment_factor``], random 1; NaN without relevant items. ValueError as of ``roc_auc``
+        float or ndarray
+            In [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
 
         Examples
         --------
@@ -468,16 +519,19 @@ cdef class _Measures:
 
         Parameters
         ----------
-        fraction, k : as in ``enrichment_factor``
+        fraction, k
+            As in ``enrichment_factor``.
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).max_enrichment_factor(0.5)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.max_enrichment_factor(0.5)
         2.0
         """
         return self.measured(formulas.MEASURE_MAX_ENRICHMENT_FACTOR, "expected", k, fraction)
@@ -489,16 +543,19 @@ cdef class _Measures:
 
         Parameters
         ----------
-        fraction, k, ties : as in ``enrichment_factor``
+        fraction, k, ties
+            As in ``enrichment_factor``.
 
         Returns
         -------
-        float or ndarray, in [0, 1]; NaN when there is no relevant item
+        float or ndarray
+            In [0, 1]; NaN when there is no relevant item.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).normalized_enrichment_factor(0.5), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.normalized_enrichment_factor(0.5), 4)
         0.6667
         """
         return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
@@ -513,16 +570,24 @@ cdef class _Measures:
         ----------
         alpha : float or array of float
             Weight of the top of the list, above 0; 1/alpha is the share of the list that matters.
-        ties : {"expected", "best", "worst"}, as in ``average_precision``; there is no threshold reading
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``; there is no threshold reading.
 
         Returns
         -------
-        float or ndarray, random 1; NaN without relevant items. ValueError as of ``roc_auc``, and for alpha not above 0
+        float or ndarray
+            1 for a random order. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``, and for alpha not above 0.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).rie(20.0), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.rie(20.0), 4)
         1.9644
         """
         return self.with_number(formulas.MEASURE_RIE, ties, alpha, "alpha")
@@ -535,11 +600,18 @@ cdef class _Measures:
 
         Parameters
         ----------
-        alpha, ties : as in ``rie``; 20, 80.5, 160.9 and 321.9 are customary
+        alpha, ties
+            As in ``rie``; 20, 80.5, 160.9 and 321.9 are customary.
 
         Returns
         -------
-        float or ndarray, NaN when all items are relevant, or none. ValueError as of ``rie``
+        float or ndarray
+            NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``rie``.
 
         Examples
         --------
@@ -560,13 +632,22 @@ cdef class _Measures:
 
         Parameters
         ----------
-        min_fpr : float or array of float; the smallest false-positive rate, in (0, 1)
-        adjusted : bool; subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001
-        ties : {"expected", "best", "worst", "threshold"}, as in ``roc_auc``
+        min_fpr : float or array of float
+            The smallest false-positive rate, in (0, 1).
+        adjusted : bool
+            Subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001.
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``roc_auc``.
 
         Returns
         -------
-        float or ndarray, NaN when all items are relevant, or none. ValueError as of ``roc_auc``, for min_fpr outside (0, 1)
+        float or ndarray
+            NaN when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``, and for min_fpr outside (0, 1).
 
         Examples
         --------
@@ -586,12 +667,14 @@ cdef class _Measures:
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).chance(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.chance(), 4)
         0.645
         """
         return self.measured(formulas.MEASURE_CHANCE)
@@ -599,17 +682,22 @@ cdef class _Measures:
     def minimum(self):
         """The least average precision that any order of the same items has: all relevant items last.
 
-        (1/R) sum i / (N - R + i), i = 1..R (Boyd, Santos Costa, Davis & Page 2012, "Unachievable region in
-        precision-recall space", ICML).
+        (1/R) sum i / (N - R + i), i = 1..R (Boyd et al. 2012).
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item
+        float or ndarray
+            NaN when there is no relevant item.
+
+        References
+        ----------
+        Boyd, Santos Costa, Davis & Page (2012), "Unachievable region in precision-recall space", ICML.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).minimum(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.minimum(), 4)
         0.3833
         """
         return self.measured(formulas.MEASURE_MINIMUM)
@@ -621,16 +709,19 @@ cdef class _Measures:
 
         Parameters
         ----------
-        ties : {"expected", "best", "worst", "threshold"}, as in ``average_precision``
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``average_precision``.
 
         Returns
         -------
-        float or ndarray, NaN when there is no relevant item, or nothing else
+        float or ndarray
+            NaN when there is no relevant item, or nothing else.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> round(hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).normalized_average_precision(), 4)
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.normalized_average_precision(), 4)
         0.6088
         """
         return self.measured(formulas.MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
@@ -663,23 +754,24 @@ cdef object shares(object parts, object whole):
 
 @cython.final
 cdef class HitCurve(_Measures):
-    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure read off them.
-
-    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
+    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure computed from them.
 
     Parameters
     ----------
-    y_true : array_like of shape (n,); 1 or True where relevant, else 0; or graded labels with `relevance_level`
+    y_true : array_like of shape (n,)
+        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
     y_score : array_like of shape (n,)
         Scores; the highest rank first. float32 and float64 are compared in their own type, integers exactly.
-    num_relevant : int, optional; relevant items in all, if some were never retrieved; at least those in `y_true`
+    num_relevant : int, optional
+        Relevant items in all, if some were never retrieved; at least those in `y_true`.
     relevance_level : number, optional
         Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
         is rounded to their type.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
         items equal in both stay tied). None leaves ties to be read by ``ties=``.
-    lower_is_better : bool; the lowest score ranks first (docking energies, distances)
+    lower_is_better : bool
+        The lowest score ranks first (docking energies, distances).
     nan_policy : {"raise", "worst", "omit"}
         A NaN score is an error, ranks below all others (as one tie group), or its item is left out.
     sample_weight : array_like of shape (n,), optional
@@ -693,7 +785,8 @@ cdef class HitCurve(_Measures):
     ----------
     num_items, num_relevant, num_hits : int
         Items, relevant items, and those of them that were ranked (sums of weights with `sample_weight`).
-    prevalence : float; num_relevant / num_items
+    prevalence : float
+        num_relevant / num_items.
     score, above, tied, hits : ndarray
         The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
         in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
@@ -702,7 +795,12 @@ cdef class HitCurve(_Measures):
 
     Raises
     ------
-    ValueError, TypeError : for input that has no meaning, with the argument, the place and the value
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    Notes
+    -----
+    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
 
     Examples
     --------
@@ -808,12 +906,19 @@ cdef class HitCurve(_Measures):
         ----------
         hits : array_like of shape (n,)
             1 or True where the item at that rank is relevant (a neighbour found, a detection that is true), else 0.
-        num_items : int, optional; items in all, if the list stops before the last; those missing are not relevant
-        num_relevant : int, optional; relevant items in all, if some were never retrieved
+        num_items : int, optional
+            Items in all, if the list stops before the last; those missing are not relevant.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
 
         Returns
         -------
-        HitCurve; ValueError for flags other than 0 and 1, num_items below the length, num_relevant below the hits
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For flags other than 0 and 1, num_items below the length, num_relevant below the hits.
 
         Examples
         --------
@@ -837,13 +942,21 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        ranks : array_like of int, shape (r,); from 1, each once, in any order
-        num_items : int; items in all
-        num_relevant : int, optional; relevant items in all, if some were never retrieved
+        ranks : array_like of int, shape (r,)
+            Ranks from 1, each once, in any order.
+        num_items : int
+            Items in all.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
 
         Returns
         -------
-        HitCurve; ValueError for a rank below 1, above num_items, or given twice; num_relevant below the hits
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For a rank below 1, above num_items, or given twice; num_relevant below the hits.
 
         Examples
         --------
@@ -875,16 +988,25 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        score : array_like of shape (rows,) or None; the score of each group, best first
+        score : array_like of shape (rows,) or None
+            The score of each group, best first.
         above, tied, hits : array_like of int, shape (rows,)
             Items ranked above the group, items in it, relevant items in it (at least one). Weights, if floats.
-        num_items : int; items in all, up to 2**62
-        num_relevant : int, optional; relevant items in all, if some were never retrieved
-        lower_is_better : bool; whether the scores rise down the table
+        num_items : int
+            Items in all, up to 2**62.
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
+        lower_is_better : bool
+            Whether the scores rise down the table.
 
         Returns
         -------
-        HitCurve; ValueError for a table that no ranking has; the row and the values are named
+        HitCurve
+
+        Raises
+        ------
+        ValueError
+            For a table that no ranking has; the row and the values are named.
 
         Examples
         --------
@@ -1033,11 +1155,13 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        k : int, optional; report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside
+        k : int, optional
+            Report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside.
 
         Returns
         -------
-        TieReport of worst, expected, best, threshold, num_tied, tied_share, largest_group, cutoff_group
+        TieReport
+            worst, expected, best, threshold, num_tied, tied_share, largest_group, cutoff_group.
 
         Examples
         --------
@@ -1108,12 +1232,10 @@ cdef class HitCurve(_Measures):
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
         """Confidence interval for a measure: what another sample of items of the same kind might give.
 
-        Sources: Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD; DeLong, DeLong & Clarke-Pearson
-        (1988), Biometrics 44:837; Efron (1987), J. Am. Stat. Assoc. 82:171.
-
         Parameters
         ----------
-        measure : str; the name of a measure
+        measure : str
+            The name of a measure.
         method : {None, "logit", "delong", "bootstrap"}
             ``"logit"``: for AP, normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
             Eng & Page 2013); for ROCAUC the same scale with DeLong's standard error. ``"delong"``: for ROCAUC, normal with
@@ -1130,16 +1252,27 @@ cdef class HitCurve(_Measures):
             Percentiles of the distribution, or with correction for bias and acceleration (Efron 1987).
         ties : {"expected", "best", "worst", "threshold"}
             How the measure reads ties; an item drawn twice is tied with itself.
-        rng : int or numpy.random.Generator, optional; seed or source of the random numbers
-        workers : int; threads, -1 for all cores; the result does not depend on it
+        rng : int or numpy.random.Generator, optional
+            Seed or source of the random numbers.
+        workers : int
+            Threads, -1 for all cores; the result does not depend on it.
 
         Returns
         -------
         Interval
             confidence_interval (low, high), bootstrap_distribution, standard_error, estimate and what was asked. NaN
             where the measure is. Resamples in which it is undefined, as AP without a relevant item, are NaN in the
-            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself. ValueError
-            for an unknown name or choice, a method that the measure does not have, weighted items.
+            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name or choice, a method that the measure does not have, weighted items.
+
+        References
+        ----------
+        Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD. DeLong, DeLong & Clarke-Pearson
+        (1988), Biometrics 44:837. Efron (1987), J. Am. Stat. Assoc. 82:171.
 
         Examples
         --------
@@ -1158,14 +1291,20 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        n_resamples : int; how many
-        stratified, rng, workers : as in ``interval``
+        n_resamples : int
+            How many.
+        stratified, rng, workers
+            As in ``interval``.
 
         Returns
         -------
         HitCurves
             One curve for each resample, without scores: the quantiles of, say, their ``recall(k)`` are a band for it.
-            ValueError for weighted items.
+
+        Raises
+        ------
+        ValueError
+            For weighted items.
 
         Examples
         --------
@@ -1181,25 +1320,36 @@ cdef class HitCurve(_Measures):
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
         """How often a random order of the items reaches the measure of this one.
 
-        Under the null hypothesis every set of ranks of the relevant items is equally likely, and nothing is tied (Phipson &
-        Smyth 2010, "Permutation p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9:39).
+        Under the null hypothesis every set of ranks of the relevant items is equally likely, and nothing is tied.
 
         Parameters
         ----------
-        measure : str; the name of a measure of which more is better
+        measure : str
+            The name of a measure of which more is better.
         method : {None, "exact", "permutation"}
             ``"exact"`` goes through all C(N, R) sets of ranks, ``"permutation"`` through `n_resamples` random ones. None
             is exact where that takes no more than five million ranks.
-        n_resamples : int; random orders; each takes time by R, whatever N is
-        ties : {"expected", "best", "worst", "threshold"}; how this curve's own ties are read
-        rng, workers : as in ``interval``
+        n_resamples : int
+            Random orders; each takes time by R, whatever N is.
+        ties : {"expected", "best", "worst", "threshold"}
+            How this curve's own ties are read.
+        rng, workers
+            As in ``interval``.
 
         Returns
         -------
         PValue
             pvalue, statistic, null_distribution, method and resolution: with m random orders of which b do as well, the
-            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is. ValueError for an
-            unknown name or choice, weighted items, or too many orders for ``"exact"``.
+            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name or choice, weighted items, or too many orders for ``"exact"``.
+
+        References
+        ----------
+        Phipson & Smyth (2010), "Permutation p-values should never be zero", Stat. Appl. Genet. Mol. Biol. 9:39.
 
         Examples
         --------
@@ -1214,12 +1364,12 @@ cdef class HitCurve(_Measures):
         """Corner points of precision over recall.
 
         The points are those of scikit-learn's ``precision_recall_curve`` with ``drop_intermediate=True`` (which may
-        repeat the point (0, 0) at its top): by increasing threshold, the last (precision 1, recall 0) without one (Davis &
-        Goadrich 2006, "The relationship between precision-recall and ROC curves", ICML).
+        repeat the point (0, 0) at its top): by increasing threshold, the last (precision 1, recall 0) without one.
 
         Parameters
         ----------
-        ties : {"expected", "threshold", "best", "worst"}; best and worst add the corner inside each tie group
+        ties : {"expected", "threshold", "best", "worst"}
+            Best and worst add the corner inside each tie group.
 
         Returns
         -------
@@ -1228,6 +1378,10 @@ cdef class HitCurve(_Measures):
             the point; below the last of the table's scores it is the type's least value (greatest, with
             lower_is_better), NaN where the NaN scores of ``nan_policy="worst"`` are selected with all others (the
             least value if none of them is relevant, for then they are no row), and None for a curve without scores.
+
+        References
+        ----------
+        Davis & Goadrich (2006), "The relationship between precision-recall and ROC curves", ICML.
 
         Examples
         --------
@@ -1249,8 +1403,6 @@ cdef class HitCurve(_Measures):
     def roc_curve(self, *, ties="expected"):
         """Corner points of the ROC curve, from (0, 0) to (1, 1).
 
-        Source: Fawcett (2006), "An introduction to ROC analysis", Pattern Recognition Letters 27:861.
-
         Parameters
         ----------
         ties : {"expected", "threshold", "best", "worst"}
@@ -1260,8 +1412,16 @@ cdef class HitCurve(_Measures):
         -------
         RocCurve
             fpr, tpr and threshold (as in ``precision_recall_curve``, but in floating point, as it begins with
-            infinity: nothing selected); NaN rates when all items are relevant, or none. ValueError
-            as of ``roc_auc``.
+            infinity: nothing selected); NaN rates when all items are relevant, or none.
+
+        Raises
+        ------
+        ValueError
+            When relevant items were never retrieved.
+
+        References
+        ----------
+        Fawcett (2006), "An introduction to ROC analysis", Pattern Recognition Letters 27:861.
 
         Examples
         --------
@@ -1285,31 +1445,46 @@ cdef class HitCurve(_Measures):
 
         Parameters
         ----------
-        kind : {"hits", "precision-recall", "roc", "enrichment"}; the picture
-        ax, k, band, n_resamples, rng : as for ``plot_curves``, which draws several curves
+        kind : {"hits", "precision-recall", "roc", "enrichment"}
+            The picture.
+        ax, k, band, n_resamples, rng
+            As for ``plot_curves``, which draws several curves.
 
         Returns
         -------
-        matplotlib Axes, its ``figure`` has ``savefig``; ValueError, ImportError as ``plot_curves``
+        matplotlib Axes
+            Its ``figure`` has ``savefig``.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As ``plot_curves``.
 
         Examples
         --------
         >>> import hitcurve as hc
-        >>> axes = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]).plot("hits")
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> axes = curve.plot("hits")
         """
         from hitcurve.report.plot import plot_curves
         return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
 
     def hit_curve(self, *, ties="expected"):
-        """Corner points of the hit curve: relevant items among the first x, from (0, 0) to (N, hits) (Zhu 2004).
+        """Corner points of the hit curve: relevant items among the first x items, from (0, 0) to (N, hits).
 
         Parameters
         ----------
-        ties : {"expected", "threshold", "best", "worst"}, as in ``roc_curve``
+        ties : {"expected", "threshold", "best", "worst"}
+            Expected and threshold: straight over a tie group; best and worst add the corner inside it.
 
         Returns
         -------
-        HitCurvePoints of items and hits
+        HitCurvePoints
+            items and hits.
+
+        References
+        ----------
+        Zhu (2004), "Recall, Precision and Average Precision".
 
         Examples
         --------
@@ -1346,20 +1521,29 @@ cdef class HitCurves(_Measures):
         two-dimensional scores (n, models) rank the same items by each column.
     qid : array_like of shape (n,), optional
         The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
-    offsets : array_like of int, shape (Q + 1,), optional; query q holds the items offsets[q] to offsets[q + 1]
+    offsets : array_like of int, shape (Q + 1,), optional
+        Query q holds the items offsets[q] to offsets[q + 1].
     num_relevant : int or array_like of int, shape (Q,), optional
         Relevant items in all of each query, if some were never retrieved.
     relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
-        As for HitCurve, with its errors; keys and weights are one for each item, in the shape of y_score.
+        As for HitCurve; keys and weights are one for each item, in the shape of y_score.
 
     Attributes
     ----------
     num_items, num_relevant, num_hits : ndarray of shape (Q,)
     prevalence : ndarray of shape (Q,)
-    qid : ndarray of shape (Q,) or None; the distinct query ids, ascending
-    row_offsets : ndarray of shape (Q + 1,); query q has the rows row_offsets[q] to row_offsets[q + 1] of the table
-    score, above, tied, hits : ndarray; the tables of all queries, one after the other
+    qid : ndarray of shape (Q,) or None
+        The distinct query ids, ascending.
+    row_offsets : ndarray of shape (Q + 1,)
+        Query q has the rows row_offsets[q] to row_offsets[q + 1] of the table.
+    score, above, tied, hits : ndarray
+        The tables of all queries, one after the other.
     lower_is_better, weighted : bool
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
 
     Examples
     --------
@@ -1480,14 +1664,17 @@ cdef class HitCurves(_Measures):
 
         Parameters
         ----------
-        k : int, optional; only the first k items of each query count
+        k : int, optional
+            Only the first k items of each query count.
         empty : {"skip", "zero", "one", "raise"}
             What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
-        ties, interpolation, normalize : as in ``average_precision``
+        ties, interpolation, normalize
+            As in ``average_precision``.
 
         Returns
         -------
-        float, NaN when there is no query to take the mean over
+        float
+            NaN when there is no query to take the mean over.
 
         Examples
         --------
@@ -1507,17 +1694,20 @@ cdef class HitCurves(_Measures):
 
         Parameters
         ----------
-        measure : str; the name of a measure
+        measure : str
+            The name of a measure.
         method : {None, "bootstrap", "t"}
             ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
             ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
-        confidence_level, n_resamples, bootstrap_method, ties, rng : as in ``HitCurve.interval``
+        confidence_level, n_resamples, bootstrap_method, ties, rng
+            As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
             What a query in which the measure is NaN counts as: nothing, 0, 1, or an error that names it.
 
         Returns
         -------
-        Interval as of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
+        Interval
+            As of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
 
         Examples
         --------
@@ -1535,11 +1725,13 @@ cdef class HitCurves(_Measures):
 
         Parameters
         ----------
-        k : int, optional, as in ``HitCurve.tie_report``
+        k : int, optional
+            As in ``HitCurve.tie_report``.
 
         Returns
         -------
-        TieReport of arrays, one entry for each query
+        TieReport
+            Of arrays, one entry for each query.
 
         Examples
         --------
@@ -1637,21 +1829,33 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     """Average precision of one ranking.
 
     AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x items by score and x
-    the relevant item's rank; R relevant items in all (Zhu 2004, "Recall, Precision and Average Precision"; ties: McSherry
-    & Najork 2008, "Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR).
+    the relevant item's rank; R relevant items in all.
 
     Parameters
     ----------
-    y_true : array_like of shape (n,); 1 or True where relevant, else 0; or graded labels with `relevance_level`
-    y_score : array_like of shape (n,); scores; the highest rank first
+    y_true : array_like of shape (n,)
+        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+    y_score : array_like of shape (n,)
+        Scores; the highest rank first.
     k, ties, interpolation, normalize
         How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
-        How the ranking is made, and what is refused: see ``HitCurve``.
+        How the ranking is made: see ``HitCurve``.
 
     Returns
     -------
-    float, in [0, 1]; NaN when there is no relevant item, or no item
+    float
+        In [0, 1]; NaN when there is no relevant item, or no item.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    Zhu (2004), "Recall, Precision and Average Precision". McSherry & Najork (2008), "Computing Information Retrieval
+    Performance Measures Efficiently in the Presence of Tied Scores", ECIR.
 
     Examples
     --------
@@ -1678,22 +1882,32 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
                            lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
     """Mean average precision over many rankings: the plain mean of their average precision.
 
-    Source: Buckley & Voorhees (2000), "Evaluating evaluation measure stability", SIGIR.
-
     Parameters
     ----------
     y_true, y_score : array_like
         In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
-    qid, offsets : see ``HitCurves``
+    qid, offsets
+        See ``HitCurves``.
     empty : {"skip", "zero", "one", "raise"}
         What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
-    k, ties, interpolation, normalize : how the curves are read: see ``HitCurve.average_precision``
+    k, ties, interpolation, normalize
+        How the curves are read: see ``HitCurve.average_precision``.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
-        How the rankings are made, and what is refused: see ``HitCurves``.
+        How the rankings are made: see ``HitCurves``.
 
     Returns
     -------
-    float, in [0, 1]; NaN when there is no query to take the mean over
+    float
+        In [0, 1]; NaN when there is no query to take the mean over.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    Buckley & Voorhees (2000), "Evaluating evaluation measure stability", SIGIR.
 
     Examples
     --------
@@ -1719,23 +1933,33 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
 def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"):
     """Counts and shares when every item scored at a threshold or better is selected.
 
-    precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp) (van
-    Rijsbergen 1979, "Information Retrieval", chapter 7).
+    precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp).
 
     Parameters
     ----------
-    y_true, y_score, relevance_level, lower_is_better : as for ``HitCurve``
+    y_true, y_score, relevance_level, lower_is_better
+        As for ``HitCurve``.
     threshold : float or array of float
         Selected are the scores at or above it, at or below it with `lower_is_better`. A tie is in or out as one.
-    beta : float; weight of recall in F, not negative
-    nan_policy : {"raise", "worst", "omit"}; items with a NaN score are an error, never selected, or left out
+    beta : float
+        Weight of recall in F, not negative.
+    nan_policy : {"raise", "worst", "omit"}
+        Items with a NaN score are an error, never selected, or left out.
 
     Returns
     -------
     ThresholdCounts
         tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
-        nothing is selected, recall when there is no relevant item, F when both. An error for a threshold that is NaN or
-        no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
+        nothing is selected, recall when there is no relevant item, F when both.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A threshold that is NaN or no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
+
+    References
+    ----------
+    van Rijsbergen (1979), "Information Retrieval", chapter 7.
 
     Examples
     --------

@@ -15,8 +15,8 @@ class HitCounter:
 
     A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
     scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
-    alone. Given bin edges it needs one pass and no scores beforehand: each bin is a tie group, so ``ties="worst"`` and
-    ``ties="best"`` are guaranteed bounds of the true value.
+    alone. Given bin edges it needs one pass, and none of the scores beforehand: each bin then is a tie group, so
+    ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
 
     Parameters
     ----------
@@ -25,19 +25,25 @@ class HitCounter:
     edges : array_like, optional
         Increasing bin edges, in place of thresholds. A bin runs from an edge up to below the next; below the first and
         from the last edge on lie two more.
-    lower_is_better : bool; the lowest score ranks first
-    nan_policy : {"raise", "worst", "omit"}, as for HitCurve
+    lower_is_better : bool
+        The lowest score ranks first.
+    nan_policy : {"raise", "worst", "omit"}
+        As for HitCurve.
 
     Attributes
     ----------
-    thresholds, edges : ndarray or None; distinct, ascending and read-only
-    num_items, num_hits : int; counted so far
+    thresholds, edges : ndarray or None
+        Distinct and ascending; read-only.
+    num_items, num_hits : int
+        Counted so far.
     lower_is_better, nan_policy
 
     Raises
     ------
-    ValueError, TypeError : for input that has no meaning; a counter that raised is as it was before
-    RuntimeError : while another thread is in ``update``: a counter belongs to one, those of several are merged
+    ValueError, TypeError
+        For input that has no meaning; a counter that raised is as it was before.
+    RuntimeError
+        While another thread is in ``update``: a counter belongs to one, those of several are merged.
 
     Examples
     --------
@@ -98,12 +104,15 @@ class HitCounter:
 
         Parameters
         ----------
-        y_true : array_like of shape (n,); 1 or True where an item is relevant, else 0
-        y_score : array_like of shape (n,); scores, of a type that compares exactly with the thresholds'
+        y_true : array_like of shape (n,)
+            1 or True where an item is relevant, else 0.
+        y_score : array_like of shape (n,)
+            Scores, of a type that compares exactly with the thresholds'.
 
         Raises
         ------
-        ValueError : for a relevant item whose score is not among the thresholds, and as HitCurve does
+        ValueError
+            For a relevant item whose score is not among the thresholds, and as HitCurve does.
 
         Examples
         --------
@@ -142,11 +151,18 @@ class HitCounter:
 
         Parameters
         ----------
-        other : HitCounter; made with the same thresholds or edges, direction and NaN policy
+        other : HitCounter
+            Made with the same thresholds or edges, direction and NaN policy.
 
         Returns
         -------
-        HitCounter; ValueError for a counter that was made otherwise
+        HitCounter
+            self.
+
+        Raises
+        ------
+        ValueError
+            For a counter that was made otherwise.
 
         Examples
         --------
@@ -187,11 +203,13 @@ class HitCounter:
 
         Parameters
         ----------
-        num_relevant : int, optional; relevant items in all, if some were never retrieved
+        num_relevant : int, optional
+            Relevant items in all, if some were never retrieved.
 
         Returns
         -------
-        HitCurve; with edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest)
+        HitCurve
+            With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
 
         Examples
         --------

@@ -27,15 +27,19 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
 
     Attributes
     ----------
-    worst, expected, best, threshold
-        Average precision with the relevant items last in each tie group, its mean over all orders, with the relevant
-        items first, and when a group enters at once (scikit-learn's number, which need not lie between the bounds).
-    num_tied, tied_share
-        Items in tie groups of more than one item that hold a relevant item (no other tie changes a measure), and their
-        share of all items.
-    largest_group, cutoff_group
-        Items in the largest tie group that holds a relevant item, and in the one that the cutoff ``k`` falls inside, 0
-        when it falls between groups.
+    worst, expected, best
+        Average precision with the relevant items last in each tie group, its mean over all orders, and with the
+        relevant items first.
+    threshold
+        Average precision when a tie group enters at once (scikit-learn's number); it need not lie between the bounds.
+    num_tied
+        Items in tie groups of more than one item that hold a relevant item; no other tie changes a measure.
+    tied_share
+        ``num_tied`` as a share of all items.
+    largest_group
+        Items in the largest tie group that holds a relevant item.
+    cutoff_group
+        Items in the tie group that the cutoff ``k`` falls inside, 0 when it falls between groups.
     """
 
     worst: _Value
@@ -51,8 +55,12 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
 class PrecisionRecallCurve(NamedTuple):
     """Corner points of precision over recall, by increasing threshold.
 
-    Selecting the scores at the threshold or better gives the point; the last, precision 1 at recall 0, is where nothing
-    is selected, and has no threshold.
+    Attributes
+    ----------
+    precision, recall
+        The points; the last, precision 1 at recall 0, is where nothing is selected.
+    threshold
+        Selecting the scores at it or better gives the point; one entry shorter than the others.
     """
 
     precision: NDArray[np.float64]
@@ -63,7 +71,12 @@ class PrecisionRecallCurve(NamedTuple):
 class RocCurve(NamedTuple):
     """Corner points of the ROC curve, from (0, 0) to (1, 1).
 
-    False-positive rate (fpr) and true-positive rate (tpr) where the scores at the threshold or better are selected.
+    Attributes
+    ----------
+    fpr, tpr
+        False-positive and true-positive rate.
+    threshold
+        Selecting the scores at it or better gives the point.
     """
 
     fpr: NDArray[np.float64]
@@ -72,7 +85,15 @@ class RocCurve(NamedTuple):
 
 
 class HitCurvePoints(NamedTuple):
-    """Corner points of the hit curve, from (0, 0): items from the top, and the relevant ones (hits) of them."""
+    """Corner points of the hit curve, from (0, 0).
+
+    Attributes
+    ----------
+    items
+        Items from the top of the ranking.
+    hits
+        Relevant items among them.
+    """
 
     items: NDArray[Any]
     hits: NDArray[Any]
@@ -83,8 +104,12 @@ class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
 
     A ``ThresholdCounts[float, int]`` for one threshold; for an array of them, all fields are arrays.
 
-    The counts tp, fp, fn, tn are relevant and other items selected, relevant and other items left; precision, recall
-    and f_score are shares of them.
+    Attributes
+    ----------
+    tp, fp, fn, tn
+        Relevant and other items selected, relevant and other items left.
+    precision, recall, f_score
+        The shares read off these counts.
     """
 
     tp: _Count
@@ -97,7 +122,13 @@ class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
 
 
 class ConfidenceInterval(NamedTuple):
-    """The two ends of an interval, low and high."""
+    """The two ends of an interval.
+
+    Attributes
+    ----------
+    low, high
+        Its ends.
+    """
 
     low: float
     high: float
@@ -112,10 +143,16 @@ class Interval(NamedTuple):
         Its ends, ``low`` and ``high``.
     bootstrap_distribution
         The measure of each resample, NaN where it is undefined; None for an interval in closed form.
-    standard_error, estimate, measure
-        The measure's error (for the bootstrap the standard deviation of the distribution), value and name.
-    method, confidence_level
-        How the interval was made, and its nominal coverage.
+    standard_error
+        Of the measure; for the bootstrap the standard deviation of the distribution.
+    estimate
+        The measure itself.
+    measure
+        Its name.
+    method
+        How the interval was made.
+    confidence_level
+        Its nominal coverage.
     """
 
     confidence_interval: ConfidenceInterval
@@ -132,12 +169,16 @@ class PValue(NamedTuple):
 
     Attributes
     ----------
-    pvalue, resolution
-        The share of random orders whose measure is no lower, and the least value that it can take.
-    statistic, null_distribution
-        The measure itself, and that of each random order.
+    pvalue
+        The share of random orders whose measure is no lower.
+    statistic
+        The measure itself.
+    null_distribution
+        The measure of each random order.
     method
         ``"exact"``: all orders were looked at; ``"permutation"``: some, drawn at random, and the observed one.
+    resolution
+        The least value that pvalue can take.
     """
 
     pvalue: float
