@@ -14,7 +14,7 @@ import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rank,
+    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag,
     check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
     parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
     table_columns, whole_number, whole_ranks, within,
@@ -27,7 +27,7 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_empty, equal_numbers
+from hitcurve._checks import check_empty, check_rank, equal_numbers
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
