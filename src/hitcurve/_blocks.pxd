@@ -17,7 +17,5 @@ cdef class BlockCounter:
     cdef void* scratch
     cdef PyThread_type_lock taken  # while a block is counted; nobody waits for it
 
-    cdef int add_block(self, score, nan_policy, bint checked) except -1
     cdef int prepare(self) except -1
     cdef int widen(self) except -1
-    cdef int64_t num_items(self) noexcept

@@ -4,11 +4,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.pythread cimport (
-    NOWAIT_LOCK,
-    PyThread_acquire_lock,
-    PyThread_allocate_lock,
-    PyThread_free_lock,
-    PyThread_release_lock,
+    NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
 )
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -19,24 +15,8 @@ import numpy as np
 
 from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
 from hitcurve._kernel.count cimport (
-    NAN_RAISE,
-    NAN_WORST,
-    STRATEGY_BUCKETS,
-    STRATEGY_SEARCH,
-    Index,
-    Items,
-    ScoreType,
-    Strategy,
-    Tally,
-    build_index,
-    choose_strategy,
-    count_items,
-    emit_scores,
-    index_size,
-    keep_distinct,
-    look_for_nan,
-    scratch_size,
-    sort_relevant,
+    NAN_RAISE, NAN_WORST, STRATEGY_BUCKETS, STRATEGY_SEARCH, Index, Items, ScoreType, Strategy, Tally, build_index,
+    choose_strategy, count_items, index_size, keep_distinct, look_for_nan, scratch_size, sort_relevant,
     tally_clear,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
@@ -154,46 +134,41 @@ cdef class BlockCounter:
 
         `checked`: there is none.
         """
-        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
-            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
-        try:
-            self.add_block(score, nan_policy, checked)
-        finally:
-            PyThread_release_lock(self.taken)
-
-    cdef int add_block(self, score, nan_policy, bint checked) except -1:
         cdef Items items
-        cdef Index index
+        cdef Index index = self.index
         cdef Tally tally
         cdef Py_ssize_t start = 0, stop
         cdef bint missing
-        items.n = score.shape[0]
-        items.nan_policy = parse_nan_policy(nan_policy)
-        _kept = as_scores(score, "y_score", &items)
-        if items.type != self.type:
-            raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
-        with nogil:
-            missing = not checked and look_for_nan(&items, 0, items.n)
-        if missing and items.nan_policy == NAN_RAISE:
-            raise bad_score("y_score", int(np.argmax(np.isnan(score))))
-        tally_clear(&tally)
-        tally.no_nan = not missing
-        self.prepare()
-        index = self.index
-        if items.n < (index.m if index.strategy == STRATEGY_BUCKETS else <Py_ssize_t>index.buckets.number):
-            index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of buckets or parts
-        while start < items.n:
-            stop = min(items.n, start + PIECE)
-            if self.since > NARROW - (stop - start):
-                self.widen()
+        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
+            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+        try:
+            items.n = score.shape[0]
+            items.nan_policy = parse_nan_policy(nan_policy)
+            _kept = as_scores(score, "y_score", &items)
+            if items.type != self.type:
+                raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
             with nogil:
-                count_items(&items, start, stop, &index, self.scratch, self.narrow, &tally)
-            self.since += stop - start
-            PyErr_CheckSignals()
-            start = stop
-        if items.nan_policy == NAN_WORST:
-            self.nan_items += tally.nan_items
-        return 0
+                missing = not checked and look_for_nan(&items, 0, items.n)
+            if missing and items.nan_policy == NAN_RAISE:
+                raise bad_score("y_score", int(np.argmax(np.isnan(score))))
+            tally_clear(&tally)
+            tally.no_nan = not missing
+            self.prepare()
+            if items.n < (index.m if index.strategy == STRATEGY_BUCKETS else <Py_ssize_t>index.buckets.number):
+                index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of buckets or parts
+            while start < items.n:
+                stop = min(items.n, start + PIECE)
+                if self.since > NARROW - (stop - start):
+                    self.widen()
+                with nogil:
+                    count_items(&items, start, stop, &index, self.scratch, self.narrow, &tally)
+                self.since += stop - start
+                PyErr_CheckSignals()
+                start = stop
+            if items.nan_policy == NAN_WORST:
+                self.nan_items += tally.nan_items
+        finally:
+            PyThread_release_lock(self.taken)
 
     def absorb(self, BlockCounter other):
         """Takes over the counts of a sibling, which has none afterwards."""
@@ -204,24 +179,22 @@ cdef class BlockCounter:
             return
         if self.narrow is NULL:
             self.narrow, self.wide, self.since = other.narrow, other.wide, other.since
-            other.narrow = NULL
+            other.narrow, other.wide, other.since = NULL, NULL, 0
+            return
+        if other.wide is not NULL or self.since + other.since > NARROW:
+            self.widen()
+            other.widen()
+            with nogil:
+                for i in range(size):
+                    self.wide[i] += other.wide[i]
         else:
-            if other.wide is not NULL or self.since + other.since > NARROW:
-                self.widen()
-                other.widen()
-                with nogil:
-                    for i in range(size):
-                        self.wide[i] += other.wide[i]
-            else:
-                with nogil:
-                    for i in range(size):
-                        self.narrow[i] += other.narrow[i]
-                self.since += other.since
-            PyMem_RawFree(other.narrow)
-            PyMem_RawFree(other.wide)
-            other.narrow = NULL
-        other.wide = NULL
-        other.since = 0
+            with nogil:
+                for i in range(size):
+                    self.narrow[i] += other.narrow[i]
+            self.since += other.since
+        PyMem_RawFree(other.narrow)
+        PyMem_RawFree(other.wide)
+        other.narrow, other.wide, other.since = NULL, NULL, 0
 
     def table(self, const int64_t[::1] hits, bint lower, int64_t nan_hits):
         """(score, above, tied, hits, items, hits in all), where `hits` are the relevant items at each threshold."""
@@ -242,10 +215,12 @@ cdef class BlockCounter:
         ranking.counts.lower_is_better = lower
         ranking.nan_items = self.nan_items
         ranking.nan_hits = nan_hits
-        ranking.num_items = self.num_items()
+        ranking.num_items = self.nan_items
+        for i in range(2 * m + 1):
+            ranking.num_items += self.narrow[i] if self.wide is NULL else self.wide[i]
         ranking.num_hits = nan_hits
         rows = num_rows(&ranking)
-        columns, score = np.empty((3, rows), np.int64), np.empty(rows, self.thresholds.dtype)
+        columns, score = np.empty((3, rows), np.int64), np.empty(rows, self.cuts.dtype)
         above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
         with nogil:
             ranking_rows(&ranking, rows, above, above + rows, above + 2 * rows)
@@ -258,20 +233,10 @@ cdef class BlockCounter:
         if bad >= 0 or ranking.nan_items < nan_hits:
             raise ValueError(f"the source changed between the passes: of the relevant items with score "
                              f"{self.cuts[bad] if bad >= 0 else np.nan}, some are gone")
-        emit_scores(&ranking.counts, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), self.type, nan_hits > 0,
-                    cnp.PyArray_DATA(<cnp.ndarray>score))
-        if self.cuts.dtype == np.uint64:
-            score = score.view(np.uint64)
-            score ^= np.uint64(1 << 63)
+        score[:m] = self.cuts if lower else self.cuts[::-1]
+        if nan_hits > 0:
+            score[m] = np.nan
         return score, columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits
-
-    cdef int64_t num_items(self) noexcept:
-        """All that were counted, NaN included where they have a rank."""
-        cdef Py_ssize_t i
-        cdef int64_t total = self.nan_items
-        for i in range(2 * self.cuts.shape[0] + 1):
-            total += self.narrow[i] if self.wide is NULL else self.wide[i]
-        return total
 
     def counts(self):
         """Items between and at the thresholds, 2 * m + 1 numbers."""

@@ -7,64 +7,27 @@ from libc.stdint cimport int64_t
 
 cimport numpy as cnp
 
+from itertools import pairwise
+from math import fsum
+
 import numpy as np
 
 from hitcurve._kernel.count cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST,
-    apply_nan_policy,
-    as_flags,
-    as_ids,
-    as_key,
-    as_offsets,
-    as_real,
-    as_weight,
-    as_whole,
-    check_flag,
-    check_rows,
-    check_scores,
-    checked_items,
-    interpolated_cutoff,
-    no_threshold,
-    not_negative,
-    one_dimension,
-    parameters,
-    parse_lower,
-    parse_num_relevant,
-    parse_reading,
-    parse_ties,
-    query_totals,
-    quotients,
-    ranks_from,
-    same_items,
-    table_columns,
-    whole_number,
-    whole_ranks,
-    within,
+    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag,
+    check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
+    parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
+    table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve._ranking cimport (
-    OwnTable,
-    Queries,
-    compared_as,
-    queries_average_precision,
-    queries_tables,
-    rank_one,
-    scores_as,
+    OwnTable, Queries, compared_as, queries_average_precision, queries_tables, rank_one, scores_as,
 )
 from hitcurve._kernel cimport formulas
 from hitcurve._kernel.formulas cimport (
-    TIES_BEST,
-    TIES_THRESHOLD,
-    TIES_WORST,
-    Formula,
-    Measure,
-    Reading,
-    Record,
-    Table,
-    mean_precision,
+    TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_empty, equal_numbers
+from hitcurve._checks import check_empty, check_rank, equal_numbers
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
@@ -75,6 +38,35 @@ cnp.import_array()
 
 # --------------------------------------------------------------------------------------------------------- the measures
 
+cdef const int64_t* counts_in(object array):
+    return <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
+
+
+# Tables one after the other: where the rows of each begin, and its totals; NULL for one table, which has them itself.
+cdef struct Tables:
+    Table rows
+    Py_ssize_t number
+    const int64_t* starts
+    const int64_t* items
+    const int64_t* relevant
+
+
+cdef inline void table_at(const Tables* tables, Py_ssize_t q, Table* table) noexcept nogil:
+    table[0] = tables.rows
+    if tables.starts is not NULL:
+        table.above, table.tied, table.hits = (
+            table.above + tables.starts[q], table.tied + tables.starts[q], table.hits + tables.starts[q])
+        table.rows = <Py_ssize_t>(tables.starts[q + 1] - tables.starts[q])
+        table.num_items, table.num_relevant = tables.items[q], tables.relevant[q]
+
+
+cdef bint same(a, b) except -1:
+    """Whether two parts of curves are equal, whatever their types."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return type(a) is type(b) and a == b  # numbers, flags or None
+    return a.shape == b.shape and (a.dtype == b.dtype and (a == b).all() or equal_numbers(a, b).all())
+
+
 cdef class _Measures:
     """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
     cdef readonly bint weighted
@@ -82,15 +74,40 @@ cdef class _Measures:
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
-        raise NotImplementedError
+
+    cdef object read_all(self, const Tables* tables, Formula formula, Reading* reading, object ranks, object numbers):
+        """The measure for each table and rank or number: these are the same for all tables, or a row for each."""
+        cdef Table table
+        cdef Py_ssize_t q, i, n = 1, step = 0
+        cdef const int64_t* k = NULL
+        cdef const double* x = NULL
+        cdef double* out
+        if ranks is not None:
+            k = counts_in(ranks)
+        if numbers is not None:
+            x = <const double*>cnp.PyArray_DATA(<cnp.ndarray>numbers)
+        given = numbers if ranks is None else ranks
+        if given is not None:
+            n = given.shape[given.ndim - 1]
+            step = n if given.ndim == 2 else 0
+        values = np.empty((tables.number, n))
+        out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
+        with nogil:
+            for q in range(tables.number):
+                table_at(tables, q, &table)
+                for i in range(n):
+                    if k is not NULL:
+                        reading.k = k[q * step + i]
+                    if x is not NULL:
+                        reading.x = x[q * step + i]
+                    out[q * n + i] = formula(&table, reading)
+        return values
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
         """The measure of items with weights."""
-        raise NotImplementedError
 
     cdef int needs_all(self, const char* name) except -1:
         """An error if relevant items were never retrieved: this measure needs the rank of every one."""
-        raise NotImplementedError
 
     cdef int needs_plain(self, const char* name) except -1:
         """An error if the items have weights: this measure has no meaning for them."""
@@ -126,11 +143,18 @@ cdef class _Measures:
         """A measure for each of the numbers that it takes."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
-        if record.domain == formulas.SHARE:
-            numbers, shape = parameters(values, name, "in (0, 1)", 0.0, 1.0)
-        else:
-            numbers, shape = parameters(values, name, "finite and above 0", 0.0, INFINITY)
+        domain, most = ("in (0, 1)", 1.0) if record.domain == formulas.SHARE else ("finite and above 0", INFINITY)
+        numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return all([same(a, b) for a, b in zip(self.__reduce__()[1], other.__reduce__()[1])])
+
+    def __hash__(self):
+        parts = self.num_items, self.num_relevant, self.above, self.tied, self.hits
+        return hash(tuple([np.asarray(part).tobytes() for part in parts]))
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
@@ -705,17 +729,9 @@ cdef class _Measures:
 
 # ------------------------------------------------------------------------------------------------------------ one curve
 
-cdef object read_only(const void* data, Py_ssize_t n, int type_number, object owner):
-    """An array on memory that the owner keeps."""
-    cdef cnp.npy_intp shape = n
-    cdef cnp.ndarray array = cnp.PyArray_SimpleNewFromData(1, &shape, type_number, <void*>data)
-    cnp.set_array_base(array, owner)
-    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
-    return array
-
-
 cdef object frozen(object array):
-    array.flags.writeable = False
+    if array is not None:
+        array.flags.writeable = False
     return array
 
 
@@ -731,15 +747,14 @@ cdef int one_of_two(object tiebreak, object sample_weight) except -1:
     return 0
 
 
-cdef object same_scores(object a, object b):
-    if a is None or b is None:
-        return a is b
-    return a.shape == b.shape and bool(equal_numbers(a, b).all())
+cdef object shares(object parts, object whole):
+    with np.errstate(under="ignore"):
+        return parts / whole if whole else np.full(parts.shape, NAN)
 
 
 @cython.final
 cdef class HitCurve(_Measures):
-    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure read off them.
+    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure computed from them.
 
     Parameters
     ----------
@@ -797,13 +812,11 @@ cdef class HitCurve(_Measures):
     (0.8333333333333333, 1.0)
     """
     cdef Table table
-    cdef void* block            # memory of the table, or NULL if an owner keeps it
+    cdef OwnTable own           # memory of the table, its scores in the type of comparison; NULL if an owner keeps it
     cdef object owner
-    cdef const void* raw_score  # in the type of comparison, until it is asked for
     cdef ScoreType raw_type
     cdef object origin          # from which the scores' own type is restored; None without scores
-    cdef object own_score
-    cdef int64_t hits_in_table
+    cdef object own_score       # once they are asked for
     cdef object weights         # (above, tied, hits, items, relevant, hits in all, other items) in weights, or None
 
     def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
@@ -817,7 +830,8 @@ cdef class HitCurve(_Measures):
             return
         self.origin = rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, &table,
                                None, NULL, NULL)
-        self.take(&table)
+        self.own = table
+        self.table.above, self.table.tied, self.table.hits, self.table.rows = table.above, table.tied, table.hits, table.rows
         self.raw_type = compared_as(self.origin)
         self.table.num_relevant = parse_num_relevant(num_relevant, table.num_hits)
         self.lower_is_better = lower_is_better
@@ -827,17 +841,7 @@ cdef class HitCurve(_Measures):
         self.table.num_items = -1  # until the curve is made
 
     def __dealloc__(self):
-        PyMem_RawFree(self.block)
-
-    cdef void take(self, const OwnTable* table) noexcept:
-        """Takes over the memory of a table."""
-        self.block = table.block
-        self.table.above = table.above
-        self.table.tied = table.tied
-        self.table.hits = table.hits
-        self.table.rows = table.rows
-        self.raw_score = table.score
-        self.hits_in_table = table.num_hits
+        PyMem_RawFree(self.own.block)
 
     cdef int rank_sorted(self, y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                          sample_weight) except -1:
@@ -867,13 +871,11 @@ cdef class HitCurve(_Measures):
     cdef int adopt(self, score, above, tied, hits, int64_t num_items, int64_t num_hits, num_relevant) except -1:
         """Takes over arrays that were made for it."""
         self.owner = above, tied, hits
-        self.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
-        self.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
-        self.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+        self.table.above, self.table.tied, self.table.hits = counts_in(above), counts_in(tied), counts_in(hits)
         self.table.rows = above.shape[0]
         self.table.num_relevant = parse_num_relevant(num_relevant, num_hits)
         self.own_score = score
-        self.hits_in_table = num_hits
+        self.own.num_hits = num_hits
         self.table.num_items = num_items
         return 0
 
@@ -926,12 +928,9 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve.from_ranked([1, 0, 1]).average_precision(), 4)
         0.8333
         """
-        flags = as_real(hits, "hits")
-        if flags.ndim != 1:
-            raise ValueError(f"hits must be one-dimensional, got shape {flags.shape}")
-        bad = np.flatnonzero((flags != 0) & (flags != 1))
-        if bad.shape[0] > 0:
-            raise ValueError(f"hits[{bad[0]}] is {flags[bad[0]]}: flags must be 0 or 1, False or True")
+        flags = one_dimension(as_real(hits, "hits"), "hits")
+        for i in np.flatnonzero((flags != 0) & (flags != 1))[:1]:
+            raise ValueError(f"hits[{i}] is {flags[i]}: flags must be 0 or 1, False or True")
         count = flags.shape[0] if num_items is None else whole_number(num_items, "num_items")
         if count < flags.shape[0]:
             raise ValueError(f"num_items is {count}, but hits has {flags.shape[0]} entries")
@@ -969,21 +968,18 @@ cdef class HitCurve(_Measures):
         """
         places = one_dimension(as_whole(ranks, "ranks"), "ranks")
         count = checked_items(num_items)
-        bad = np.flatnonzero(places < 1)
-        if bad.shape[0] > 0:
-            raise ValueError(f"ranks[{bad[0]}] is {places[bad[0]]}: ranks start at 1")
-        bad = np.flatnonzero(places > count)
-        if bad.shape[0] > 0:
-            raise ValueError(f"ranks[{bad[0]}] is {places[bad[0]]}, but num_items is {count}")
+        for i in np.flatnonzero(places < 1)[:1]:
+            raise ValueError(f"ranks[{i}] is {places[i]}: ranks start at 1")
+        for i in np.flatnonzero(places > count)[:1]:
+            raise ValueError(f"ranks[{i}] is {places[i]}, but num_items is {count}")
         order = np.argsort(places, kind="stable")
         above = places[order].astype(np.int64) - 1
-        again = np.flatnonzero(above[1:] == above[:-1])
-        if again.shape[0] > 0:
-            first, second = sorted((int(order[again[0]]), int(order[again[0] + 1])))
+        for i in np.flatnonzero(above[1:] == above[:-1])[:1]:
+            first, second = sorted(order[i:i + 2].tolist())
             raise ValueError(f"ranks[{second}] is {places[second]}, as is ranks[{first}]: each rank is given once")
         ones = np.ones(above.shape[0], np.int64)
-        curve = cls.__new__(cls)
-        (<HitCurve>curve).set_table(None, above, ones, ones, count, num_relevant)
+        cdef HitCurve curve = cls.__new__(cls)
+        curve.set_table(None, above, ones, ones, count, num_relevant)
         return curve
 
     @classmethod
@@ -1021,23 +1017,22 @@ cdef class HitCurve(_Measures):
         """
         lower = parse_lower(lower_is_better)
         columns = table_columns(score, above, tied, hits)
-        if columns[0].size > 0:
-            weighted = any(column.dtype.kind == "f" for column in columns[:3])
-        else:
-            weighted = isinstance(num_items, (float, np.floating))  # an empty list has no type to go by
+        above, tied, hits = columns[:3]
+        # An empty list has no type to go by.
+        weighted = (any([column.dtype.kind == "f" for column in columns[:3]]) if above.size > 0 else
+                    isinstance(num_items, (float, np.floating)))
         num_items = float(not_negative(num_items, "num_items")) if weighted else checked_items(num_items)
-        check_rows(columns[0], columns[1], columns[2], num_items, weighted)
+        check_rows(above, tied, hits, num_items, weighted)
         if score is not None:
             score = columns[3]
             check_scores(score, lower)
-        curve = cls.__new__(cls)
+        cdef HitCurve curve = cls.__new__(cls)
         if weighted:
-            columns = [column.astype(np.float64) for column in columns[:3]]
-            (<HitCurve>curve).set_weighted(score, columns[0], columns[1], columns[2], num_items, num_relevant,
-                                           other_items(columns[0], columns[1], columns[2], num_items))
+            above, tied, hits = [column.astype(np.float64) for column in columns[:3]]
+            curve.set_weighted(score, above, tied, hits, num_items, num_relevant, other_items(above, tied, hits, num_items))
         else:
-            (<HitCurve>curve).set_table(score, columns[0], columns[1], columns[2], num_items, num_relevant)
-        (<HitCurve>curve).lower_is_better = lower
+            curve.set_table(score, above, tied, hits, num_items, num_relevant)
+        curve.lower_is_better = lower
         return curve
 
     # The table.
@@ -1052,7 +1047,7 @@ cdef class HitCurve(_Measures):
 
     @property
     def num_hits(self):
-        return self.hits_in_table if self.weights is None else self.weights[5]
+        return self.own.num_hits if self.weights is None else self.weights[5]
 
     @property
     def prevalence(self):
@@ -1065,25 +1060,35 @@ cdef class HitCurve(_Measures):
         # several threads may make the array; the first is kept.
         with cython.critical_section(self):
             score = self.own_score
-        if score is None and self.raw_score is not NULL:
-            made = frozen(scores_as(self.raw_score, self.table.rows, self.raw_type, self.origin))
+        if score is None and self.own.score is not NULL:
+            made = frozen(scores_as(self.own.score, self.table.rows, self.raw_type, self.origin))
             with cython.critical_section(self):
                 if self.own_score is None:
                     self.own_score = made
                 score = self.own_score
         return score
 
+    cdef object column(self, const int64_t* counts, int at):
+        """An array on the curve's memory, or of weights."""
+        cdef cnp.npy_intp rows = self.table.rows
+        if self.weights is not None:
+            return self.weights[at]
+        cdef cnp.ndarray array = cnp.PyArray_SimpleNewFromData(1, &rows, cnp.NPY_INT64, <void*>counts)
+        cnp.set_array_base(array, self)
+        cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+        return array
+
     @property
     def above(self):
-        return read_only(self.table.above, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[0]
+        return self.column(self.table.above, 0)
 
     @property
     def tied(self):
-        return read_only(self.table.tied, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[1]
+        return self.column(self.table.tied, 1)
 
     @property
     def hits(self):
-        return read_only(self.table.hits, self.table.rows, cnp.NPY_INT64, self) if self.weights is None else self.weights[2]
+        return self.column(self.table.hits, 2)
 
     def __len__(self):
         return self.table.rows
@@ -1092,56 +1097,26 @@ cdef class HitCurve(_Measures):
         return True  # a curve is one, also without rows
 
     def __repr__(self):
-        report = self.tied
-        tied = report[report > 1].sum() if self.weights is None else None
-        if self.weights is not None:
-            return (f"HitCurve(num_items={self.num_items:g}, num_relevant={self.num_relevant:g}, num_hits={self.num_hits:g}, "
-                    "weighted)")
-        return (f"HitCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}, "
-                f"num_tied={tied})")
-
-    def __eq__(self, other):
-        if not isinstance(other, HitCurve):
-            return NotImplemented
-        return (self.num_items == other.num_items and self.num_relevant == other.num_relevant
-                and self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
-                and np.array_equal(self.above, other.above) and np.array_equal(self.tied, other.tied)
-                and np.array_equal(self.hits, other.hits) and same_scores(self.score, other.score)
-                and (self.weights is None or np.array_equal(self.weights[6], (<HitCurve>other).weights[6])))
-
-    def __hash__(self):
-        return hash((self.num_items, self.num_relevant, self.above.tobytes(), self.tied.tobytes(), self.hits.tobytes()))
+        form, tied = "g" if self.weighted else "d", self.tied
+        return (f"HitCurve(num_items={self.num_items:{form}}, num_relevant={self.num_relevant:{form}}, "
+                f"num_hits={self.num_hits:{form}}, "
+                + ("weighted)" if self.weighted else f"num_tied={tied[tied > 1].sum()})"))
 
     def __reduce__(self):
-        return hit_curve, (self.score, np.array(self.above), np.array(self.tied), np.array(self.hits), self.num_items,
-                           self.num_relevant, self.lower_is_better, None if self.weights is None else self.weights[6])
+        return hit_curve, (self.score, self.above, self.tied, self.hits, self.num_items, self.num_relevant,
+                           self.lower_is_better, None if self.weights is None else self.weights[6])
 
     # How the measures look at the table.
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
-        cdef Py_ssize_t i, n
-        cdef double[::1] out
-        cdef const int64_t[::1] k
-        cdef const double[::1] x
         if ranks is None and numbers is None:
             return formula(&self.table, reading)
-        n = ranks.shape[0] if ranks is not None else numbers.shape[0]
-        values = np.empty(n)
-        out = values
-        if ranks is not None:
-            k = ranks
-        if numbers is not None:
-            x = numbers
-        for i in range(n):
-            if ranks is not None:
-                reading.k = k[i]
-            if numbers is not None:
-                reading.x = x[i]
-            out[i] = formula(&self.table, reading)
-        return float(values[0]) if shape is None else values.reshape(shape)
+        cdef Tables tables = Tables(self.table, 1, NULL, NULL, NULL)
+        values = self.read_all(&tables, formula, reading, ranks, numbers)
+        return float(values[0, 0]) if shape is None else values.reshape(shape)
 
     cdef int needs_all(self, const char* name) except -1:
-        if self.weights is None and self.table.num_relevant <= self.hits_in_table:  # without a look-up
+        if self.weights is None and self.table.num_relevant <= self.own.num_hits:  # without a look-up
             return 0
         if self.num_relevant > self.num_hits:
             raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
@@ -1197,13 +1172,11 @@ cdef class HitCurve(_Measures):
         (0.8056, 0.8611, 0.9167, 2)
         """
         self.needs_plain("tie_report")
-        tied = self.tied
-        cut = 0
+        tied, cut = self.tied, 0
         if k is not None:
-            rank = min(int(whole_number(k, "k")), LARGEST)
-            whole_ranks(rank)
+            rank = min(check_rank(k, "k"), LARGEST)
             inside = (self.above < rank) & (rank < self.above + tied)
-            cut = int(tied[inside][0]) if inside.any() else 0
+            cut = int(tied[inside].sum())  # of one group at most
         num_tied = int(tied[tied > 1].sum())
         return TieReport(
             *(self.average_precision(k, ties=ties) for ties in ("worst", "expected", "best", "threshold")),
@@ -1233,29 +1206,27 @@ cdef class HitCurve(_Measures):
         passed = np.tile([False, True, True], rows)
         f, h, row, passed = f[keep], h[keep], row[keep], passed[keep]
         if others[-1] > 0:
-            f = np.append(f, others_after[-1])
-            h = np.append(h, passed_hits[-1])
-            row = np.append(row, rows)
-            passed = np.append(passed, False)
+            f, h = np.append(f, others_after[-1]), np.append(h, passed_hits[-1])
+            row, passed = np.append(row, rows), np.append(passed, False)
         return f, h, row, passed
 
     cdef object thresholds(self, object row, object passed):
         """For each corner point, a threshold at which just its items are selected."""
-        if self.score is None:
+        score, lower = self.score, self.lower_is_better
+        if score is None:
             return None
-        score = self.score
         if score.dtype.kind == "b":
             score = score.view(np.uint8)
+        number = score.dtype.type
         if score.dtype.kind == "f":
-            worst = score.dtype.type(np.inf if self.lower_is_better else -np.inf)
+            worst = number(np.inf if lower else -np.inf)
             # All scores are better than NaN.
             just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
             # A point between groups exists only where a better score does, so this never leaves the type.
-            worst = np.iinfo(score.dtype).max if self.lower_is_better else np.iinfo(score.dtype).min
-            just_above = score + score.dtype.type(1) if not self.lower_is_better else score - score.dtype.type(1)
-        values = np.append(score, score.dtype.type(worst))[row]
-        return np.where(passed | (row == len(self)), values, np.append(just_above, score.dtype.type(worst))[row])
+            worst = number(np.iinfo(number).max if lower else np.iinfo(number).min)
+            just_above = score - number(1) if lower else score + number(1)
+        return np.where(passed | (row == len(self)), np.append(score, worst)[row], np.append(just_above, worst)[row])
 
     def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
@@ -1424,11 +1395,9 @@ cdef class HitCurve(_Measures):
         """
         f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
-        relevant = self.num_relevant
         with np.errstate(under="ignore"):
             precision = h / (f + h)
-            recall = h / relevant if relevant else np.full(h.shape, NAN)
-        return PrecisionRecallCurve(np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0),
+        return PrecisionRecallCurve(np.append(precision[::-1], 1.0), np.append(shares(h, self.num_relevant)[::-1], 0.0),
                                     None if thresholds is None else thresholds[::-1])
 
     def roc_curve(self, *, ties="expected"):
@@ -1468,11 +1437,8 @@ cdef class HitCurve(_Measures):
         if thresholds is not None:
             # Nothing is selected at the first point: no type of whole numbers has such a threshold.
             thresholds = np.append(-np.inf if self.lower_is_better else np.inf, thresholds)
-        relevant = self.num_relevant
         f, h = np.append(0, f), np.append(0, h)
-        with np.errstate(under="ignore"):
-            return RocCurve(f / f[-1] if f[-1] else np.full(f.shape, NAN),
-                            h / relevant if relevant else np.full(h.shape, NAN), thresholds)
+        return RocCurve(shares(f, f[-1]), shares(h, self.num_relevant), thresholds)
 
     def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None):
         """Draw the curve, or what reads off it, with matplotlib.
@@ -1501,7 +1467,6 @@ cdef class HitCurve(_Measures):
         >>> axes = curve.plot("hits")
         """
         from hitcurve.report.plot import plot_curves
-
         return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
 
     def hit_curve(self, *, ties="expected"):
@@ -1587,20 +1552,12 @@ cdef class HitCurves(_Measures):
     >>> curves.qid.tolist(), curves.average_precision().tolist()
     (['a', 'b'], [0.5, 1.0])
     """
-    cdef readonly object qid
-    cdef readonly object row_offsets
-    cdef readonly object score
-    cdef readonly object above
-    cdef readonly object tied
-    cdef readonly object hits
-    cdef readonly object num_items
-    cdef readonly object num_relevant
-    cdef readonly object num_hits
-    cdef object others          # as of a HitCurve with weights, one query after the other; else None
+    cdef readonly object qid, row_offsets, score, above, tied, hits, num_items, num_relevant, num_hits
+    cdef object others                 # as of a HitCurve with weights, one query after the other; else None
+    cdef Tables tables
 
-    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None,
-                 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1,
-                 _strategy=None):
+    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None, tiebreak=None,
+                 lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
         cdef Queries queries
         if self.row_offsets is not None:
             raise TypeError("a HitCurves is immutable: make a new one")
@@ -1613,19 +1570,13 @@ cdef class HitCurves(_Measures):
         self.set_tables(queries.qid, lower, sample_weight is not None, table)
 
     cdef int set_tables(self, qid, bint lower, bint weighted, tuple table) except -1:
-        row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant = table[:8]
+        self.qid, self.weighted, self.lower_is_better = frozen(qid), weighted, lower
+        self.row_offsets, self.score, self.above, self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant = [
+            None if column is None else frozen(np.ascontiguousarray(column)) for column in table[:8]]
         self.others = frozen(table[8]) if weighted else None
-        self.qid = None if qid is None else frozen(qid)
-        self.row_offsets = frozen(row_offsets)
-        self.score = None if score is None else frozen(score)
-        self.above = frozen(np.ascontiguousarray(above))
-        self.tied = frozen(np.ascontiguousarray(tied))
-        self.hits = frozen(np.ascontiguousarray(hits))
-        self.num_items = frozen(num_items)
-        self.num_hits = frozen(num_hits)
-        self.num_relevant = frozen(num_relevant)
-        self.weighted = weighted
-        self.lower_is_better = lower
+        self.tables = Tables(
+            Table(counts_in(self.above), counts_in(self.tied), counts_in(self.hits), 0, 0, 0), len(self),
+            counts_in(self.row_offsets), counts_in(self.num_items), counts_in(self.num_relevant))
         return 0
 
     cdef tuple rank_sorted(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
@@ -1655,22 +1606,21 @@ cdef class HitCurves(_Measures):
         return self.num_items.shape[0]
 
     def __getitem__(self, index):
-        cdef HitCurve curve
+        cdef HitCurve curve = HitCurve.__new__(HitCurve)
         cdef Py_ssize_t q
         number = whole_number(index, "index")
         if not -len(self) <= number < len(self):
             raise IndexError(f"index {number} is out of range for {len(self)} queries")
         q = number % len(self)
         start, stop = self.row_offsets[q], self.row_offsets[q + 1]
-        curve = HitCurve.__new__(HitCurve)
         score = None if self.score is None else self.score[start:stop]
         if self.weighted:
             curve.set_weighted(score, self.above[start:stop], self.tied[start:stop], self.hits[start:stop], self.num_items[q],
                                self.num_relevant[q], self.others[2 * start + q:2 * stop + q + 1])
         else:
             curve.owner = self
-            self.table_of(q, &curve.table)
-            curve.hits_in_table = self.num_hits[q]
+            table_at(&self.tables, q, &curve.table)
+            curve.own.num_hits = self.num_hits[q]
             curve.own_score = score
         curve.lower_is_better = self.lower_is_better
         return curve
@@ -1683,21 +1633,6 @@ cdef class HitCurves(_Measures):
         return (f"HitCurves({len(self)} queries, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
                 f"num_hits={self.num_hits.sum()}, {tied})")
 
-    def __eq__(self, other):
-        if not isinstance(other, HitCurves):
-            return NotImplemented
-        if (self.qid is None) != (other.qid is None) or (self.qid is not None and not np.array_equal(self.qid, other.qid)):
-            return False
-        return (self.weighted == other.weighted and self.lower_is_better == other.lower_is_better
-                and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in
-                        ("num_items", "num_relevant", "row_offsets", "above", "tied", "hits"))
-                and same_scores(self.score, other.score)
-                and (not self.weighted or np.array_equal(self.others, (<HitCurves>other).others)))
-
-    def __hash__(self):
-        return hash((self.num_items.tobytes(), self.num_relevant.tobytes(), self.above.tobytes(), self.tied.tobytes(),
-                     self.hits.tobytes()))
-
     def __reduce__(self):
         return hit_curves, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
                             self.tied, self.hits, self.num_items, self.num_hits, self.num_relevant, self.others)
@@ -1706,60 +1641,13 @@ cdef class HitCurves(_Measures):
     def prevalence(self):
         return np.divide(self.num_relevant, self.num_items, out=np.full(len(self), NAN), where=self.num_items > 0)
 
-    cdef void table_of(self, Py_ssize_t q, Table* table):
-        cdef const int64_t* row_offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_offsets)
-        table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.above) + row_offsets[q]
-        table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.tied) + row_offsets[q]
-        table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.hits) + row_offsets[q]
-        table.rows = <Py_ssize_t>(row_offsets[q + 1] - row_offsets[q])
-        table.num_items = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items))[q]
-        table.num_relevant = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant))[q]
-
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
-        cdef Py_ssize_t q, i, num_queries = len(self), n = 1
-        cdef Table table
-        cdef Table first
-        cdef double[:, ::1] out
-        cdef const int64_t[:, ::1] k
-        cdef const double[:, ::1] x
-        cdef const int64_t[::1] row_offsets = self.row_offsets
-        cdef const int64_t[::1] num_items = self.num_items
-        cdef const int64_t[::1] num_relevant = self.num_relevant
-        cdef bint has_ranks = ranks is not None, has_numbers = numbers is not None, own = False
-        if has_ranks:
-            own = ranks.ndim == 2
-            k = ranks if own else ranks[np.newaxis]
-            n = k.shape[1]
-        if has_numbers:
-            own = numbers.ndim == 2
-            x = numbers if own else numbers[np.newaxis]
-            n = x.shape[1]
-        values = np.empty((num_queries, n))
-        if num_queries > 0:
-            out = values
-            self.table_of(0, &first)
-            with nogil:
-                for q in range(num_queries):
-                    table.above = first.above + row_offsets[q]
-                    table.tied = first.tied + row_offsets[q]
-                    table.hits = first.hits + row_offsets[q]
-                    table.rows = <Py_ssize_t>(row_offsets[q + 1] - row_offsets[q])
-                    table.num_items = num_items[q]
-                    table.num_relevant = num_relevant[q]
-                    for i in range(n):
-                        if has_ranks:
-                            reading.k = k[q if own else 0, i]
-                        if has_numbers:
-                            reading.x = x[q if own else 0, i]
-                        out[q, i] = formula(&table, reading)
-        return values.reshape((num_queries,) + (() if shape is None else shape))
+        return self.read_all(&self.tables, formula, reading, ranks, numbers).reshape((len(self), *(shape or ())))
 
     cdef int needs_all(self, const char* name) except -1:
         if self.weighted:
             return 0
-        missing = np.flatnonzero(self.num_relevant > self.num_hits)
-        if missing.shape[0] > 0:
-            q = missing[0]
+        for q in np.flatnonzero(self.num_relevant > self.num_hits)[:1]:
             raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant[{q}] is "
                              f"{self.num_relevant[q]}, but that ranking holds {self.num_hits[q]} (nan_policy='worst' ranks "
                              "items without a score)")
@@ -1855,8 +1743,8 @@ cdef class HitCurves(_Measures):
         """
         self.needs_plain("tie_report")
         reports = [curve.tie_report(k) for curve in self]
-        types = [np.float64] * 4 + [np.int64, np.float64, np.int64, np.int64]
-        return TieReport(*(np.array([report[i] for report in reports], dtype=types[i]) for i in range(8)))
+        kinds = "f8 f8 f8 f8 i8 f8 i8 i8".split()
+        return TieReport(*[np.array([report[i] for report in reports], kind) for i, kind in enumerate(kinds)])
 
 
 def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant,
@@ -1876,27 +1764,26 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
     if score is not None:
         check_scores(columns[3], lower, within(lengths))
     columns[:3] = [column.astype(np.float64 if weighted else np.int64, copy=False) for column in columns[:3]]
+    bounds = list(pairwise(row_offsets.tolist())) if weighted else ()
     if weighted:
-        sums = np.array([sum_of(columns[2][a:b]) for a, b in zip(row_offsets[:-1], row_offsets[1:])], np.float64)
+        sums, slack = np.array([sum_of(columns[2][a:b]) for a, b in bounds], np.float64), 1e-12
     else:
-        sums = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets])
-    slack = 1e-12 if weighted else 0
+        sums, slack = np.diff(np.append(0, np.cumsum(columns[2]))[row_offsets]), 0
     for q in np.flatnonzero(~(np.abs(found - sums) <= slack * sums))[:1]:
         raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
     for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
         raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
     if weighted:
-        edges = 2 * row_offsets + np.arange(row_offsets.shape[0])
         if others is not None:  # or by a version that did not keep the other items
-            others = np.array(as_real(others, "others"), np.float64)
-            if others.shape != (edges[-1],):
-                raise ValueError(f"others has shape {others.shape}, but the table needs {edges[-1]} sums of weights")
-        parts = []
-        for q in range(lengths.shape[0]):
-            rows = [column[row_offsets[q]:row_offsets[q + 1]] for column in columns[:3]]
+            others, size = np.array(as_real(others, "others"), np.float64), 2 * columns[0].shape[0] + lengths.shape[0]
+            if others.shape != (size,):
+                raise ValueError(f"others has shape {others.shape}, but the table needs {size} sums of weights")
+        parts = [np.empty(0)]
+        for q, (a, b) in enumerate(bounds):
+            rows = [column[a:b] for column in columns[:3]]
             parts.append(other_items(*rows, items[q]) if others is None else
-                         checked_others(others[edges[q]:edges[q + 1]], *rows, items[q]))
-        others = np.concatenate([np.empty(0), *parts])
+                         checked_others(others[2 * a + q:2 * b + q + 1], *rows, items[q]))
+        others = np.concatenate(parts)
     return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
                       relevant, others)
 
@@ -1932,13 +1819,8 @@ cdef object mean_over(object values, object empty, object qid):
             name = f"query {q}" if qid is None else f"query {qid[q:q + 1].tolist()[0]!r}"
             raise ValueError(f"{name} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
         values = values[~without] if empty == "skip" else np.where(without, 0.0 if empty == "zero" else 1.0, values)
-    return exact_mean(values)
-
-
-cdef object exact_mean(object values):
-    """The mean, summed without rounding error, so that it does not depend on the order of the queries."""
-    import math
-    return math.fsum(values) / values.shape[0] if values.shape[0] else NAN
+    # Summed without rounding error, so that it does not depend on the order of the queries.
+    return fsum(values) / values.shape[0] if values.shape[0] else NAN
 
 
 def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation=None, normalize="min",
@@ -1986,9 +1868,8 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         # These are read off a whole table.
         return HitCurve(
-            y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak,
-            lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, workers=workers,
-            _strategy=_strategy,
+            y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak, workers=workers,
+            lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, _strategy=_strategy,
         ).average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize)
     parse_reading(k, ties, interpolation, normalize, &reading)
     rank_one(y_true, y_score, relevance_level, lower_is_better, nan_policy, workers, _strategy, NULL, num_relevant, &reading,
@@ -2049,8 +1930,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
                      queries.qid)
 
 
-def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False,
-                 nan_policy="raise"):
+def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"):
     """Counts and shares when every item scored at a threshold or better is selected.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp).
@@ -2108,9 +1988,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     with np.errstate(invalid="ignore"):
         values = (tp, fp, fn, tn, np.divide(tp, tp + fp), np.divide(tp, tp + fn),
                   np.divide((1 + square) * tp, (1 + square) * tp + square * fn + fp))
-    if cut.ndim == 0:
-        return ThresholdCounts(*(int(value) for value in values[:4]), *(float(value) for value in values[4:]))
-    return ThresholdCounts(*values)
+    return ThresholdCounts(*([value.item() for value in values] if cut.ndim == 0 else values))
 
 
 cdef object exact_cuts(object score, object cut, bint lower):
@@ -2156,6 +2034,4 @@ cdef object selected_at(object score, object cut, bint lower):
         return np.array([np.count_nonzero(score <= c if lower else score >= c) for c in cut.reshape(-1)],
                         dtype=np.int64).reshape(cut.shape)
     ordered = np.sort(score)
-    if lower:
-        return np.searchsorted(ordered, cut, side="right")
-    return ordered.shape[0] - np.searchsorted(ordered, cut, side="left")
+    return np.searchsorted(ordered, cut, "right") if lower else ordered.shape[0] - np.searchsorted(ordered, cut, "left")

@@ -25,8 +25,7 @@ def ranks_of(score: Any, lower_is_better: bool) -> Any:
 def group_starts(*sorted_keys: Any) -> Any:
     """Where any of the sorted keys begins a new value."""
     first = np.ones(sorted_keys[0].shape[0], bool)
-    if first.shape[0] > 1:
-        first[1:] = np.any([key[1:] != key[:-1] for key in sorted_keys], axis=0)
+    first[1:] = np.any([key[1:] != key[:-1] for key in sorted_keys], axis=0)
     return np.flatnonzero(first)
 
 
@@ -53,8 +52,7 @@ def sorted_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower
         lengths = np.bincount(of_query, minlength=num_queries)
     else:
         starts = np.searchsorted(query, np.arange(num_queries + 1)).tolist()
-        tables = [weighted_table(relevant[a:b], score[a:b], weight[a:b], lower_is_better)
-                  for a, b in pairwise(starts)]
+        tables = [weighted_table(relevant[a:b], score[a:b], weight[a:b], lower_is_better) for a, b in pairwise(starts)]
         tables.append((score[:0], *[np.empty(0)] * 3, 0.0, np.empty(0)))
         *rows, others = (np.concatenate([table[at] for table in tables]) for at in (0, 1, 2, 3, 5))
         items = np.array([table[4] for table in tables[:-1]], np.float64)
@@ -63,8 +61,7 @@ def sorted_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower
     return np.append(0, np.cumsum(lengths)), *rows, items, hits, others
 
 
-def resolved_rows(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool,
-                  key: Any) -> tuple[Any, ...]:
+def resolved_rows(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool, key: Any) -> Any:
     """The query of each row, its score, above, tied and hits. Items equal in score and key stay tied."""
     ranks = ranks_of(score, lower_is_better)
     if key is None:

@@ -135,15 +135,13 @@ class HitCounter:
                 at = int(np.argmax(strange))
                 raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
                                  "thresholds: these must be the scores of all relevant items")
-        if cuts.dtype != self._cuts.dtype:
+        counting = self._counting if cuts.dtype == self._cuts.dtype else BlockCounter(cuts)
+        counting.add(score, self.nan_policy)
+        if counting is not self._counting:
             # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
-            counting = BlockCounter(cuts)
-            counting.add(score, self.nan_policy)
             self._merged, self._merged_nan = self._items(), self._nan_items
             self._cuts, self._counting = cuts, counting
             self._cuts.flags.writeable = False
-        else:
-            self._counting.add(score, self.nan_policy)
         np.add.at(self._hits, place, 1)
         if self.nan_policy == "worst":
             self._nan_hits += nan_hits
@@ -177,25 +175,25 @@ class HitCounter:
         """
         if not isinstance(other, HitCounter):
             raise TypeError(f"other must be a HitCounter, got {type(other).__name__}")
-        for name in ("lower_is_better", "nan_policy", "_kind"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
-                                 "only like counters add up")
-        if self._cuts.shape == other._cuts.shape:
-            differ = np.flatnonzero(~equal_numbers(self._cuts, other._cuts))
-            if differ.shape[0]:
-                at = int(differ[0])
-                raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
-                                 "counter: only like counters add up")
-        else:
-            raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
-                             "counter: only like counters add up")
+        if difference := self._difference(other):
+            raise ValueError(f"{difference}: only like counters add up")
         self._merged = other._items() if self._merged is None else self._merged + other._items()
         self._hits = self._hits + other._hits
         self._merged_nan += other._nan_items
         self._nan_hits += other._nan_hits
         return self
+
+    def _difference(self, other: HitCounter) -> str:
+        """In what the other was made otherwise, or nothing."""
+        for name in ("lower_is_better", "nan_policy", "_kind"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                return f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}"
+        if self._cuts.shape != other._cuts.shape:
+            return f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this counter"
+        for at in np.flatnonzero(~equal_numbers(self._cuts, other._cuts)).tolist()[:1]:
+            return f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this counter"
+        return ""
 
     def __iadd__(self, other: HitCounter) -> HitCounter:
         return self.merge(other)
@@ -234,10 +232,8 @@ class HitCounter:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
             return NotImplemented
-        return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
-                and self.nan_policy == other.nan_policy and self._cuts.shape == other._cuts.shape
-                and bool(equal_numbers(self._cuts, other._cuts).all())
-                and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
+        return (not self._difference(other) and np.array_equal(self._items(), other._items())
+                and np.array_equal(self._hits, other._hits)
                 and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
 
     __hash__ = None  # type: ignore[assignment]  # it changes
@@ -257,9 +253,8 @@ class HitCounter:
         size = made._cuts.shape[0]
         made._merged = _counts(state["items"], "items", 2 * size + 1)
         made._hits = _counts(state["hits"], "hits", size + (kind == "edges"))
-        made._merged_nan, made._nan_hits = (
-            int(_counts([state[name]], name, 1)[0]) for name in ("nan_items", "nan_hits")
-        )
+        made._merged_nan = int(_counts([state["nan_items"]], "nan_items", 1)[0])
+        made._nan_hits = int(_counts([state["nan_hits"]], "nan_hits", 1)[0])
         if policy != "worst" and made._merged_nan:
             raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
         if made._nan_hits > made._merged_nan:
@@ -281,16 +276,8 @@ def _counts(values: Any, name: str, size: int) -> Any:
     return array.astype(np.int64)
 
 
-def table_from_counts(
-    cuts: Any,
-    items: Any,
-    hits: Any,
-    nan_items: int,
-    nan_hits: int,
-    *,
-    lower_is_better: bool,
-    num_relevant: int | None = None,
-) -> HitCurve:
+def table_from_counts(cuts: Any, items: Any, hits: Any, nan_items: int, nan_hits: int, *, lower_is_better: bool,
+                      num_relevant: int | None = None) -> HitCurve:
     """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
     tied, before = items[1::2], items[:-1:2] if lower_is_better else items[2::2]
     num_items = int(items.sum()) + nan_items
