@@ -29,11 +29,12 @@ cdef class Queries:
     cdef readonly object scores
     cdef readonly object offsets   # int64, one more than there are queries
     cdef readonly object qid       # distinct ids, ascending, or None
-    cdef readonly object order     # where each of the caller's items lies now, or None if they lie as they came
+    cdef readonly object order     # the caller's item at each place, or None if they lie as they came
     cdef readonly Py_ssize_t num_queries
     cdef Py_ssize_t width          # items of a row, for two-dimensional input
     cdef Py_ssize_t columns        # rankings, where each is a column
     cdef Py_ssize_t step           # bytes from a column to the next, where all share the labels; else 0
+    cdef object group(self, object ids, object labels, object scores)
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1
     cdef object flat_labels(self)
     cdef int raise_status(self, Status status, const Tally* tally) except -1

@@ -8,7 +8,7 @@ where there is enough to do to pay for it.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cimport numpy as cnp
@@ -25,6 +25,7 @@ from hitcurve._kernel.count cimport (
     gather_relevant, good_piece, scratch_size, tally_clear,
 )
 from hitcurve._kernel.formulas cimport Reading
+from hitcurve._kernel.sort cimport MOST_HEAPS, MOST_LAID, Item, Layout, count_heaps, lay_heap, throw_items
 from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_BAD_SCORE, STATUS_NO_MEMORY, STATUS_OK, Ranking, Rankings, SmallSpace, Status, Workspace,
     finish_ranking, index_relevant, num_rows, prefer_huge_pages, query_done, query_items, rank_items, rank_queries,
@@ -284,38 +285,108 @@ cdef object rank_one(object y_true, object y_score, object relevance_level, obje
 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
-cdef object group_by_id(object qid, Py_ssize_t n):
-    """(ids, codes, counts): the distinct ids ascending, each item's place among them, items of each."""
-    cdef object ids = as_ids(qid, n, "y_true has {} items"), codes, low, high
-    if n > 0 and ids.dtype.kind in "iu":
-        low, high = int(ids.min()), int(ids.max())
-        if high - low < 4 * n + 1024:
-            kind = ids.dtype
-            if kind.itemsize < 8:
-                ids = ids.astype(np.int64)  # the difference of two int8 may be none
-            codes = (ids - ids.dtype.type(low)).astype(np.int64, copy=False)
-            counts = np.bincount(codes, minlength=high - low + 1)
-            present = np.flatnonzero(counts)
-            if present.shape[0] < counts.shape[0]:
-                dense = np.cumsum(counts > 0) - 1
-                codes = dense[codes]
-                counts = counts[present]
-            return present.astype(kind) + kind.type(low), codes, counts
-    try:
-        ids, codes, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    except TypeError:
-        raise TypeError("qid holds ids that cannot be ordered, such as numbers and strings together") from None
-    return ids, codes.astype(np.int64, copy=False), counts
+cdef bint falls(object ids) except -1:
+    """Whether an id is less than the one before it."""
+    cdef Py_ssize_t start = 0, stop = min(4096, ids.shape[0])
+    while stop - start > 1:
+        if (ids[start + 1:stop] < ids[start:stop - 1]).any():
+            return True
+        PyErr_CheckSignals()
+        start, stop = stop - 1, min(ids.shape[0], stop + PIECE)
+    return False
 
 
-cdef object scatter(object array, object places):
-    """The array with item i moved to places[i]."""
+cdef object texts_as_words(object ids):
+    """Texts as rows of whole numbers that are in the same order."""
+    if ids.dtype.kind == "U":
+        codes = ids.view(np.dtype(np.uint32).newbyteorder(ids.dtype.byteorder)).reshape(ids.shape[0], -1)
+        ids = codes.astype(np.uint8 if codes.max() < 256 else ">u4")
+    else:
+        ids = ids.view(np.uint8).reshape(ids.shape[0], -1)
+    wide = 8 // ids.itemsize
+    padded = np.zeros((ids.shape[0], -(-ids.shape[1] // wide) * wide), ids.dtype)
+    padded[:, :ids.shape[1]] = ids
+    return padded.view(">u8").astype(np.uint64)
+
+
+cdef object distinct_ids(object ids):
+    """(distinct ids ascending, the place of each id among them)."""
+    if ids.dtype.kind not in "US" or ids.size == 0 or ids.dtype.itemsize == 0:
+        try:
+            distinct, codes = np.unique(ids, return_inverse=True)
+        except TypeError:
+            raise TypeError("qid holds ids that cannot be ordered, such as numbers and strings together") from None
+        return distinct, codes.astype(np.int64, copy=False)
+    codes = None
+    for word in texts_as_words(np.ascontiguousarray(ids)).T:
+        PyErr_CheckSignals()
+        values, places = np.unique(word, return_inverse=True)
+        if codes is not None:
+            values, places = np.unique(codes * values.shape[0] + places, return_inverse=True)
+        codes = places
+    first = np.empty(values.shape[0], np.int64)
+    first[codes] = np.arange(codes.shape[0])  # any item of the id
+    return ids[first], codes
+
+
+cdef object in_order(object array, object order):
+    """The items in an order."""
     cdef object out = np.empty(array.shape[0], array.dtype)
     cdef Py_ssize_t start
     for start in range(0, array.shape[0], PIECE):
-        out[places[start:start + PIECE]] = array[start:start + PIECE]
+        np.take(array, order[start:start + PIECE], out=out[start:start + PIECE], mode="clip")
         PyErr_CheckSignals()
     return out
+
+
+cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, object scores):
+    """(where the items of each id from `low` on begin, the item that comes to each place, labels, scores), by id."""
+    cdef Py_ssize_t n = ids.shape[0], start
+    cdef uint32_t heaps, heap, held, total = 0
+    cdef Layout layout
+    cdef bint carry = scores.dtype.itemsize in (4, 8) and kind_of(scores.dtype.num) >= 0
+    memset(&layout, 0, sizeof(Layout))
+    ids = np.ascontiguousarray(ids, ids.dtype if ids.itemsize == 8 else np.int64)
+    order, offsets = np.empty(n, np.uint32), np.zeros(span + 1, np.int64)
+    while (span - 1) >> layout.shift >= MOST_HEAPS:
+        layout.shift += 1
+    heaps = <uint32_t>((span - 1) >> layout.shift) + 1
+    _ends, _places = np.zeros(heaps, np.uint32), np.empty(1 << layout.shift, np.uint32)
+    _codes, _items = np.empty(n, np.uint32), np.empty(n, "V16")
+    layout.ids, layout.low, layout.span = <uint64_t*>cnp.PyArray_DATA(ids), <uint64_t>(int(low) % 2**64), span
+    layout.order, layout.offsets = <uint32_t*>cnp.PyArray_DATA(order), <int64_t*>cnp.PyArray_DATA(offsets)
+    layout.ends, layout.places = <uint32_t*>cnp.PyArray_DATA(_ends), <uint32_t*>cnp.PyArray_DATA(_places)
+    layout.codes, layout.items = <uint32_t*>cnp.PyArray_DATA(_codes), <Item*>cnp.PyArray_DATA(_items)
+    prefer_huge_pages(layout.items, n * sizeof(Item))
+    if carry:
+        layout.size = scores.dtype.itemsize
+        scores = np.ascontiguousarray(scores)
+        laid_scores = np.empty_like(scores)
+        layout.scores, layout.laid_scores = cnp.PyArray_DATA(scores), cnp.PyArray_DATA(laid_scores)
+    if labels.dtype.itemsize == 1:
+        labels = np.ascontiguousarray(labels)
+        laid_labels = np.empty_like(labels)
+        layout.labels = <const uint8_t*>cnp.PyArray_DATA(labels)
+        layout.laid_labels = <uint8_t*>cnp.PyArray_DATA(laid_labels)
+    for start in range(0, n, PIECE):
+        with nogil:
+            count_heaps(&layout, start, min(n, start + PIECE))
+        PyErr_CheckSignals()
+    for heap in range(heaps):
+        held = layout.ends[heap]
+        layout.ends[heap] = total
+        total += held
+    for start in range(0, n, PIECE):
+        with nogil:
+            throw_items(&layout, start, min(n, start + PIECE))
+        PyErr_CheckSignals()
+    for heap in range(heaps):
+        with nogil:
+            lay_heap(&layout, heap)
+        PyErr_CheckSignals()
+    offsets[span] = n
+    return (offsets, order, in_order(labels, order) if layout.labels is NULL else laid_labels,
+            laid_scores if carry else in_order(scores, order))
 
 
 @cython.final
@@ -351,13 +422,7 @@ cdef class Queries:
             if qid is not None and offsets is not None:
                 raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
             if qid is not None:
-                self.qid, codes, counts = group_by_id(qid, labels.shape[0])
-                self.offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-                if (codes[1:] < codes[:-1]).any():
-                    places = np.empty(codes.shape[0], np.int64)
-                    stable_places(codes, self.offsets, places)
-                    labels, scores = scatter(labels, places), scatter(scores, places)
-                    self.order = places
+                labels, scores = self.group(as_ids(qid, labels.shape[0], "y_true has {} items"), labels, scores)
             elif offsets is not None:
                 self.offsets = as_offsets(offsets, labels.shape[0])
             else:
@@ -366,6 +431,35 @@ cdef class Queries:
         self.labels = as_labels(labels, relevance_level, &self.items)
         self.scores = as_scores(scores, "y_score", &self.items)
         self.num_queries = self.offsets.shape[0] - 1
+
+    cdef object group(self, object ids, object labels, object scores):
+        """The labels and scores query by query, their order kept."""
+        cdef Py_ssize_t n = ids.shape[0]
+        try:
+            sorted_already = not falls(ids)
+        except TypeError:
+            sorted_already = False  # distinct_ids says what is wrong
+        if sorted_already:
+            starts = np.concatenate([np.zeros(min(n, 1), np.int64), np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+            self.qid, self.offsets = ids[starts], np.append(starts, n)
+            return labels, scores
+        distinct = None
+        if ids.dtype.kind in "iu":
+            low, high = ids.min(), ids.max()
+        if ids.dtype.kind not in "iu" or int(high) - int(low) >= 4 * n + 1024:
+            distinct, ids = distinct_ids(ids)
+            low, high = 0, distinct.shape[0] - 1
+        span = int(high) - int(low) + 1
+        if max(n, span) <= MOST_LAID:
+            offsets, self.order, labels, scores = lay_out(ids, low, span, labels, scores)
+        else:
+            self.order = np.argsort(ids, kind="stable")
+            offsets = np.searchsorted(ids[self.order], np.arange(span + 1) + int(low))
+            labels, scores = in_order(labels, self.order), in_order(scores, self.order)
+        present = np.flatnonzero(np.diff(offsets))
+        self.offsets = np.append(offsets[present], n)
+        self.qid = present.astype(ids.dtype) + low if distinct is None else distinct
+        return labels, scores
 
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1:
         """The rows of `scores` as rankings of the same items; nothing is copied."""
@@ -391,7 +485,7 @@ cdef class Queries:
         if self.width > 0:
             return f"{place // self.width}, {place % self.width}"
         if self.order is not None:
-            return int(np.flatnonzero(self.order == place)[0])
+            return int(self.order[place])
         return place
 
     cdef int raise_status(self, Status status, const Tally* tally) except -1:
@@ -411,7 +505,7 @@ cdef class Queries:
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
             raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.offsets[-1]} items")
         array = array.reshape(-1)
-        return array if self.order is None else scatter(array, self.order)
+        return array if self.order is None else in_order(array, self.order)
 
     cdef object real_scores(self):
         return self.scores[1][self.scores[0]] if isinstance(self.scores, tuple) else self.scores.reshape(-1)
@@ -451,18 +545,6 @@ cdef class Queries:
         alone = np.flatnonzero(np.diff(self.offsets) > PIECE)
         cuts = np.unique(np.concatenate([[0], cuts, alone, alone + 1, [self.num_queries]]))
         return [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-
-
-def stable_places(const int64_t[::1] codes, const int64_t[::1] offsets, int64_t[::1] places):
-    """Where each item goes when the items are laid out code by code, their order kept."""
-    cdef int64_t[::1] free = np.array(offsets, dtype=np.int64)
-    cdef Py_ssize_t i, start
-    for start in range(0, codes.shape[0], PIECE):
-        with nogil:
-            for i in range(start, min(start + PIECE, codes.shape[0])):
-                places[i] = free[codes[i]]
-                free[codes[i]] += 1
-        PyErr_CheckSignals()
 
 
 @cython.final

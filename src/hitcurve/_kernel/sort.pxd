@@ -70,7 +70,7 @@ cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept n
 # Items laid out by their id, their order kept: thrown into heaps by the upper bits, then heap by heap in the caches.
 cdef enum:
     MOST_HEAPS = 512        # places written to at the same time: more of them miss the caches
-    MOST_LAID = 1 << 31     # items, and ids from the least to the greatest
+    MOST_LAID = 0x7FFFFFFF  # items, and ids from the least to the greatest
 
 cdef struct Item:
     uint64_t score
@@ -79,7 +79,8 @@ cdef struct Item:
 
 cdef struct Layout:
     const uint64_t* ids     # modulo 2**64
-    const void* scores      # of 4 or 8 bytes
+    const void* scores
+    uint32_t size           # of a score: 8 or 4 bytes; 0: they are not wanted
     const uint8_t* labels   # NULL: they are not wanted
     void* laid_scores
     uint8_t* laid_labels
@@ -88,10 +89,11 @@ cdef struct Layout:
     uint64_t low            # the least id,
     uint64_t span           # and how many from there to the greatest
     uint32_t shift          # an id from there, shifted so far, is a heap
+    uint32_t* codes         # the ids, from the least on; a copy, for another thread may write to the ids
     uint32_t* ends          # of each heap: first how many items it has, then where its next one goes, then where it ends
     uint32_t* places        # for the ids of a heap
     Item* items
 
-cdef bint count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
-cdef void throw_items(const Layout* layout, Py_ssize_t start, Py_ssize_t stop, bint wide) noexcept nogil
-cdef void lay_heaps(const Layout* layout, uint32_t start, uint32_t stop, bint wide) noexcept nogil
+cdef void count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+cdef void throw_items(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+cdef void lay_heap(const Layout* layout, uint32_t heap) noexcept nogil

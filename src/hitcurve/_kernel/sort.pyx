@@ -262,60 +262,57 @@ cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept n
 
 # ------------------------------------------------------------------------------------------------------ items by their id
 
-cdef bint count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """Counts some items into the heaps; whether one of them has a smaller id than the item before it."""
+cdef void count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     cdef Py_ssize_t i
-    cdef uint64_t id, last = layout.ids[start - 1 if start > 0 else 0] - layout.low
-    cdef bint falls = False
     for i in range(start, stop):
-        id = layout.ids[i] - layout.low
-        falls |= id < last
-        last = id
-        layout.ends[id >> layout.shift] += 1
-    return falls
+        layout.codes[i] = <uint32_t>min(layout.ids[i] - layout.low, layout.span - 1)
+        layout.ends[layout.codes[i] >> layout.shift] += 1
 
 
-cdef void throw_items(const Layout* layout, Py_ssize_t start, Py_ssize_t stop, bint wide) noexcept nogil:
-    cdef const uint32_t* narrow_scores = <const uint32_t*>layout.scores
-    cdef const uint64_t* wide_scores = <const uint64_t*>layout.scores
+cdef void throw_items(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef const uint32_t* narrow = <const uint32_t*>layout.scores
+    cdef const uint64_t* wide = <const uint64_t*>layout.scores
     cdef uint32_t mask = (<uint32_t>1 << layout.shift) - 1
-    cdef Item* item
-    cdef uint64_t id
+    cdef Item item
+    cdef uint32_t heap
     cdef Py_ssize_t i
+    item.score = 0
     for i in range(start, stop):
-        id = layout.ids[i] - layout.low
-        item = layout.items + layout.ends[id >> layout.shift]
-        layout.ends[id >> layout.shift] += 1
-        item.score = wide_scores[i] if wide else narrow_scores[i]
-        item.id = <uint32_t>id & mask
+        heap = layout.codes[i] >> layout.shift
+        item.id = layout.codes[i] & mask
         if layout.labels is not NULL:
             item.id |= <uint32_t>layout.labels[i] << 24
+        if layout.size == 8:
+            item.score = wide[i]
+        elif layout.size == 4:
+            item.score = narrow[i]
         item.place = <uint32_t>i
+        layout.items[layout.ends[heap]] = item
+        layout.ends[heap] += 1
 
 
-cdef void lay_heaps(const Layout* layout, uint32_t start, uint32_t stop, bint wide) noexcept nogil:
-    cdef uint32_t heap, id, held, to, at, i, width = <uint32_t>1 << layout.shift, mask = width - 1
+cdef void lay_heap(const Layout* layout, uint32_t heap) noexcept nogil:
+    cdef uint32_t start = layout.ends[heap - 1] if heap > 0 else 0, stop = layout.ends[heap], mask, id, held, at = start, i
+    cdef uint64_t least = <uint64_t>heap << layout.shift
     cdef uint32_t* places = layout.places
     cdef const Item* item
-    for heap in range(start, stop):
-        to = layout.ends[heap - 1] if heap > 0 else 0
-        memset(places, 0, width * sizeof(uint32_t))
-        for i in range(to, layout.ends[heap]):
-            places[layout.items[i].id & mask] += 1
-        at = to
-        for id in range(<uint32_t>min(<uint64_t>width, layout.span - (<uint64_t>heap << layout.shift))):
-            layout.offsets[(<uint64_t>heap << layout.shift) + id] = at
-            held = places[id]
-            places[id] = at
-            at += held
-        for i in range(to, layout.ends[heap]):
-            item = layout.items + i
-            at = places[item.id & mask]
-            places[item.id & mask] = at + 1
-            if wide:
-                (<uint64_t*>layout.laid_scores)[at] = item.score
-            else:
-                (<uint32_t*>layout.laid_scores)[at] = <uint32_t>item.score
-            if layout.labels is not NULL:
-                layout.laid_labels[at] = <uint8_t>(item.id >> 24)
-            layout.order[at] = item.place
+    mask = (<uint32_t>1 << layout.shift) - 1
+    memset(places, 0, (<size_t>mask + 1) * sizeof(uint32_t))
+    for i in range(start, stop):
+        places[layout.items[i].id & mask] += 1
+    for id in range(<uint32_t>min(<uint64_t>mask + 1, layout.span - least)):
+        layout.offsets[least + id] = at
+        held = places[id]
+        places[id] = at
+        at += held
+    for i in range(start, stop):
+        item = layout.items + i
+        at = places[item.id & mask]
+        places[item.id & mask] = at + 1
+        layout.order[at] = item.place
+        if layout.size == 8:
+            (<uint64_t*>layout.laid_scores)[at] = item.score
+        elif layout.size == 4:
+            (<uint32_t*>layout.laid_scores)[at] = <uint32_t>item.score
+        if layout.labels is not NULL:
+            layout.laid_labels[at] = <uint8_t>(item.id >> 24)
