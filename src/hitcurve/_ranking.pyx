@@ -352,11 +352,11 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
         layout.shift += 1
     heaps = <uint32_t>((span - 1) >> layout.shift) + 1
     _ends, _places = np.zeros(heaps, np.uint32), np.empty(1 << layout.shift, np.uint32)
-    _codes, _items = np.empty(n, np.uint32), np.empty(n, "V16")
+    _items = np.empty(n, "V16")
     layout.ids, layout.low, layout.span = <uint64_t*>cnp.PyArray_DATA(ids), <uint64_t>(int(low) % 2**64), span
     layout.order, layout.offsets = <uint32_t*>cnp.PyArray_DATA(order), <int64_t*>cnp.PyArray_DATA(offsets)
     layout.ends, layout.places = <uint32_t*>cnp.PyArray_DATA(_ends), <uint32_t*>cnp.PyArray_DATA(_places)
-    layout.codes, layout.items = <uint32_t*>cnp.PyArray_DATA(_codes), <Item*>cnp.PyArray_DATA(_items)
+    layout.codes, layout.items = layout.order, <Item*>cnp.PyArray_DATA(_items)  # one is written when the other was used
     prefer_huge_pages(layout.items, n * sizeof(Item))
     if carry:
         layout.size = scores.dtype.itemsize

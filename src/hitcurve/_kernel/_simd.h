@@ -287,8 +287,9 @@ typedef struct {
 static inline Codes make_codes(int32_t least, int32_t greatest, uint32_t places) {
     Codes codes = {0, 0, 0};
     while (((uint32_t)greatest - (uint32_t)least) >> codes.shift > places) codes.shift++;
-    codes.floor = least - ((int32_t)1 << codes.shift);
-    codes.ceiling = greatest + ((int32_t)1 << codes.shift);
+    /* Nothing lies below or above an infinity. */
+    codes.floor = least < INT32_MIN + (1 << codes.shift) ? INT32_MIN : least - (1 << codes.shift);
+    codes.ceiling = greatest > INT32_MAX - (1 << codes.shift) ? INT32_MAX : greatest + (1 << codes.shift);
     return codes;
 }
 
