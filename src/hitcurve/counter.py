@@ -281,16 +281,8 @@ def _counts(values: Any, name: str, size: int) -> Any:
     return array.astype(np.int64)
 
 
-def table_from_counts(
-    cuts: Any,
-    items: Any,
-    hits: Any,
-    nan_items: int,
-    nan_hits: int,
-    *,
-    lower_is_better: bool,
-    num_relevant: int | None = None,
-) -> HitCurve:
+def table_from_counts(cuts: Any, items: Any, hits: Any, nan_items: int, nan_hits: int, *, lower_is_better: bool,
+                      num_relevant: int | None = None) -> HitCurve:
     """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
     tied, before = items[1::2], items[:-1:2] if lower_is_better else items[2::2]
     num_items = int(items.sum()) + nan_items

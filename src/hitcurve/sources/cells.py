@@ -71,10 +71,8 @@ class Types:
             self._odd = odd if self._odd is None else self._odd
             dtype = self.common()
         if dtype.kind == "f" and self._odd is not None:
-            raise ValueError(
-                f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds all of them "
-                f"exactly ({self._odd} is no float64): give all scores one type"
-            )
+            raise ValueError(f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds "
+                             f"all of them exactly ({self._odd} is no float64): give all scores one type")
         return dtype
 
     def common(self) -> np.dtype[Any]:

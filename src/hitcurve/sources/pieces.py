@@ -42,10 +42,8 @@ _ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
 _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
-def open_source(
-    source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str, header: bool,
-    workers: int, in_order: bool, unlabelled: bool,
-) -> Source:  # fmt: skip
+def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
+                header: bool, workers: int, in_order: bool, unlabelled: bool) -> Source:  # fmt: skip
     """The source for what a caller gave.
 
     `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
@@ -54,10 +52,8 @@ def open_source(
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
-        reader = TableReader(
-            _paths(listed), label, [score], group, unlabelled=unlabelled and label is None, nan_policy=nan_policy,
-            header=header, workers=workers,
-        )  # fmt: skip
+        reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
+                             nan_policy=nan_policy, header=header, workers=workers)  # fmt: skip
         if not all_parquet(reader):
             return reader
         row_groups = Parquet(reader)
@@ -132,10 +128,8 @@ class Parquet(Source):
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
-                    raise OtherSchema(
-                        f"{path}: column {column!r} is of type {type_}, but {types[column]} in {reader.paths[0]}: the "
-                        "files must have one schema"
-                    )
+                    raise OtherSchema(f"{path}: column {column!r} is of type {type_}, but {types[column]} in "
+                                      f"{reader.paths[0]}: the files must have one schema")
                 leaves[role].append(leaves_of(schema, at))
                 if role == "group":
                     _checked_groups(type_, f"{path}: column {column!r}")
@@ -287,11 +281,9 @@ _Made = tuple["NDArray[np.uint8] | None", "NDArray[Any]", "NDArray[np.int64] | N
 class _Batches(Source):
     """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
 
-    def __init__(
-        self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None, group: Column | None,
-        nan_policy: str, *, rows: int | None = None, cheap: bool = False, tuples: bool = False,
-        unlabelled: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
+                 group: Column | None, nan_policy: str, *, rows: int | None = None, cheap: bool = False,
+                 tuples: bool = False, unlabelled: bool = False) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
         self.codes: dict[Any, int] = {}  # of the groups
@@ -316,10 +308,8 @@ class _Batches(Source):
             return (batch,)
         stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
         if self.tuples or not (stream or array):
-            raise TypeError(
-                f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow record batch, a "
-                "data frame, or a tuple (labels, scores)"
-            )
+            raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow "
+                            "record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
             raise TypeError("score must say in which column the scores are")
         if self.label is None and not self.unlabelled:
@@ -455,7 +445,6 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         return lambda: iter(reader(_ROWS)), None, False
     if hasattr(source, "__arrow_c_stream__"):
         return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
-    raise TypeError(
-        f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, an Arrow "
-        "stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives batches"
-    )
+    raise TypeError(f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, "
+                    "an Arrow stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives "
+                    "batches")

@@ -69,12 +69,10 @@ def scan(
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
 ) -> HitCurves: ...  # fmt: skip
-def scan(
-    source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
-    actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
-    sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
-    workers: int = 1, progress: bool | None = None,
-) -> HitCurve | HitCurves:  # fmt: skip
+def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
+         actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
+         sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
+         workers: int = 1, progress: bool | None = None) -> HitCurve | HitCurves:  # fmt: skip
     """The hit curve of data larger than memory; with `group`, the curves of its groups.
 
     Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
@@ -158,10 +156,8 @@ def scan(
     if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
-    opened = open_source(
-        source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-        in_order=grouped or sorted is not None, unlabelled=actives is not None,
-    )  # fmt: skip
+    opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
+                         in_order=grouped or sorted is not None, unlabelled=actives is not None)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     with _Progress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance)
@@ -263,10 +259,9 @@ class Job:
     `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
     """
 
-    def __init__(
-        self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
-        num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
+                 num_relevant: int | None = None, max_memory: int | None = None,
+                 tolerance: float | None = None) -> None:  # fmt: skip
         self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
@@ -370,9 +365,8 @@ class Job:
                 at = int(np.argmax(worse))
                 row = at + 1 - went_on
                 place = self.source.place(piece.start + (int(rows[row]) if rows.shape[0] else row))
-                raise ValueError(
-                    f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
-                )
+                raise ValueError(f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted "
+                                 "by score")
             starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
             # The first group is the one that went on, if there was one; the last one may go on.
             ends = np.append(starts[1:], line.shape[0])
@@ -397,9 +391,8 @@ class Job:
             tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
         score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
         columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
-        return HitCurve.from_table(
-            score, *columns, num_items=above + tied, num_relevant=self.num_relevant, lower_is_better=self.lower[0]
-        )
+        return HitCurve.from_table(score, *columns, num_items=above + tied, num_relevant=self.num_relevant,
+                                   lower_is_better=self.lower[0])
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
@@ -437,10 +430,8 @@ class Job:
                 if not known.all():
                     at = int(piece.places[int(np.argmin(known))])
                     types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
-                    raise ValueError(
-                        f"{self.source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, "
-                        "which is not among the actives"
-                    )
+                    raise ValueError(f"{self.source.place(piece.start + at)}: a relevant item has score "
+                                     f"{score[at].item()}{types}, which is not among the actives")
                 np.add.at(found[worker], place, 1)
             counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
@@ -450,10 +441,8 @@ class Job:
         if labelled:
             numbers = found.sum(0)
             for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
-                raise ValueError(
-                    f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} relevant rows "
-                    "have it: these must be the scores of all relevant items"
-                )
+                raise ValueError(f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} "
+                                 "relevant rows have it: these must be the scores of all relevant items")
             if numbers[-1] != nan_hits:
                 raise ValueError(f"actives has {nan_hits} without a score, but {numbers[-1]} relevant rows have none")
         else:
@@ -463,9 +452,8 @@ class Job:
             cuts = cuts.astype(own)
         if nan_policy == "omit":
             nan_items = nan_hits = 0
-        return table_from_counts(
-            cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0], num_relevant=self.num_relevant
-        )
+        return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0],
+                                 num_relevant=self.num_relevant)
 
     def by_group(self, order: str | None) -> list[HitCurves]:
         """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
@@ -532,10 +520,8 @@ class _Groups:
             # Groups are numbered in the order in which they come.
             back = np.diff(piece.group, prepend=last) < 0
             if back.any():
-                raise ValueError(
-                    f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had ended: the rows "
-                    "are not sorted by group"
-                )
+                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had "
+                                 "ended: the rows are not sorted by group")
             last = int(piece.group[-1])
             waiting.append((piece.label, piece.group, piece.scores[0]))
             held += piece.rows
@@ -644,10 +630,8 @@ class _Column:
             need = self.needed
             if tolerance and max_memory * width / tolerance < need:
                 need = min(need, int(max_memory * max(2.0, width / tolerance)))
-            raise ValueError(
-                f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
-                f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
-            )
+            raise ValueError(f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, "
+                             f"with max_memory={_bytes(max_memory)}: about {_bytes(need)} would do")
         return HitCurve.from_table(score, above, tied, hits, **options)
 
 

@@ -59,10 +59,8 @@ class Screen(NamedTuple):
     group_names: list[Any]
 
 
-def read_screen(
-    reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False, keep: bool = False,
-    progress: bool | None = None,
-) -> Screen:  # fmt: skip
+def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False,
+                keep: bool = False, progress: bool | None = None) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
     scores : what each score column of the reader is called, and whether low scores rank first.
@@ -199,15 +197,11 @@ class _BestOfEach(Source):
             if group is not None:
                 ranks, names = self.group_order()
                 place = f" of group {names[ranks[code % width]]!r}"
-            raise ValueError(
-                f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one compound is "
-                "relevant or it is not"
-            )
+            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one "
+                             "compound is relevant or it is not")
         # fmin and fmax take a number over NaN.
-        best = tuple(
-            (np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts)
-            for column, types, down in zip(columns, self.job.types, self.job.lower, strict=False)
-        )
+        best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
+                     types, down in zip(columns, self.job.types, self.job.lower, strict=False))
         return piece_of(want, best, low, None if group is None else group[order][starts], at)
 
 
@@ -222,18 +216,15 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     if few and groups:
         said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items")
     elif few:
-        said.append(
-            f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every number "
-            "here depends on a handful of items"
-        )
+        said.append(f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
+                    "number here depends on a handful of items")
     turned = sum(map(_worse_than_chance, curves))
     other = "higher" if score.lower_is_better else "lower"
     if turned and groups:
         said.append(f"{turned:,} of {len(curves):,} groups are ranked worse than chance: should {other} be better?")
     elif turned:
-        said.append(
-            f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f}): should {other} be better?"
-        )
+        said.append(f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f}): should {other} be "
+                    "better?")
     tied: dict[str, int] = {}
     shown = ""
     for curve in curves:

@@ -134,11 +134,10 @@ class TableReader(Source):
     text files also the line), column and value.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column], group: Column | None = None, *,
-        ids: Column | None = None, actives: Iterable[str] | None = None, by_file: bool = False,
-        nan_policy: str = "raise", header: bool = True, unlabelled: bool = False, workers: int = -1,
-    ) -> None:  # fmt: skip
+    def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
+                 group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
+                 by_file: bool = False, nan_policy: str = "raise", header: bool = True, unlabelled: bool = False,
+                 workers: int = -1) -> None:  # fmt: skip
         check_options(nan_policy=nan_policy)
         if (label is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give either label or actives")
@@ -290,10 +289,8 @@ class TableReader(Source):
             for name in names:
                 if name not in seen:
                     _found(shown, known, name)
-            yield from in_threads(
-                lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs), self.workers,
-                ahead=self.workers + 2,
-            )  # fmt: skip
+            yield from in_threads(lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs),
+                                  self.workers, ahead=self.workers + 2)  # fmt: skip
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
@@ -342,10 +339,8 @@ class TableReader(Source):
         if by_name or no_label or not is_number(first_score):
             return
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
-        raise ValueError(
-            f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
-            "header=False"
-        )
+        raise ValueError(f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read "
+                         "it with header=False")
 
 
 class _TextParser:
@@ -553,9 +548,8 @@ def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
     import pyarrow as pa
 
     wanted = b"|".join(re.escape(name.encode()) for name in dict.fromkeys(names))
-    marks = re.compile(
-        rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))", re.MULTILINE
-    )
+    marks = re.compile(rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))",
+                       re.MULTILINE)
     cells: dict[str, list[str | None]] = {name: [] for name in names}
     record: dict[str, str] = {}
     start, behind = 0, False
