@@ -57,14 +57,7 @@ def scan(
 ) -> HitCurve: ...  # fmt: skip
 @overload
 def scan(
-    source: Any, label: Column | None, score: Column | None, group: Column, *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
-@overload
-def scan(
-    source: Any, label: Column | None = ..., score: Column | None = ..., *, group: Column,
+    source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
     actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
     num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
     tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
