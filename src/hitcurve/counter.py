@@ -182,14 +182,11 @@ class HitCounter:
             if mine != theirs:
                 raise ValueError(f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}: "
                                  "only like counters add up")
-        if self._cuts.shape == other._cuts.shape:
-            differ = np.flatnonzero(~equal_numbers(self._cuts, other._cuts))
-            if differ.shape[0]:
-                at = int(differ[0])
-                raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
-                                 "counter: only like counters add up")
-        else:
+        if self._cuts.shape != other._cuts.shape:
             raise ValueError(f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this "
+                             "counter: only like counters add up")
+        for at in np.flatnonzero(~equal_numbers(self._cuts, other._cuts))[:1]:
+            raise ValueError(f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this "
                              "counter: only like counters add up")
         self._merged = other._items() if self._merged is None else self._merged + other._items()
         self._hits = self._hits + other._hits
@@ -234,11 +231,10 @@ class HitCounter:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HitCounter):
             return NotImplemented
-        return (self._kind == other._kind and self.lower_is_better == other.lower_is_better
-                and self.nan_policy == other.nan_policy and self._cuts.shape == other._cuts.shape
-                and bool(equal_numbers(self._cuts, other._cuts).all())
-                and np.array_equal(self._items(), other._items()) and np.array_equal(self._hits, other._hits)
-                and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
+        mine, theirs = self.__getstate__(), other.__getstate__()
+        cuts = mine.pop("cuts"), theirs.pop("cuts")
+        return (all(np.array_equal(mine[name], theirs[name]) for name in mine) and cuts[0].shape == cuts[1].shape
+                and bool(equal_numbers(*cuts).all()))
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
@@ -257,9 +253,8 @@ class HitCounter:
         size = made._cuts.shape[0]
         made._merged = _counts(state["items"], "items", 2 * size + 1)
         made._hits = _counts(state["hits"], "hits", size + (kind == "edges"))
-        made._merged_nan, made._nan_hits = (
-            int(_counts([state[name]], name, 1)[0]) for name in ("nan_items", "nan_hits")
-        )
+        made._merged_nan, made._nan_hits = (int(_counts([state[name]], name, 1)[0])
+                                            for name in ("nan_items", "nan_hits"))
         if policy != "worst" and made._merged_nan:
             raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
         if made._nan_hits > made._merged_nan:
