@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -166,17 +167,9 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         return job.twice()[0]
 
 
-# ------------------------------------------------------------------------------------------------------ types of scores
-
-
-def _compared(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which scores of this one are compared."""
-    return Types([dtype]).common()
-
-
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
-    scores = scores.astype(_compared(scores.dtype), copy=not own)
+    scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
         present = scores == scores
@@ -184,9 +177,6 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
         if missing:
             scores = scores[present]
     return *distinct_scores(scores), missing
-
-
-# -------------------------------------------------------------------------------------------------- reading in threads
 
 
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
@@ -239,9 +229,6 @@ class _Progress(Progress):
         self(line)
 
 
-# ------------------------------------------------------------------------------------------------------- two passes
-
-
 class _OtherType(Exception):
     """The scores that are not relevant have a type in which the thresholds were not made."""
 
@@ -264,10 +251,9 @@ class Job:
         self.ids: Any = None
         self.lock = threading.Lock()
 
-    def meet(self, piece: Piece, scores: Sequence[NDArray[Any] | None]) -> None:
+    def meet(self, piece: Piece, scores: Sequence[NDArray[Any]]) -> None:
         """Takes note of rows that are read for the first time."""
         for types, score in zip(self.types, scores, strict=True):
-            assert score is not None
             types.add(score, lambda: self.source.place(piece.start))
         with self.lock:
             self.rows += piece.rows
@@ -301,12 +287,10 @@ class Job:
             opened.callback(spool.close)
 
         def collect(worker: int, piece: Piece) -> None:
-            assert piece.relevant is not None
             self.meet(piece, piece.scores or piece.relevant)
             for spool, found in zip(relevant, piece.relevant, strict=True):
                 spool.append(found)
             for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
-                assert score is not None
                 spool.append(score)
 
         _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
@@ -341,7 +325,6 @@ class Job:
         def walk(worker: int, piece: Piece) -> None:
             nonlocal num_rows, group, tied, hits, above
             (score,), label, rows = piece.scores, piece.label, np.arange(0)
-            assert score is not None and label is not None
             if self.nan_policy == "omit" and has_nan(score):
                 rows = np.flatnonzero(score == score)
                 score, label = score[rows], label[rows]
@@ -409,7 +392,6 @@ class Job:
         def count(worker: int, piece: Piece) -> None:
             nonlocal labelled
             (score,) = piece.scores
-            assert score is not None
             labelled = labelled and piece.relevant is not None
             if piece.rows:
                 kinds.add(score.dtype.kind)
@@ -509,7 +491,6 @@ class _Groups:
             if not piece.rows:
                 return
             job.meet(piece, piece.scores)
-            assert piece.label is not None and piece.group is not None and piece.scores[0] is not None
             # Groups are numbered in the order in which they come.
             back = np.diff(piece.group, prepend=last) < 0
             if back.any():
@@ -531,7 +512,6 @@ class _Groups:
         with closing(Parts(2 + len(job.lower), _HELD if job.max_memory is None else job.max_memory // 4)) as parts:
 
             def put(worker: int, piece: Piece) -> None:
-                assert piece.group is not None and piece.label is not None
                 job.meet(piece, piece.scores)
                 with job.lock:
                     self.num_hits += int(np.count_nonzero(piece.label))
@@ -628,7 +608,7 @@ class _Column:
         return HitCurve.from_table(score, above, tied, hits, **options)
 
 
-def _bytes(number: int) -> str:
+def _bytes(number: Any) -> str:
     for power, unit in ((30, "GiB"), (20, "MiB")):
         if number >= 1 << power:
             return f"{number / (1 << power):.1f} {unit}"
@@ -636,21 +616,18 @@ def _bytes(number: int) -> str:
 
 
 def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
-    assert max_memory is not None
     return ValueError(f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}")
 
 
 def _spooled(columns: list[Spool]) -> Iterator[Task]:
     """Column by column; the rows are those of the first."""
-    for at, scores in enumerate(columns):
-        for part in scores:
 
-            def read(at: int = at, part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
-                array = part()
-                given = [array if column == at else None for column in range(len(columns))]
-                yield Piece(0 if at else array.shape[0], tuple(given))
+    def read(at: int, part: Callable[[], NDArray[Any]]) -> tuple[Piece]:
+        array = part()
+        given = (array if column == at else None for column in range(len(columns)))
+        return (Piece(0 if at else array.shape[0], tuple(given)),)
 
-            yield read
+    return (partial(read, at, part) for at, scores in enumerate(columns) for part in scores)
 
 
 def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
@@ -710,7 +687,7 @@ def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: boo
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
-    if _compared(score.dtype) == dtype:
+    if Types([score.dtype]).common() == dtype:
         return score.astype(dtype, copy=False)
     wide = unchanged(score, dtype)
     if wide is None:
@@ -733,9 +710,6 @@ def _gathered(made: list[HitCurves], places: NDArray[np.int64], names: list[Any]
     def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
         return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
-    result: HitCurves = _curves_of(
-        names_array(names), lower, False, row_offsets, column("score", dtype)[rows],
-        *(column(name)[rows] for name in ("above", "tied", "hits")),
-        *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
-    )  # fmt: skip
-    return result
+    by_row = (column(name)[rows] for name in ("above", "tied", "hits"))
+    by_group = (column(name)[order] for name in ("num_items", "num_hits", "num_relevant"))
+    return _curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)

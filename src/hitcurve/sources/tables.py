@@ -52,23 +52,23 @@ _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 
 class Piece(NamedTuple):
-    """Some rows, with what was asked for."""
+    """Some rows, with what was asked for; what was not is None."""
 
     rows: int
-    scores: tuple[NDArray[Any] | None, ...] = ()
+    scores: tuple[Any, ...] = ()
     """One array for each column of scores: int64 or float64 from text, from Parquet and Arrow the type of the column. A
     missing score is NaN. The type may differ from piece to piece (integers first, then a fraction)."""
-    relevant: tuple[NDArray[Any], ...] | None = None
+    relevant: Any = None
     """Scores of the relevant rows, for each column."""
-    label: NDArray[np.uint8] | None = None
-    """1 for a relevant item, else 0."""
-    group: NDArray[np.int64] | None = None
+    label: Any = None
+    """uint8: 1 for a relevant item, else 0."""
+    group: Any = None
     """The row's place among the groups in the order in which they came."""
-    ids: Any | None = None
+    ids: Any = None
     """A pyarrow array of strings."""
     start: int = 0
     """Rows of the source before these."""
-    places: NDArray[np.int64] | None = None
+    places: Any = None
     """Which rows are relevant, where relevant scores and all scores were asked for."""
 
 
@@ -212,22 +212,21 @@ class TableReader(Source):
 
     def _piece(self, want: str, values: list[Any], shown: str, start: int) -> Piece:
         """The converted columns, with codes for the groups."""
-        of = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
+        of: dict[str, Any] = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
         scores = tuple(value for (role, _), value in zip(self.roles, values, strict=True) if role == "score")
-        rows, ids, group = scores[0].shape[0], of.get("ids"), None
+        rows, group = scores[0].shape[0], None
         label = of["label"] if "label" in of else np.zeros(rows, np.uint8)
         if self._actives is not None:
             import pyarrow.compute as pc
 
-            assert ids is not None
-            active = pc.is_in(ids, value_set=self._actives)
+            active = pc.is_in(of["ids"], value_set=self._actives)
             label = numbers_of(active)
-            self.found.update(pc.unique(ids.filter(active)).to_pylist())
+            self.found.update(pc.unique(of["ids"].filter(active)).to_pylist())
         if self._by_file:
             group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
         elif "group" in of:
             group = coded(of["group"], self.codes, self._group)
-        return piece_of(want, scores, label, group, start, ids)
+        return piece_of(want, scores, label, group, start, of.get("ids"))
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
@@ -294,22 +293,16 @@ class TableReader(Source):
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
-        smiles = kind == "smiles"
-        names: list[str] | None = None
+        smiles, names = kind == "smiles", None
+        delimiter = "\t" if smiles else kind
         if smiles:
-            header, first_cells, spaces = _smiles_layout(stream, self.roles)
-            delimiter = "\t"
-            if header:
-                stream.readline()
-                names = first_cells
-        else:
-            delimiter, header = kind, self.header
-            if header:
-                # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
-                names = next((row for row in _rows(stream, delimiter) if row), None)
-                if names is None:
-                    raise ValueError(f"{shown}: there is no line with column names")
-        self._header_read = header
+            names, spaces = _smiles_layout(stream, self.roles)
+        elif self.header:
+            # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
+            names = next((row for row in _rows(stream, delimiter) if row), None)
+            if names is None:
+                raise ValueError(f"{shown}: there is no line with column names")
+        self._header_read = names is not None
         if names is None:
             places = [_number(shown, column) - 1 for column in self.asked]
         else:
@@ -359,15 +352,11 @@ class _TextParser:
 
         # The slab is one block: rows keep their numbers, and no thread waits for another.
         size = min(len(slab) + 1, 2**31 - 1)
-        table = arrow_csv.read_csv(
-            pa.BufferReader(slab),
-            arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size),
-            arrow_csv.ParseOptions(
-                delimiter=self.delimiter, quote_char='"' if self.quotes else False,
-                newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse,
-            ),
-            arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options),
-        )  # fmt: skip
+        read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
+        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if self.quotes else False,
+                                       newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse)
+        convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options)
+        table = arrow_csv.read_csv(pa.BufferReader(slab), read, parse, convert)
         return [whole(table.column(key)) for key in self.keys]
 
     def slowly(self, slab: bytes) -> list[Any]:
@@ -578,16 +567,18 @@ _SPACES = re.compile(rb"[ \t]+(?=[^ \t\r\n])")
 _MARGINS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 
 
-def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[bool, list[str], bool]:
-    """From the first line: whether it holds names, as it cannot be data; its cells; whether spaces part them."""
+def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[str] | None, bool]:
+    """From the first line: the names that it holds, if it cannot be data; whether spaces part its cells."""
     line = stream.peek(1).partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig", "replace")
     spaces = "\t" not in line
     cells = line.split() if spaces else line.split("\t")
-    if any(isinstance(column, str) and not column.isdigit() for _, column in roles):
-        return True, cells, spaces
-    score = next(int(column) for role, column in roles if role == "score")
-    first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
-    return not is_number(first) and first.lower() not in MISSING, cells, spaces
+    if all(not isinstance(column, str) or column.isdigit() for _, column in roles):
+        score = next(int(column) for role, column in roles if role == "score")
+        first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
+        if is_number(first) or first.lower() in MISSING:
+            return None, spaces
+    stream.readline()
+    return cells, spaces
 
 
 def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:
