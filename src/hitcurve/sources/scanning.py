@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from hitcurve.sources.cells import Column
 
+    _Policy = Literal["raise", "worst", "omit"]
+    _Order = Literal["score", "group"] | None
+
 __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
@@ -43,26 +46,20 @@ _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
 @overload
-def scan(
-    source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, actives: Any = ...,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
+         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 @overload
-def scan(
-    source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurve: ...  # fmt: skip
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, actives: Any = ...,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
+         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
-def scan(
-    source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
          actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
          sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
