@@ -28,7 +28,6 @@ from hitcurve.sources.cells import (
     first_line,
     has_nan,
     no_text,
-    numbers_of,
     whole,
 )
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
@@ -201,33 +200,12 @@ class Parquet(Source):
         return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
 
     def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        start, rows, (labels, *scores) = self.files[at].start + first, len(cells[1]), cells
-        places: Any = None
+        path, start = self.files[at].path, self.files[at].start + first
         try:
-            if want != "score":
-                if labels.type == "bool" and not labels.null_count:
-                    places = numbers_of(pc.indices_nonzero(labels)).view(np.int64)
-                else:
-                    flags = converted(self.label, [labels], self.nan_policy)[0].view(np.bool_)
-                    places = np.flatnonzero(flags).astype(np.int64, copy=False)
-            if want != "relevant":
-                made = tuple(converted(self.scores, scores, self.nan_policy))
-                relevant = None if places is None else tuple(score[places] for score in made)
-                return Piece(rows, made, relevant, start=start, places=places)
-            # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself import
-            # pandas where that is installed.
-            chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
-            try:
-                found = converted(self.scores, [score.take(chosen) for score in scores], "worst")
-            except BadCell as bad:
-                bad.index = None if bad.index is None else int(places[bad.index])
-                raise
-            return Piece(rows, (), tuple(found), start=start)
+            label = None if want == "score" else converted(self.label, cells[:1], self.nan_policy)[0]
+            return piece_of(want, tuple(converted(self.scores, cells[1:], self.nan_policy)), label, None, start)
         except BadCell as bad:
-            raise bad.named(self.files[at].path, lambda index: f"row {first + index + 1}") from None
+            raise bad.named(path, lambda index: f"row {first + index + 1}") from None
 
 
 class OtherSchema(ValueError):
