@@ -18,22 +18,13 @@ import numpy as np
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import needed
 from hitcurve._files import check_unchanged, file_kind, file_state
-from hitcurve.sources.cells import (
-    BadCell,
-    Column,
-    ascending,
-    coded,
-    converted,
-    encoded,
-    first_line,
-    has_nan,
-    no_text,
-    whole,
-)
+from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from hitcurve.sources.cells import Column
 
 __all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
 
