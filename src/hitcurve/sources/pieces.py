@@ -178,14 +178,12 @@ class Parquet(Source):
                 cells.append(self._column(file, group, leaves) if leaves else None)
                 only = cells[0]
                 if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
-                    check_unchanged(path, state)
-                    yield nothing
-                    return
+                    break  # no scores are read
         except (OSError, needed("pyarrow", "Parquet").ArrowException) as error:
             check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
         check_unchanged(path, state)  # what was just read is of the file that was opened first
-        yield self._converted(want, cells, at, first)
+        yield self._converted(want, cells, at, first) if len(cells) == len(wanted) else nothing
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
         return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
