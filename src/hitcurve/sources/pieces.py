@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
-from hitcurve._extras import needed
+from hitcurve._extras import Later, needed
 from hitcurve._files import check_unchanged, file_kind, file_state
 from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.sources.cells import Column
+
+pa: Any = Later("pyarrow")
 
 __all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
 
@@ -137,7 +139,7 @@ class Parquet(Source):
         return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
 
     def _open(self, path: str, metadata: Any = None) -> Any:
-        parquet, pa = needed("pyarrow.parquet", "Parquet"), needed("pyarrow", "Parquet")
+        parquet = needed("pyarrow.parquet", "Parquet")
         try:
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
         except (pa.ArrowInvalid, OSError) as error:
@@ -179,7 +181,7 @@ class Parquet(Source):
                 only = cells[0]
                 if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
                     break  # no scores are read
-        except (OSError, needed("pyarrow", "Parquet").ArrowException) as error:
+        except (OSError, pa.ArrowException) as error:
             check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
         check_unchanged(path, state)  # what was just read is of the file that was opened first
@@ -224,8 +226,6 @@ def _without_hits(group: Any, label: list[int]) -> bool:
 
 def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
     """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
-    import pyarrow as pa
-
     if not pa.types.is_integer(type_) or not leaf:
         return False
     statistics = (metadata.row_group(at).column(leaf[0]).statistics for at in range(metadata.num_row_groups))
@@ -233,8 +233,6 @@ def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
 
 
 def _checked_groups(type_: Any, place: str) -> None:
-    import pyarrow as pa
-
     plain = type_.value_type if pa.types.is_dictionary(type_) else type_
     if str(plain).split("[")[0] in ("binary", "large_binary", "fixed_size_binary", "binary_view") or (
         pa.types.is_nested(plain) or isinstance(plain, pa.BaseExtensionType)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._checks import check_options
-from hitcurve._extras import needed
+from hitcurve._extras import Later, needed
 from hitcurve._files import Path, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
@@ -39,6 +39,11 @@ from hitcurve.sources.cells import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
+arrow_csv: Any = Later("pyarrow.csv")
+parquet: Any = Later("pyarrow.parquet")
 
 __all__ = ["Piece", "Source", "TableReader", "Task", "read_ids"]
 
@@ -189,8 +194,6 @@ class TableReader(Source):
         check_unchanged(path, state)
 
     def _batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
-        import pyarrow as pa
-
         shown, kind, _ = file_kind(path)
         at = start
         try:
@@ -217,8 +220,6 @@ class TableReader(Source):
         rows, group = scores[0].shape[0], None
         label = of["label"] if "label" in of else np.zeros(rows, np.uint8)
         if self._actives is not None:
-            import pyarrow.compute as pc
-
             active = pc.is_in(of["ids"], value_set=self._actives)
             label = numbers_of(active)
             self.found.update(pc.unique(of["ids"].filter(active)).to_pylist())
@@ -263,8 +264,6 @@ class TableReader(Source):
     # Each way to read a file yields the values of its batches, in file order.
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        from pyarrow import parquet
-
         # What is read ahead is kept to the end of the file: the columns as a whole.
         file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         schema, shown = file.schema_arrow, file_kind(path)[0]
@@ -347,9 +346,6 @@ class _TextParser:
         self.integers = [False] * len(places)
 
     def _read(self, slab: bytes, types: dict[str, Any], refuse: Any = None, **options: Any) -> list[Any]:
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
         # The slab is one block: rows keep their numbers, and no thread waits for another.
         size = min(len(slab) + 1, 2**31 - 1)
         read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
@@ -361,8 +357,6 @@ class _TextParser:
 
     def slowly(self, slab: bytes) -> list[Any]:
         """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
-        import pyarrow as pa
-
         bad_rows: list[Any] = []
 
         def refuse(row: Any) -> str:
@@ -395,8 +389,6 @@ class _TextParser:
             raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
-        import pyarrow as pa
-
         kinds = {"label": pa.bool_(), "score": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string()),
                  "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
@@ -424,8 +416,6 @@ def leaves_of(schema: Any, at: int) -> list[int]:
 
 
 def _leaves(type_: Any) -> int:
-    import pyarrow as pa
-
     if isinstance(type_, pa.BaseExtensionType):
         return _leaves(type_.storage_type)
     if pa.types.is_nested(type_):
@@ -534,8 +524,6 @@ _SDF_NAME = re.compile(rb"^>[^\n<]*<([^>\n]+)>", re.MULTILINE)
 
 def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
     """The values of the properties `names`, one array of texts each, null where a record has none."""
-    import pyarrow as pa
-
     wanted = b"|".join(re.escape(name.encode()) for name in dict.fromkeys(names))
     marks = re.compile(rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))",
                        re.MULTILINE)
