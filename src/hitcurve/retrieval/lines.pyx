@@ -102,9 +102,7 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
 
     `slow` says that the text is long or extreme: it is well formed up to `after`, and its value not yet known.
     """
-    cdef const char* start = p
-    cdef const char* first
-    cdef const char* point
+    cdef const char *start = p, *first, *point
     cdef uint64_t digits = 0
     cdef int count = 0, exponent = 0
     cdef int64_t places = 0
@@ -226,20 +224,13 @@ cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) 
     if stop == p:
         trouble(parser, TROUBLE_COLUMNS, p, stop)
         return NULL
-    found.text = p
-    found.length = stop - p
-    found.hash = hash_text(p, found.length)
+    set_text(found, p, stop - p)
     return stop
 
 
 cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
     """A line of a run, from the end of its query on."""
-    cdef const char* end = parser.end
-    cdef const char* rank
-    cdef const char* rank_stop
-    cdef const char* score
-    cdef const char* p
-    cdef const char* after
+    cdef const char *end = parser.end, *rank, *rank_stop, *score, *p, *after
     cdef bint slow = False
     cdef Trouble problem
     stop = parse_doc(parser, stop, found)
@@ -287,10 +278,7 @@ cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexce
 
 cdef Trouble parse_qrels_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
     """A line of judgments, from the end of its query on."""
-    cdef const char* end = parser.end
-    cdef const char* p
-    cdef const char* q
-    cdef const char* digits
+    cdef const char *end = parser.end, *p, *q, *digits
     cdef int64_t level = 0
     cdef Trouble problem
     stop = parse_doc(parser, stop, found)
@@ -328,9 +316,7 @@ cdef Trouble part_level(const char* p, const char* stop) noexcept nogil:
 
 cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
     """Adds the documents of the next query, as far as its lines are together; `more`: there was one."""
-    cdef const char* p = first_word(parser)
-    cdef const char* stop
-    cdef const char* end = parser.end
+    cdef const char *p = first_word(parser), *stop, *end = parser.end
     cdef Trouble problem
     more[0] = p is not NULL
     if p is NULL:
@@ -376,8 +362,7 @@ cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint 
 
 cdef object raise_trouble(Parser* parser, str source):
     """Say what is wrong in which line of which file."""
-    cdef const char* start = parser.line
-    cdef const char* stop
+    cdef const char *start = parser.line, *stop
     cdef Py_ssize_t columns
     if parser.trouble == TROUBLE_MEMORY:
         raise MemoryError

@@ -35,18 +35,15 @@ cdef uint64_t id_key(const Doc* doc) noexcept nogil:
     cdef char[8] head
     cdef const char* text
     cdef int64_t length = id_text(doc, room, &text)
-    if length >= 8:
-        return read_big_endian(text)
     memset(head, 0, 8)
-    memcpy(head, text, length)
+    memcpy(head, text, min(length, 8))
     return read_big_endian(head)
 
 
 cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     cdef char[DIGITS] room_a
     cdef char[DIGITS] room_b
-    cdef const char* text_a
-    cdef const char* text_b
+    cdef const char *text_a, *text_b
     cdef int64_t length_a = id_text(a, room_a, &text_a), length_b = id_text(b, room_b, &text_b)
     cdef int found = memcmp(text_a, text_b, min(length_a, length_b))
     if found != 0:
@@ -265,10 +262,12 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
     return NO_TROUBLE
 
 
-cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work,
-                        Rows* rows) noexcept nogil:
-    """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
-    cdef Py_ssize_t i = 1
+cdef bint rank_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged, Py_ssize_t num_judged,
+                        Order order, Work* work, Rows* rows) noexcept nogil:
+    """The same for integer ids; False, and no rows, if a judged one is in a tie, or `find_integers` cannot tell."""
+    cdef Py_ssize_t i = 1, m = find_integers(ids, scores, n, judged, num_judged, work)
+    if m <= 0:
+        return m == 0
     if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
         return False
     if order == ORDER_FILE:

@@ -1,7 +1,6 @@
 """Judgments, runs, and the judged documents of a run: read, brought together, measured."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -19,15 +18,13 @@ from hitcurve._kernel.count cimport SCORE_INT64, sort_relevant
 from hitcurve.retrieval cimport query as _query
 from hitcurve.retrieval.formulas cimport arrange, free_room, measure_query
 from hitcurve.retrieval.lines cimport (
-    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_NAN, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed,
-    parse_from, parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble,
-)
+    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
+    parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
 from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
-    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,
-    free_work, id_text, place_in, rank_integers, rank_judged, table_mask,
-)
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_slot, free_work, id_text,
+    place_in, rank_integers, rank_judged, table_mask)
 
 cnp.import_array()
 
@@ -37,7 +34,7 @@ cdef enum:
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
-    PyObject* PyErr_Occurred()
+    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 
 @cython.final
@@ -101,14 +98,11 @@ cdef bytes name_bytes(const Doc* name):
 
 cdef object hold(object buffer, const char** begin, Py_ssize_t* length):
     """The address of a buffer, and what keeps it in place."""
-    cdef const uint8_t[::1] view
-    if len(buffer) == 0:
-        begin[0] = b""
-        length[0] = 0
-        return None
-    view = buffer
-    begin[0] = <const char*>&view[0]
+    cdef const uint8_t[::1] view = buffer
+    begin[0] = b""
     length[0] = view.shape[0]
+    if length[0] > 0:
+        begin[0] = <const char*>&view[0]
     return view
 
 
@@ -140,6 +134,12 @@ cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -
     return 0
 
 
+cdef void trouble_with(Parser* parser, Trouble problem, const Doc* doc, const Doc* other) noexcept nogil:
+    parser.line = doc.text
+    parser.other = other.text
+    trouble(parser, problem, doc.text, doc.text + doc.length)
+
+
 cdef int raise_document(str source, const char* begin, Py_ssize_t length, Trouble problem, bytes query, const Doc* doc,
                         const Doc* other) except -1:
     """Say what is wrong with a document of a query, in which line where it is of a text."""
@@ -154,9 +154,7 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
         if problem == TROUBLE_TWICE and other.text > doc.text:
             doc, other = other, doc
         start_parser(&parser, begin, length, True)
-        parser.line = doc.text
-        parser.other = other.text
-        trouble(&parser, problem, doc.text, doc.text + doc.length)
+        trouble_with(&parser, problem, doc, other)
         raise_trouble(&parser, source)
     size = id_text(doc, room, &text)
     what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
@@ -412,11 +410,7 @@ cdef class Qrels(Grouped):
     @property
     def max_level(self):
         """The highest judgment."""
-        cdef Py_ssize_t i
-        cdef int64_t most = self.levels[0]
-        for i in range(self.docs.size):
-            most = max(most, self.levels[i])
-        return most
+        return np.max(<int64_t[:self.docs.size]>self.levels)
 
 
 @cython.final
@@ -472,7 +466,7 @@ cdef class Judged:
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
         """Ranks the documents of a query; -1: one without judgments, of which none may be there twice."""
         cdef Trouble problem
-        cdef Py_ssize_t begin
+        cdef int64_t begin
         if query < 0:
             return check_twice(docs, n, work)
         begin = self.qrels.offsets[query]
@@ -485,30 +479,20 @@ cdef class Judged:
 
     cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n,
                            Work* work) noexcept nogil:
-        """Does for integer ids in arrays what `add_query` does, or nothing: False, and that one has to.
-
-        That is so where something is wrong, a judged document is in a tie, or ids collide too often.
-        """
-        cdef Py_ssize_t m, judged = 0, begin = 0
-        if query >= 0:
-            begin = self.qrels.offsets[query]
-            judged = self.qrels.offsets[query + 1] - begin
-        m = find_integers(ids, scores, n, self.qrels.docs.items + begin, judged, work)
-        if m < 0 or query < 0:
-            return m >= 0
-        self.first[query] = self.rows.size
-        if not rank_integers(scores, n, m, self.order, work, &self.rows):
+        """Does what `add_query` does, for integer ids in arrays. If it cannot, it returns False and changes nothing."""
+        cdef int64_t begin = self.qrels.offsets[max(query, 0)], judged = self.qrels.offsets[query + 1] - begin  # 0 for -1
+        cdef Py_ssize_t before = self.rows.size
+        if not rank_integers(ids, scores, n, self.qrels.docs.items + begin, judged, self.order, work, &self.rows):
             return False
-        self.retrieved[query] = n
-        self.last[query] = self.rows.size
+        if query >= 0:
+            self.retrieved[query] = n
+            self.first[query] = before
+            self.last[query] = self.rows.size
         return True
 
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
-        cdef Py_ssize_t n = self.qrels.names.docs.size
-        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, [n], cnp.NPY_INT64, 0)
-        memcpy(cnp.PyArray_DATA(found), self.retrieved, n * sizeof(int64_t))
-        return found
+        return np.array(<int64_t[:self.qrels.names.docs.size]>self.retrieved)
 
     @property
     def num_judged(self):
@@ -615,10 +599,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
                     break
                 problem = judged.add_query(query, docs.items, docs.size, &scratch.work)
                 if problem != NO_TROUBLE:
-                    name = docs.items[scratch.work.bad]
-                    parser.line = name.text
-                    parser.other = docs.items[scratch.work.other].text
-                    trouble(&parser, problem, name.text, name.text + name.length)
+                    trouble_with(&parser, problem, &docs.items[scratch.work.bad], &docs.items[scratch.work.other])
                     break
         if apart:
             return None
@@ -650,7 +631,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Doc name
-    cdef Py_ssize_t s, i, n, query, bad = 0
+    cdef Py_ssize_t s, i, n, query
     cdef int64_t begin
     cdef Trouble problem = NO_TROUBLE
     judged.start(qrels, source, order, single)
@@ -669,14 +650,10 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
                 for i in range(n):
                     set_integer(&docs.items[i], ids[begin + i])
                     docs.items[i].score = scores[begin + i]
-                    if isnan(docs.items[i].score):
-                        bad = begin + i
-                        problem = TROUBLE_NAN
-                        break
-                if problem == NO_TROUBLE:
-                    problem = judged.add_query(query, docs.items, n, &scratch.work)
-        if problem == TROUBLE_NAN:
-            raise ValueError(f"{source}: the score in row {bad} is NaN")
+                    if isnan(scores[begin + i]):
+                        with gil:
+                            raise ValueError(f"{source}: the score in row {begin + i} is NaN")
+                problem = judged.add_query(query, docs.items, n, &scratch.work)
         if problem != NO_TROUBLE:
             raise_document(source, NULL, 0, problem, name_bytes(&name), &docs.items[scratch.work.bad],
                            &docs.items[scratch.work.other])
@@ -697,16 +674,13 @@ KERNELS = {name: place for place, name in enumerate((
 ).split())}
 
 cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
-
 cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
                     "trec_eval10": _query.LEVELS_TREC_EVAL_10}
-
 cdef dict INTERPOLATIONS = {
     None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
     "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
     "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
 }
-
 cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
                       "expected": _query.READING_EXPECTED}
 
@@ -758,11 +732,6 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     return numbers, whole
 
 
-cdef int raised() except -1:
-    """Raises what a signal has raised within a kernel."""
-    return -1 if PyErr_Occurred() is not NULL else 0
-
-
 def measure(Judged judged, list measures, str reading="ranks", bint judged_only=False, int64_t depth=-1, int64_t rel=1):
     """Values of `Measure`s for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
@@ -807,7 +776,7 @@ def measure(Judged judged, list measures, str reading="ranks", bint judged_only=
                             break
                     q += 1
             if not good:
-                raised()
+                raise_pending()
                 raise MemoryError
             PyErr_CheckSignals()
     finally:
