@@ -4,7 +4,6 @@ With ranks (ties resolved: by document id, file order, rank column, or at their 
 term in the order of the ranks, as trec_eval does, so that the numbers agree to the last bit. Expected values over
 ties are those of `hitcurve._kernel.formulas` where the measure is binary, else of McSherry & Najork 2008.
 """
-from cpython.mem cimport PyMem_RawFree
 from libc.math cimport NAN, exp2, expm1, log, log2, lround, pow
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -12,15 +11,6 @@ from libc.string cimport memcpy
 from hitcurve._kernel cimport formulas as _read
 from hitcurve.retrieval.err cimport err, expected_err
 from hitcurve.retrieval.memory cimport grow
-
-
-# -------------------------------------------------------------------------------------------------------------- memory
-
-cdef void free_room(Room* room) noexcept nogil:
-    PyMem_RawFree(room.rows)
-    PyMem_RawFree(room.numbers)
-    PyMem_RawFree(room.gains)
-    PyMem_RawFree(room.values)
 
 
 # ---------------------------------------------------------------------------------------------------- rows and readings
@@ -572,7 +562,9 @@ cdef double rbp_residual(const Query* query, double p) noexcept nogil:
 cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, bint ties, Room* room) noexcept nogil:
     """By the kernels of `hitcurve._kernel.formulas`, from the tie groups that hold relevant documents."""
     cdef Py_ssize_t i, rows = 0
-    cdef int64_t *above, *tied, *hits
+    cdef int64_t* above
+    cdef int64_t* tied
+    cdef int64_t* hits
     cdef _read.Table table
     cdef _read.Reading reading
     cdef _read.Measure measure

@@ -63,7 +63,6 @@ cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* 
     return at
 
 
-cdef void free_work(Work* work) noexcept nogil
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil
 cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,

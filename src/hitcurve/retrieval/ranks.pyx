@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from hitcurve._kernel.count cimport SCORE_DOUBLE, sort_relevant
 from hitcurve._kernel.sort cimport key_of
-from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE
+from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE, Text
 from hitcurve.retrieval.memory cimport grow
 
 cdef extern from "_decimal.h" nogil:
@@ -43,7 +43,7 @@ cdef uint64_t id_key(const Doc* doc) noexcept nogil:
 cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     cdef char[DIGITS] room_a
     cdef char[DIGITS] room_b
-    cdef const char *text_a, *text_b
+    cdef Text text_a, text_b
     cdef int64_t length_a = id_text(a, room_a, &text_a), length_b = id_text(b, room_b, &text_b)
     cdef int found = memcmp(text_a, text_b, min(length_a, length_b))
     if found != 0:
@@ -112,11 +112,6 @@ cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
     work.levels = work.found + size
     work.rounded = <float*>(work.levels + size)
     return work.memory is not NULL
-
-
-cdef void free_work(Work* work) noexcept nogil:
-    PyMem_RawFree(work.memory)
-    PyMem_RawFree(work.table)
 
 
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask,

@@ -16,15 +16,15 @@ cimport numpy as cnp
 from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.count cimport SCORE_INT64, sort_relevant
 from hitcurve.retrieval cimport query as _query
-from hitcurve.retrieval.formulas cimport arrange, free_room, measure_query
+from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.lines cimport (
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
     parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
 from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
-    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_slot, free_work, id_text,
-    place_in, rank_integers, rank_judged, table_mask)
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_slot, id_text, place_in,
+    rank_integers, rank_judged, table_mask)
 
 cnp.import_array()
 
@@ -73,12 +73,9 @@ cdef class Names:
                 name.hash >> 32 << 32 | <uint64_t>self.docs.size)
         return self.docs.size - 1
 
-    cdef bytes text(self, Py_ssize_t place):
-        return name_bytes(&self.docs.items[place])
-
     def all_texts(self):
         """The names as a list of bytes."""
-        return [self.text(i) for i in range(self.docs.size)]
+        return [name_bytes(&self.docs.items[i]) for i in range(self.docs.size)]
 
 
 @cython.final
@@ -88,7 +85,8 @@ cdef class Scratch:
     cdef Docs docs
 
     def __dealloc__(self):
-        free_work(&self.work)
+        PyMem_RawFree(self.work.memory)
+        PyMem_RawFree(self.work.table)
         PyMem_RawFree(self.docs.items)
 
 
@@ -356,7 +354,7 @@ cdef class Grouped:
                 if bad >= 0:
                     break
         if bad >= 0:
-            raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, self.names.text(q),
+            raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, name_bytes(&self.names.docs.items[q]),
                            &self.docs.items[self.offsets[q] + bad], &self.docs.items[self.offsets[q] + before])
         if not keep:
             PyMem_RawFree(self.slots)
@@ -445,11 +443,13 @@ cdef class Judged:
         PyMem_RawFree(self.rows.items)
         PyMem_RawFree(self.first)
 
-    cdef int start(self, Qrels qrels, str source, str order, bint single) except -1:
-        cdef Py_ssize_t q, n = qrels.names.docs.size
+    @staticmethod
+    cdef Judged start(Qrels qrels, str source, str tag, str order, bint single):
+        cdef Judged self = Judged.__new__(Judged)
+        cdef Py_ssize_t n = qrels.names.docs.size
         self.qrels = qrels
         self.source = source
-        self.tag = ""
+        self.tag = tag
         self.others = []
         self.passed = []
         self.order = ORDERS[order]
@@ -459,9 +459,8 @@ cdef class Judged:
             raise MemoryError
         self.last = self.first + n
         self.retrieved = self.last + n
-        for q in range(n):
-            self.retrieved[q] = -1
-        return 0
+        memset(self.retrieved, -1, n * sizeof(int64_t))
+        return self
 
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
         """Ranks the documents of a query; -1: one without judgments, of which none may be there twice."""
@@ -517,7 +516,7 @@ cdef class Judged:
 
 def judge(Qrels qrels, Run run, str order="score", bint single=False):
     """The judged documents of a run in memory."""
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef const Doc* docs = NULL
     cdef Py_ssize_t r = 0, stop, query
@@ -525,8 +524,7 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     if qrels.integers != run.integers:
         qrels = qrels.as_text()
         run = run.as_text()
-    judged.start(qrels, run.source, order, single)
-    judged.tag = run.tag
+    judged = Judged.start(qrels, run.source, run.tag, order, single)
     judged.passed = run.passed
     if judged.order == ORDER_RANK and not run.ranks:
         raise ValueError(f"{run.source}: ties='rank' needs a rank column")
@@ -540,11 +538,11 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
                     problem = judged.add_query(query, docs, run.offsets[r + 1] - run.offsets[r], &scratch.work)
                 else:
                     with gil:
-                        judged.others.append(run.names.text(r))
+                        judged.others.append(name_bytes(&run.names.docs.items[r]))
                 r += 1
         if problem != NO_TROUBLE:
-            raise_document(run.source, run.begin, run.length, problem, run.names.text(r - 1), &docs[scratch.work.bad],
-                           &docs[scratch.work.other])
+            raise_document(run.source, run.begin, run.length, problem, name_bytes(&run.names.docs.items[r - 1]),
+                           &docs[scratch.work.bad], &docs[scratch.work.other])
         PyErr_CheckSignals()
     return judged
 
@@ -556,7 +554,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     `text` is all of it, or has a method `more(done)` that gives it piece by piece. Returns None where the lines of a
     query are not together: then read it as a whole. `progress(offset)` is called now and then.
     """
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Parser parser, before
@@ -572,7 +570,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     if pieces is not None:
         text, last = pieces(0)
     _keep = hold(text, &begin, &length)
-    judged.start(qrels, source, order, single)
+    judged = Judged.start(qrels, source, "", order, single)
     start_parser(&parser, begin, length, strict)
     parser.ranks = judged.order == ORDER_RANK
     while more:
@@ -627,15 +625,13 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
 def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int64_t[::1] ids,
                    const double[::1] scores, str source, str order="score", bint single=False):
     """The judged documents of a run in arrays; each query once. `starts` has one more entry, the end."""
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged = Judged.start(qrels, source, source, order, single)
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Doc name
     cdef Py_ssize_t s, i, n, query
     cdef int64_t begin
     cdef Trouble problem = NO_TROUBLE
-    judged.start(qrels, source, order, single)
-    judged.tag = source
     for s in range(len(names)):
         set_object(&name, names, s, source)
         query = qrels.names.find(&name)
@@ -781,5 +777,8 @@ def measure(Judged judged, list measures, str reading="ranks", bint judged_only=
             PyErr_CheckSignals()
     finally:
         PyMem_RawFree(asked)
-        free_room(&room)
+        PyMem_RawFree(room.rows)
+        PyMem_RawFree(room.numbers)
+        PyMem_RawFree(room.gains)
+        PyMem_RawFree(room.values)
     return found
