@@ -660,9 +660,8 @@ def _mean(values: NDArray[np.float64], how: str) -> float:
     return math.exp(mean) if how == "geometric" else mean
 
 
-def _evaluate(
-    qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules, progress: Callable[[int], None] | None
-) -> Evaluation:
+def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules,
+              progress: Callable[[int], None] | None) -> Evaluation:
     for measure in measures:
         _reading(measure, rules.ties)
     judged = _judge(qrels, run, rules, progress)
@@ -718,10 +717,8 @@ def _evaluate(
         expecting = [one for one in touched if "expected" in one.record.ties]
         worst, best = (means(values(ties, touched)) for ties in ("worst", "best"))
         expected = means(values("expected", expecting)) if expecting else {}
-        return {
-            one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
-            for one in touched
-        }
+        names = [one.name for one in touched]
+        return {name: TieBand(worst[name], expected.get(name, math.nan), best[name], own[name]) for name in names}
 
     def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
         """Documents retrieved and the rows of a query, as far as the measures look at them."""

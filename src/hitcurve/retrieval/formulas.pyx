@@ -604,8 +604,7 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
 cdef enum:
     LEAST_LEVEL = -1000000000
 
-cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room,
-                        double* value) noexcept nogil:
+cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room, double* value) noexcept nogil:
     """False if there is no memory, no such reading, or a signal has raised; NaN is a value that cannot be computed."""
     cdef Kernel kernel = asked.kernel
     cdef bint tied = reading == READING_EXPECTED

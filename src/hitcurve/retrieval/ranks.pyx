@@ -114,8 +114,7 @@ cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
     return work.memory is not NULL
 
 
-cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask,
-                           Py_ssize_t* before) noexcept nogil:
+cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil:
     """Fills a hash table with documents; the first that is there already, or -1."""
     cdef Py_ssize_t i
     cdef uint64_t at
@@ -334,8 +333,7 @@ cdef void add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work* wo
         start = stop
 
 
-cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m,
-                    Rows* rows) noexcept nogil:
+cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
     """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
 
     `work.rounded` holds the scores as well.

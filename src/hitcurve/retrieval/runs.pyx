@@ -240,15 +240,12 @@ cdef class Grouped:
         while more:
             with nogil:
                 stop = self.docs.size + LINES_AT_ONCE
-                while more and self.docs.size < stop:
+                while more and problem == NO_TROUBLE and self.docs.size < stop:
                     start = self.docs.size
                     problem = parse_query(&parser, &self.docs, &more)
-                    if problem != NO_TROUBLE or not more:
-                        break
                     set_text(&name, parser.query, parser.query_length)
-                    if not self.add_segment(&name, start):
+                    if more and problem == NO_TROUBLE and not self.add_segment(&name, start):
                         problem = parser.trouble = TROUBLE_MEMORY
-                        break
             if problem != NO_TROUBLE:
                 raise_trouble(&parser, source)
             PyErr_CheckSignals()
@@ -267,7 +264,6 @@ cdef class Grouped:
         cdef bint qrels = cls is Qrels
         cdef Py_ssize_t i, n = values.shape[0]
         cdef const int64_t[::1] start, numbers
-        cdef list texts
         cdef Doc name
         cdef Doc* doc
         if not qrels:
@@ -291,14 +287,12 @@ cdef class Grouped:
                 raise MemoryError
         if self.integers:
             numbers = docs
-        else:
-            texts = docs
         for i in range(n):
             doc = &self.docs.items[i]
             if self.integers:
                 set_integer(doc, numbers[i])
             else:
-                set_object(doc, texts, i, source)
+                set_object(doc, <list>docs, i, source)
             doc.score = values[i]
             if isnan(doc.score) and not qrels:
                 raise ValueError(f"{source}: the score in row {i} is NaN")
@@ -547,8 +541,7 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     return judged
 
 
-def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True,
-                 progress=None):
+def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True, progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
     `text` is all of it, or has a method `more(done)` that gives it piece by piece. Returns None where the lines of a
