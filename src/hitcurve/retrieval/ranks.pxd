@@ -67,6 +67,7 @@ cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint6
 cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
                          Order order, bint single, Work* work, Rows* rows) noexcept nogil
-cdef bint rank_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged, Py_ssize_t num_judged,
-                        Order order, Work* work, Rows* rows) noexcept nogil
+cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
+                              Py_ssize_t num_judged, Work* work) noexcept nogil
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil

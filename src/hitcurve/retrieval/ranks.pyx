@@ -256,12 +256,9 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
     return NO_TROUBLE
 
 
-cdef bint rank_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged, Py_ssize_t num_judged,
-                        Order order, Work* work, Rows* rows) noexcept nogil:
-    """The same for integer ids; False, and no rows, if a judged one is in a tie, or `find_integers` cannot tell."""
-    cdef Py_ssize_t i = 1, m = find_integers(ids, scores, n, judged, num_judged, work)
-    if m <= 0:
-        return m == 0
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil:
+    """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
+    cdef Py_ssize_t i = 1
     if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
         return False
     if order == ORDER_FILE:

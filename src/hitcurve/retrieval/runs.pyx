@@ -23,8 +23,8 @@ from hitcurve.retrieval.lines cimport (
 from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
-    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_slot, id_text, place_in,
-    rank_integers, rank_judged, table_mask)
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,
+    id_text, place_in, rank_integers, rank_judged, table_mask)
 
 cnp.import_array()
 
@@ -474,8 +474,9 @@ cdef class Judged:
                            Work* work) noexcept nogil:
         """Does what `add_query` does, for integer ids in arrays. If it cannot, it returns False and changes nothing."""
         cdef int64_t begin = self.qrels.offsets[max(query, 0)], judged = self.qrels.offsets[query + 1] - begin  # 0 for -1
-        cdef Py_ssize_t before = self.rows.size
-        if not rank_integers(ids, scores, n, self.qrels.docs.items + begin, judged, self.order, work, &self.rows):
+        cdef Py_ssize_t before = self.rows.size, m
+        m = find_integers(ids, scores, n, self.qrels.docs.items + begin, judged, work)
+        if m < 0 or (m > 0 and not rank_integers(scores, n, m, self.order, work, &self.rows)):
             return False
         if query >= 0:
             self.retrieved[query] = n
