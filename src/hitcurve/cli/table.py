@@ -85,7 +85,7 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> str:
-    from hitcurve.report.summary import report
+    from hitcurve.report.summary import Report
 
     scores = _checked(options)
     grouped = options.group is not None or options.by_file
@@ -95,7 +95,7 @@ def _run(options: argparse.Namespace) -> str:
         found, notes = _read(options, scores)
         if options.compare:
             progress("comparing")
-        made = report(
+        made = Report(
             found.scores, options.measures, title=_title(options.files), ties=options.ties, each=not options.mean_only,
             list_sizes=options.top, page=options.report is not None, machine=machine, notes=notes, progress=progress,
             comparison=_comparison(options, found, drawn) if options.compare else None,

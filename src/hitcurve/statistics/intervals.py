@@ -206,7 +206,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
             offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
             totals = curve.num_items - 1, curve.num_hits - hit, curve.num_relevant - hit
             found.append(read(offsets, *(column[keep] for column in columns), *totals))
-        return np.interp(np.arange(there.shape[0]), at, np.concatenate(found))
+        return np.asarray(np.interp(np.arange(there.shape[0]), at, np.concatenate(found)))
 
     missing = curve.num_relevant - curve.num_hits
     hit_values, hit_weight = spread(points, hits > 0, hit=1), hits
