@@ -28,10 +28,6 @@ def _resamples(text: str) -> int:
     return number
 
 
-def _seed(text: str) -> int:
-    return 0 if text == "0" else count(text)
-
-
 def _level(text: str) -> float:
     try:
         level = float(text)
@@ -65,7 +61,8 @@ _OPTIONS: tuple[Option, ...] = (
     ("--compare", None, "is one score better than another: differences with intervals", {}),
     ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
     ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", {"type": _resamples}),
-    ("--seed", "N", "of the bootstrap (default: 0)", {"type": _seed, "default": 0}),
+    ("--seed", "N", "of the bootstrap (default: 0)",
+     {"type": lambda text: 0 if text == "0" else count(text), "default": 0}),
     ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
@@ -154,10 +151,8 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
 
     ids = options.best_per if options.id is None else options.id
     path, actives = options.actives, None
-    if path is not None:
-        actives = read_ids(path, ids)
-        if not actives:
-            raise ValueError(f"{path}: there is no id in it")
+    if path is not None and not (actives := read_ids(path, ids)):
+        raise ValueError(f"{path}: there is no id in it")
     columns = [column for column, _ in scores]
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
@@ -195,12 +190,11 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
     )  # fmt: skip
 
 
-def _pictures(
-    options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any], progress: Progress
-) -> None:
+def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any],
+              progress: Progress) -> None:  # fmt: skip
     if not (options.plot or options.report):
         return
-    from warnings import catch_warnings, simplefilter
+    from warnings import catch_warnings
 
     from hitcurve._workers import check_workers
     from hitcurve.report import page
@@ -212,20 +206,17 @@ def _pictures(
             raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
         if len(figures) > 1:
             raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
-        with catch_warnings(record=True) as caught:
-            simplefilter("always")
+        with catch_warnings(record=True, action="always") as caught:
             figures[0].savefig(options.plot, **page.SAVED)
         if any("missing from" in str(one.message) for one in caught):
             lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
             made.warnings.append(f"{options.plot}: {lacking}")
     if options.report:
         files = options.files if options.actives is None else [*options.files, options.actives]
-        text = page.page(
-            made, num_rows=found.num_rows, files=files, command=options.command, figures=figures, progress=progress
-        )
+        text = page.page(made, found.num_rows, files, options.command, figures, progress)
         try:
             # Names of files may hold bytes that are no text.
-            with open(options.report, "wb") as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
+            with open(options.report, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+                file.write(text)
         except OSError as error:  # a full device is not named
             raise OSError(error.errno, error.strerror, options.report) from None

@@ -88,14 +88,14 @@ def _literal(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str]], command: Sequence[str],
-         figures: Sequence[Figure] = (), progress: Callable[[str], None] = lambda text: None) -> str:  # fmt: skip
+def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str], figures: Sequence[Figure],
+         progress: Callable[[str], None]) -> str:  # fmt: skip
     """The report, made with ``page=True``, as text of one page.
 
     `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
     command line. `progress` is told what is done.
     """
-    names = ", ".join(os.path.basename(str(path)) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+    names = ", ".join(os.path.basename(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
     columns = f"{len(report.scores)} columns of scores" if report.named else "one column of scores"
     body = [f"<h1>{escape(names)}</h1>", f'<p class="lead">{num_rows:,} rows, {columns}</p>']
     if report.warnings:
@@ -121,7 +121,7 @@ def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str
     body.append("<h2>Definitions</h2>" + _definitions(name for block in report.usual for name in block))
     body.append(rendered([*report.legend, *report.how], "html"))
     progress("checksums")
-    part("Where this comes from", _files(files))
+    part("Where this comes from", Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum"))
     body.append(f"<pre>{escape(shlex.join(command))}</pre><p>hitcurve {__version__}</p>")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -160,13 +160,8 @@ def _definitions(names: Iterable[str]) -> str:
     return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"
 
 
-def _files(files: Sequence[str | os.PathLike[str]]) -> Grid:
-    rows = [["file", "bytes", "SHA-256"]]
-    for path in files:
-        if str(path) == "-":
-            rows.append(["standard input", "", ""])
-            continue
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        rows.append([str(path), f"{os.path.getsize(path):,}", digest])
-    return Grid(rows, last="sum")
+def _file(path: str) -> list[str]:
+    if path == "-":
+        return ["standard input", "", ""]
+    with open(path, "rb") as file:
+        return [path, f"{os.path.getsize(path):,}", hashlib.file_digest(file, "sha256").hexdigest()]

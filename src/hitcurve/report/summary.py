@@ -131,8 +131,8 @@ class Report:
 
     # --- the measures in columns
 
-    def _lines(self) -> Iterator[tuple[list[Any], list[float], Score | None]]:
-        """Of each line what stands before the numbers, the numbers, and the score whose intervals are theirs."""
+    def _lines(self) -> Iterator[tuple[list[Any], list[float], dict[str, tuple[float, float, str]]]]:
+        """Of each line what stands before the numbers, the numbers, and their intervals."""
         for score in self.scores:
             lead: list[Any] = [score.name] * self.named
             if score.groups is None:
@@ -140,18 +140,18 @@ class Report:
             else:
                 for at, group in enumerate(score.groups if self.each else ()):
                     numbers = [score.values[name][at] for name in self.measures]
-                    yield [*lead, str(group), score.items[at], score.relevant[at]], numbers, None
+                    yield [*lead, str(group), score.items[at], score.relevant[at]], numbers, {}
                 lead += ["mean", "", ""]
-            yield lead, [score.mean(name) for name in self.measures], score
+            yield lead, [score.mean(name) for name in self.measures], score.intervals
 
     def _head(self) -> list[str]:
         return ["score"] * self.named + ["group"] * self.grouped + ["items", "relevant"]
 
     def _table(self) -> Grid:
         named, names = self.named, self.measures
-        if not self.grouped and named and self.level is None:
-            return self.summary(names)
         if not self.grouped:
+            if named and self.level is None:
+                return self.summary(names)
             rows = [["score"] * named + ["measure", "value"] + ["interval", "by"] * (self.level is not None)]
             rows += [
                 [score.name] * named + [name, _cell(score, name), *self._between(score, name)]
@@ -159,11 +159,10 @@ class Report:
             ]  # fmt: skip
             return Grid(rows, 1 + named, bare=True)
         rows = [[*self._head(), *names]]
-        for lead, numbers, of in self._lines():
+        for lead, numbers, ends in self._lines():
             rows.append([_shown(cell) for cell in (*lead, *numbers)])
-            for at, label in enumerate(("from", "to", "by") if self.level else ()):
-                if of is not None:
-                    rows.append([*lead[:-3], label, "", "", *(_shown(of.intervals[name][at]) for name in names)])
+            for at, label in enumerate(("from", "to", "by") if ends else ()):
+                rows.append([*lead[:-3], label, "", "", *(_shown(ends[name][at]) for name in names)])
         foot = dict.fromkeys(sentence for score in self.scores for sentence in score.left_out(names))
         return Grid(rows, 1 + named, foot=tuple(foot))
 
@@ -175,11 +174,11 @@ class Report:
 
     def csv(self) -> str:
         """A line for each ranking, numbers in full, undefined ones as nan."""
-        ends = () if self.level is None else (" low", " high", " by")
-        rows: list[list[Any]] = [[*self._head(), *(f"{name}{end}" for name in self.measures for end in ("", *ends))]]
-        for lead, numbers, of in self._lines():
+        more = ("", " low", " high", " by") if self.level else ("",)
+        rows: list[list[Any]] = [[*self._head(), *(name + end for name in self.measures for end in more)]]
+        for lead, numbers, ends in self._lines():
             for name, number in zip(self.measures, numbers, strict=True):
-                lead += [number, *(of.intervals[name] if ends and of is not None else [""] * len(ends))]
+                lead += [number, *ends.get(name, [""] * (len(more) - 1))]
             rows.append(lead)
         return as_csv(rows)
 
@@ -198,11 +197,11 @@ class Report:
             result["measures"] = means
         else:
             if self.each:
-                each = zip(score.groups, score.items, score.relevant, strict=True)
                 result["groups"] = [
-                    {"group": group if isinstance(group, int) else str(group), "items": items, "relevant": relevant,
+                    {"group": group if isinstance(group, int) else str(group), "items": score.items[at],
+                     "relevant": score.relevant[at],
                      "measures": {name: _finite(score.values[name][at]) for name in self.measures}}
-                    for at, (group, items, relevant) in enumerate(each)
+                    for at, group in enumerate(score.groups)
                 ]  # fmt: skip
             skipped = len(score.groups) - len(score.kept)
             result |= {"mean": means, "num_groups": len(score.groups), "num_skipped": skipped}
@@ -219,9 +218,8 @@ class Report:
         for score in self.scores:
             title = self.title + f", {score.name} ({score.direction} is better)" * self.named
             counts, grids, sentences = self.section(score)
-            before = self.legend if score is self.scores[-1] else ()
-            after = () if self.named else self.how
-            parts += [f"{title}: {counts}" if title else counts, *grids, "\n".join([*before, *sentences, *after])]
+            said = [*(self.legend if score is self.scores[-1] else ()), *sentences, *(() if self.named else self.how)]
+            parts += [f"{title}: {counts}" if title else counts, *grids, "\n".join(said)]
         return [*parts, self.summary()._replace(foot=self.how)] if self.named else parts
 
     def summary(self, names: Sequence[str] = SUMMARY) -> Grid:

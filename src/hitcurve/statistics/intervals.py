@@ -42,9 +42,8 @@ def entropy(rng: Any) -> list[int]:
     return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
 
 
-def in_chunks(
-    read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any, workers: int = 1
-) -> list[Any]:
+def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any,
+              workers: int = 1) -> list[Any]:  # fmt: skip
     """read(a generator of its own, how many draws) for each `size` of `count` draws, whoever makes them, and when."""
     words = entropy(rng)
 
@@ -105,9 +104,8 @@ def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, work
     return in_chunks(block, count, min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
 
 
-def curve_blocks(
-    curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any], stratified: bool = False
-) -> list[Any]:
+def curve_blocks(curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any],
+                 stratified: bool = False) -> list[Any]:  # fmt: skip
     """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
     others = item_kinds(curve)
     place = np.flatnonzero(others)
@@ -119,9 +117,8 @@ def curve_blocks(
     return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified)
 
 
-def resample(
-    curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None, workers: int = 1
-) -> HitCurves:
+def resample(curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
+             workers: int = 1) -> HitCurves:  # fmt: skip
     """The work behind `HitCurve.resample`."""
     check_plain(curve, "resample")
     check_flag(stratified, "stratified")
@@ -382,9 +379,8 @@ def curves_interval(curves: HitCurves, measure: str | Measure = "AP", *, method:
     return Interval(between, distribution, error, mean, known.name, method, level)
 
 
-def interval_ends(
-    curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int, **how: Any
-) -> list[tuple[float, float, str]]:
+def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int,
+                  **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
     """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
 
     A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
