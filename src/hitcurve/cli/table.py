@@ -84,7 +84,9 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> str:
     from hitcurve.report.summary import Report
 
-    scores = _checked(options)
+    scores, files = _checked(options), options.files
+    title = "standard input" if files == ["-"] else os.path.basename(files[0])
+    title = f"{len(files)} files" if len(files) > 1 else title
     grouped = options.group is not None or options.by_file
     drawn = {"n_resamples": options.resamples or _RESAMPLES[grouped], "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
@@ -93,23 +95,15 @@ def _run(options: argparse.Namespace) -> str:
         if options.compare:
             progress("comparing")
         made = Report(
-            found.scores, options.measures, title=_title(options.files), ties=options.ties, each=not options.mean_only,
-            list_sizes=options.top, page=options.report is not None, machine=machine, notes=notes, progress=progress,
+            found.scores, options.measures, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
+            list_sizes=options.top, page=options.report is not None, machine=machine, progress=progress,
             comparison=_comparison(options, found, drawn) if options.compare else None,
             intervals={"confidence_level": options.level, **drawn} if options.interval else None,
         )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
-    if machine:
-        return made.csv() if options.format == "csv" else made.json()
-    return made.text(options.format)
-
-
-def _title(files: list[str]) -> str:
-    if len(files) > 1:
-        return f"{len(files)} files"
-    return "standard input" if files[0] == "-" else os.path.basename(files[0])
+    return made.csv() if options.format == "csv" else made.json() if machine else made.text(options.format)
 
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
