@@ -275,9 +275,9 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, or one mapping of per-query results"
             raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
-        if groups is not None or method is not None:
-            name = "groups" if groups is not None else "method"
-            raise ValueError(f"{name} goes with labels and scores, not with per-query results")
+        for name, value in (("groups", groups), ("method", method)):
+            if value is not None:
+                raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names, pairs = _checked_names(y_true, baseline)
         found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
@@ -298,7 +298,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
         many = _ranked(HitCurves, y_true, y_score, lower, qid=groups, **make)
         ids = many[0].qid.tolist()
-        found = {one.name: (np.stack([_values(one, curves, ties) for curves in many], axis=1), ids) for one in known}
+        found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
     if method is not None:
         _checks.check_choice(method, "method", ("bootstrap", "delong"))
@@ -307,10 +307,6 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
                            "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
     return _over_items(curves, kinds, known, names, pairs, **how)
-
-
-def _values(measure: Measure, curves: HitCurves, ties: str) -> _Array:
-    return np.asarray(measure(curves, ties), np.float64)
 
 
 def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str, bool], **how: Any) -> list[Any]:
@@ -440,27 +436,26 @@ def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[M
     alone = [intervals.curve_intervals(curve, measures, **how) for curve in curves]
     systems = [
         SystemValue(one.measure, name, one.estimate, low, high, one.method)
-        for of_measure in zip(*alone, strict=True)
-        for name, one in zip(names, of_measure, strict=True)
+        for of_measure in zip(*alone, strict=True) for name, one in zip(names, of_measure, strict=True)
         for low, high in [one.confidence_interval]
-    ]
+    ]  # fmt: skip
     by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
     if not all(by_delong) and min(map(len, curves)) > 0:
 
         def read(block: list[HitCurves]) -> _Array:
-            values = [[_values(one, curve, how["ties"]) for curve in block] for one in measures]
-            return np.moveaxis(np.asarray(values), 2, 0)
+            values = [[one(curve, how["ties"]) for curve in block] for one in measures]
+            return np.moveaxis(np.asarray(values, np.float64), 2, 0)
 
         blocks = intervals.item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
         drawn = np.concatenate(blocks)
+    covariance = _auc_covariance(curves, kinds) if any(by_delong) else None
     differences: list[Difference] = []
     for m, one in enumerate(measures):
-        covariance = _auc_covariance(curves, kinds) if by_delong[m] else None
         rows = []
         for a, b in pairs:
             value = alone[b][m].estimate - alone[a][m].estimate
-            if covariance is not None:
+            if by_delong[m]:
                 weight = np.eye(len(names))[b] - np.eye(len(names))[a]
                 error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
                 between, p, test = intervals.normal_interval(value, error, level), normal_p(value, error), "DeLong"
@@ -492,9 +487,8 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 # --- over queries -------------------------------------------------------------------------------------------
 
 
-def _per_query(
-    results: Mapping[str, Any], names: list[str], measures: list[Any], ties: str
-) -> dict[str, tuple[_Array, list[Any]]]:
+def _per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
+               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
     """For each measure: values (queries, systems), and the names of the queries."""
     found = {}
     for wanted in measures:
@@ -520,7 +514,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     if isinstance(result, HitCurves):
         known = intervals.as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
-        return known.name, _values(known, result, ties), ids
+        return known.name, np.asarray(known(result, ties), np.float64), ids
     if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
