@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve import _checks
+from hitcurve._checks import (
+    as_column,
+    as_flags,
+    as_real,
+    check_choice,
+    check_count,
+    check_flag,
+    check_level,
+    checked_seed,
+    equal_numbers,
+)
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._grid import Grid, rendered
@@ -266,11 +276,11 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     >>> print(f"{row.system} - {row.baseline} = {row.difference:.3f}, p = {row.p_value}")
     B - A = 0.125, p = 0.25
     """
-    level, threads = _checks.check_level(confidence_level), check_workers(workers)
-    _checks.check_flag(stratified, "stratified")
-    _checks.checked_seed(rng)
+    level, threads = check_level(confidence_level), check_workers(workers)
+    check_flag(stratified, "stratified")
+    checked_seed(rng)
     if n_resamples is not None:
-        n_resamples = _checks.check_count(n_resamples, "n_resamples")
+        n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, or one mapping of per-query results"
@@ -288,7 +298,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [intervals.as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
-        groups = _checks.as_column(groups, "groups")
+        groups = as_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
@@ -301,7 +311,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
     if method is not None:
-        _checks.check_choice(method, "method", ("bootstrap", "delong"))
+        check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(HitCurve, y_true, y_score, lower, **make)
     kinds = _kinds(y_true, [y_score[name] for name in names], curves, relevance_level)
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
@@ -367,8 +377,8 @@ def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
 
 def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: _checks.as_column(y_score[name], f"y_score[{name!r}]") for name in names}
-    label = _checks.as_column(y_true, "y_true")
+    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -387,8 +397,8 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 
 def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> intervals.Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
-    scores = [_checks.as_real(score, "y_score") for score in scores]
-    relevant = _checks.as_flags(y_true, scores[0], relevance_level)
+    scores = [as_real(score, "y_score") for score in scores]
+    relevant = as_flags(y_true, scores[0], relevance_level)
     places = [_places(score, curve) for score, curve in zip(scores, curves, strict=True)]
     sizes = [2 * len(curve) + 1 for curve in curves]
     hit_place, hit_weight = _counted([place[relevant] for place in places], sizes)
@@ -407,7 +417,7 @@ def _places(score: _Array, curve: HitCurve) -> _Array:
         score, rows = (-one if one.dtype.kind == "f" else ~one for one in (score, rows))
     row = np.searchsorted(rows, score)
     same = row < rows.shape[0]
-    same[same] = _checks.equal_numbers(rows[row[same]], score[same])
+    same[same] = equal_numbers(rows[row[same]], score[same])
     return np.asarray(2 * row + same)
 
 
@@ -522,7 +532,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = _checks.as_column(result, repr(system))
+    values = as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         got = type(result).__name__
         raise TypeError(f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {got}")
