@@ -261,7 +261,8 @@ MEASURES: tuple[Definition, ...] = (
     _row("RIE", "RIE(20)",
          "robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its value in "
          "a random order; alpha is 20 unless said", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
-         method="rie", kernel="", options=_ALPHA, defaults={"alpha": 20.0}, report={"RIE(20)": "early recognition, 1 by chance"}),
+         method="rie", kernel="", report={"RIE(20)": "early recognition, 1 by chance"}, options=_ALPHA,
+         defaults={"alpha": 20.0}),
     _row("BEDROC", "BEDROC(20) BEDROC(80.5)",
          "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 unless said",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", kernel="", options=_ALPHA,
