@@ -4,7 +4,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["advice", "needed"]
+__all__ = ["Later", "advice", "needed"]
 
 _EXTRAS = {"ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas", "polars": "polars",
            "pyarrow": "files", "pyspark": "spark", "scipy": "stats"}  # fmt: skip
@@ -19,6 +19,16 @@ def needed(name: str, what: str) -> Any:
         if (error.name or "").partition(".")[0] != library:
             raise  # of a library that is there, and lacks one of its own
         raise ModuleNotFoundError(advice(library, what), name=error.name) from error
+
+
+class Later:
+    """A module that is imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_module(self._name), attribute)
 
 
 def advice(library: str, what: str) -> str:

@@ -14,10 +14,8 @@ from hitcurve._extras import needed
 
 __all__ = ["Path", "Pieces", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_PARQUET = (".parquet", ".pq")
-_SMILES = (".smi", ".smiles", ".ism")
-_SDF = (".sdf", ".sd")
+_KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
+          ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf"}
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _PIECE = 1 << 20  # bytes of a file read at once
@@ -44,32 +42,28 @@ def file_kind(path: Path) -> tuple[str, str, str | None]:
     text = os.fspath(path)
     if text == "-":
         return "standard input", ",", None
-    stem, suffix = os.path.splitext(text)
-    compression = _COMPRESSIONS.get(suffix.lower())
-    if compression:
-        suffix = os.path.splitext(stem)[1]
-    suffix = suffix.lower()
-    for kind, suffixes in (("parquet", _PARQUET), ("sdf", _SDF), ("smiles", _SMILES)):
-        if suffix in suffixes:
-            return text, kind, compression
-    if suffix in _DELIMITERS:
-        return text, _DELIMITERS[suffix], compression
-    raise ValueError(
-        f"{text}: the name must end in {', '.join((*_DELIMITERS, *_PARQUET, *_SMILES, *_SDF))}, each also with "
-        f"{', '.join(_COMPRESSIONS)} after it"
-    )
+    suffix, compression = _suffix(text)
+    if suffix not in _KINDS:
+        raise ValueError(f"{text}: the name must end in {', '.join(_KINDS)}, each also with {', '.join(_COMPRESSIONS)} "
+                         "after it")
+    return text, _KINDS[suffix], compression
+
+
+def _suffix(text: str) -> tuple[str, str | None]:
+    """The suffix, but for that of the compression, and the compression."""
+    stem, suffix = os.path.splitext(text.lower())
+    compression = _COMPRESSIONS.get(suffix)
+    return os.path.splitext(stem)[1] if compression else suffix, compression
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """The bytes of the file, decompressed; text with a line end that Python and Arrow both know."""
-    text = os.fspath(path)
-    if text == "-":
+    if os.fspath(path) == "-":
         yield _Lines.of(_standard_input())
         return
-    stem, suffix = os.path.splitext(text)
-    compression = _COMPRESSIONS.get(suffix.lower())
-    table = (text if compression is None else stem).lower().endswith(_PARQUET)
+    suffix, compression = _suffix(os.fspath(path))
+    table = _KINDS.get(suffix) == "parquet"
     with open(path, "rb", 1 << 16) as file:
         if compression is None:
             yield file if table else _Lines.of(file)
@@ -95,7 +89,7 @@ def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
         return
     with open(name, "rb", 0) as file:
         source = Pieces(name, file)
-        # What is no regular file can be read but once.
+        # The first bytes tell the form of a file. What is not a regular file can be read only once.
         head = file.read(6) if source.size else b""
         if pieces and source.size and not head.startswith((b"PAR1", *_PACKED)):
             file.seek(0)
@@ -120,7 +114,7 @@ def _unpacked(text: bytes, name: str) -> Any:
 
 
 class Pieces:
-    """A file that is read into memory of our own: a mapped one that is cut short meanwhile would end the process."""
+    """A file loaded into our own memory. If a mapped file were cut short meanwhile, the process would end."""
 
     def __init__(self, name: str, file: Any) -> None:
         self.name, self.file = name, file

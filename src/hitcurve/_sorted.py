@@ -70,9 +70,6 @@ def resolved_rows(relevant: Any, score: Any, query: Any, num_queries: int, lower
     else:
         order = np.lexsort((key, ranks, query))
         starts = group_starts(query[order], ranks[order], key[order])
-    if starts.shape[0] == 0:
-        empty = np.empty(0, np.int64)
-        return empty, score[:0], empty, empty, empty
     hits = np.add.reduceat(relevant[order].astype(np.int64), starts)
     tied = np.diff(np.append(starts, order.shape[0]))
     of_query = query[order][starts]

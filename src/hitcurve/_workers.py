@@ -79,11 +79,9 @@ def _read(path: str) -> str:
         return ""
 
 
-def in_threads(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, ahead: int | None = None,
-    cancel: Callable[[], object] = lambda: None, idle: Callable[[], object] = lambda: None,
-    patience: float | None = 1.0,
-) -> Iterator[Result]:  # fmt: skip
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, ahead: int | None = None,
+               cancel: Callable[[], object] = lambda: None, idle: Callable[[], object] = lambda: None,
+               patience: float | None = 1.0) -> Iterator[Result]:  # fmt: skip
     """function(item) of each item, in their order, made side by side by so many `workers`; 1 is the caller's thread.
 
     Items are taken in the caller's thread: some sources work in one thread only, and Ctrl-C interrupts a source that

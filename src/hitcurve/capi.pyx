@@ -219,22 +219,17 @@ cdef void exact_add(ExactSum* total, double x) noexcept nogil:
 
 
 cdef double exact_end(const ExactSum* total) noexcept nogil:
-    """The sum, correctly rounded: what math.fsum gives, and so the same mean as from Python."""
+    """The sum of one number or more, correctly rounded: what math.fsum gives, and so the same mean as from Python."""
     cdef int i = total.count - 1
-    cdef double high, low = 0.0, x, y
-    if i < 0:
-        return 0.0
-    high = total.partials[i]
-    while i > 0:
+    cdef double high = total.partials[i], low = 0.0, x, y
+    while i > 0 and low == 0.0:
         i -= 1
         x = high
         y = total.partials[i]
         high = x + y
         low = y - (high - x)
-        if low != 0.0:
-            break
-    # Half-way between two doubles the parts that are left decide.
-    if i > 0 and (low < 0.0 and total.partials[i - 1] < 0.0 or low > 0.0 and total.partials[i - 1] > 0.0):
+    # Half-way between two doubles the parts that are left, none of them 0, decide.
+    if i > 0 and (low < 0.0) == (total.partials[i - 1] < 0.0):
         y = low * 2.0
         x = high + y
         if y == x - high:

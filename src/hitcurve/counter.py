@@ -253,8 +253,8 @@ class HitCounter:
         size = made._cuts.shape[0]
         made._merged = _counts(state["items"], "items", 2 * size + 1)
         made._hits = _counts(state["hits"], "hits", size + (kind == "edges"))
-        made._merged_nan = int(_counts([state["nan_items"]], "nan_items", 1)[0])
-        made._nan_hits = int(_counts([state["nan_hits"]], "nan_hits", 1)[0])
+        made._merged_nan, made._nan_hits = (int(_counts([state[name]], name, 1)[0])
+                                            for name in ("nan_items", "nan_hits"))
         if policy != "worst" and made._merged_nan:
             raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
         if made._nan_hits > made._merged_nan:

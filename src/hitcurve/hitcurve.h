@@ -29,14 +29,10 @@ enum {
 };
 
 /* How a group of equal scores is read. */
-enum {
-    HITCURVE_TIES_EXPECTED = 0, HITCURVE_TIES_BEST = 1, HITCURVE_TIES_WORST = 2, HITCURVE_TIES_THRESHOLD = 3,
-};
+enum { HITCURVE_TIES_EXPECTED = 0, HITCURVE_TIES_BEST = 1, HITCURVE_TIES_WORST = 2, HITCURVE_TIES_THRESHOLD = 3 };
 
 /* What average precision at a cutoff is divided by: min(k, R), R, or the hits among the first k. */
-enum {
-    HITCURVE_NORMALIZE_MIN = 0, HITCURVE_NORMALIZE_RELEVANT = 1, HITCURVE_NORMALIZE_HITS = 2,
-};
+enum { HITCURVE_NORMALIZE_MIN = 0, HITCURVE_NORMALIZE_RELEVANT = 1, HITCURVE_NORMALIZE_HITS = 2 };
 
 enum {
     HITCURVE_INTERPOLATION_NONE = 0, HITCURVE_INTERPOLATION_11_POINT = 1, HITCURVE_INTERPOLATION_101_POINT = 2,
@@ -44,14 +40,10 @@ enum {
 };
 
 /* What a NaN score is: an error, below all others as one tie group, or an item to leave out. */
-enum {
-    HITCURVE_NAN_RAISE = 0, HITCURVE_NAN_WORST = 1, HITCURVE_NAN_OMIT = 2,
-};
+enum { HITCURVE_NAN_RAISE = 0, HITCURVE_NAN_WORST = 1, HITCURVE_NAN_OMIT = 2 };
 
 /* What a query without relevant items counts as in a mean: nothing, 0, 1, or an error. */
-enum {
-    HITCURVE_EMPTY_SKIP = 0, HITCURVE_EMPTY_ZERO = 1, HITCURVE_EMPTY_ONE = 2, HITCURVE_EMPTY_RAISE = 3,
-};
+enum { HITCURVE_EMPTY_SKIP = 0, HITCURVE_EMPTY_ZERO = 1, HITCURVE_EMPTY_ONE = 2, HITCURVE_EMPTY_RAISE = 3 };
 
 /* What hitcurve_read reads. In brackets what it takes from the options besides `ties`; [k] is needed, [k?] may be 0. */
 enum {

@@ -30,16 +30,10 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
     SUPPORTED_MEASURES = [  # noqa: RUF012 (ir_measures reads it so)
         getattr(_measures, f"_{name}")(**{one.strip("!"): _Any(required="!" in one) for one in options.split()})
         for names, options in (
-            ("AP P R RR Success", "cutoff rel judged_only"),
-            ("Rprec SetAP", "rel judged_only"),
-            ("SetR Bpref infAP NumRet", "rel"),
-            ("ERR Judged", "cutoff"),
-            ("NumQ NumRel", ""),
-            ("nDCG", "cutoff dcg gains judged_only"),
-            ("RBP", "cutoff p rel!"),
-            ("IPrec", "recall rel judged_only"),
-            ("SetP", "rel relative judged_only"),
-            ("SetF", "rel beta judged_only"),
+            ("AP P R RR Success", "cutoff rel judged_only"), ("Rprec SetAP", "rel judged_only"),
+            ("SetR Bpref infAP NumRet", "rel"), ("ERR Judged", "cutoff"), ("NumQ NumRel", ""),
+            ("nDCG", "cutoff dcg gains judged_only"), ("RBP", "cutoff p rel!"), ("IPrec", "recall rel judged_only"),
+            ("SetP", "rel relative judged_only"), ("SetF", "rel beta judged_only"),
         )
         for name in names.split()
     ]

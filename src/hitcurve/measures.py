@@ -42,37 +42,28 @@ class Option(NamedTuple):
     name: str
     keyword: str
     convert: Callable[[str], Any]
-    bare: bool = False
-    """Written without ``name=``: ``BEDROC(20)``, ``logAUC(adjusted)``."""
+    bare: bool = False  #: Written without ``name=``: ``BEDROC(20)``, ``logAUC(adjusted)``.
 
 
 class Definition(NamedTuple):
     """One measure: how it is written, what it is, where it comes from, and what gives it."""
 
     name: str
-    forms: tuple[str, ...]
-    """Ways to write it, as examples."""
+    forms: tuple[str, ...]  #: Ways to write it, as examples.
     definition: str
     source: str
-    method: str = ""
-    """The method or attribute of `HitCurve` and `HitCurves` that holds the value; none if it takes graded judgments."""
-    kernel: str = ""
-    """By what `hitcurve.evaluate` measures a run; none for measures that need all scores."""
-    synonyms: tuple[str, ...] = ()
-    """trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals."""
+    method: str = ""  #: The method or attribute of the curves that has the value; none if it takes graded judgments.
+    kernel: str = ""  #: By what `hitcurve.evaluate` measures a run; none for measures that need all scores.
+    synonyms: tuple[str, ...] = ()  #: trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals.
     cutoffs: tuple[str, ...] = ("",)
     """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
     level); ``""`` means none needed."""
-    ties: tuple[str, ...] = ()
-    """The readings of ties it has; none where ties make no difference."""
+    ties: tuple[str, ...] = ()  #: The readings of ties it has; none where ties make no difference.
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
-    mean: str = "arithmetic"
-    """Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum."""
-    graded: bool = False
-    """Uses the levels of relevance themselves, so that ``rel=`` says nothing."""
-    lower_is_better: bool = False
-    """Its best reading of ties is the least value, its worst the greatest."""
+    mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
+    graded: bool = False  #: Uses the levels of relevance themselves, so that ``rel=`` says nothing.
+    lower_is_better: bool = False  #: Its best reading of ties is the least value, its worst the greatest.
     report: tuple[tuple[str, str], ...] = ()
     """The names under which a report has it, each with a note: ``@%`` stands for each share of the list, ``@K`` for
     each list size, and ``{at}`` in a note for the cutoff."""
@@ -178,10 +169,6 @@ def _recall(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _recalls(text: str) -> tuple[Fraction, ...]:
-    return tuple(map(_recall, text.split("/")))
-
-
 def _weights(text: str) -> tuple[float, ...]:
     try:
         _, _, _, _ = weights = tuple(_finite(one.strip()) for one in text.split("/"))
@@ -274,8 +261,8 @@ MEASURES: tuple[Definition, ...] = (
     _row("RIE", "RIE(20)",
          "robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its value in "
          "a random order; alpha is 20 unless said", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
-         method="rie", kernel="", options=_ALPHA, defaults={"alpha": 20.0},
-         report={"RIE(20)": "early recognition, 1 by chance"}),
+         method="rie", kernel="", report={"RIE(20)": "early recognition, 1 by chance"}, options=_ALPHA,
+         defaults={"alpha": 20.0}),
     _row("BEDROC", "BEDROC(20) BEDROC(80.5)",
          "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 unless said",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", kernel="", options=_ALPHA,
@@ -339,7 +326,7 @@ MEASURES: tuple[Definition, ...] = (
          cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,)),
     _row("IPrecAvg", "IPrecAvg IPrecAvg(levels=trec_eval9) IPrecAvg(at=0.2/0.5/0.8)",
          "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those said", "trec_eval", synonyms="11pt_avg",
-         ties=_BOUNDS, options=(_LEVELS, Option("at", "at", _recalls))),
+         ties=_BOUNDS, options=(_LEVELS, Option("at", "at", lambda text: tuple(map(_recall, text.split("/")))))),
     _row("SetP", "SetP SetP(relative)", "relevant items / all items ranked; relative: divided by the most it could be",
          "trec_eval", synonyms="set_P set_relative_P", options=(Option("relative", "relative", _flag, bare=True),)),
     _row("SetR", "SetR", "relevant items ranked / R", "trec_eval", synonyms="set_recall"),

@@ -54,10 +54,8 @@ _LABELS = ("boolean", *_INTEGERS, "float", "double")
 _Task = Callable[[Iterator[Any]], Iterator[Any]]  # from batches of Arrow to others
 
 
-def hit_curve(
-    df: DataFrame, label: str, score: str, *, num_relevant: int | None = None, lower_is_better: bool = False,
-    nan_policy: str = "raise",
-) -> HitCurve:  # fmt: skip
+def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None = None, lower_is_better: bool = False,
+              nan_policy: str = "raise") -> HitCurve:  # fmt: skip
     """The hit curve of all rows of a DataFrame as one ranking.
 
     The DataFrame is computed twice: for the scores of its R relevant rows, and to count. Cache it if that is dear, or
@@ -120,21 +118,18 @@ def hit_curve(
     for at, (counts, _) in sums.items():
         items[2 * _SLICE * at :][: counts.shape[0]] = counts
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
-        raise ValueError(
-            f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and not all of "
-            "their scores when all rows were counted: cache it, so that it is the same both times"
-        )
+        raise ValueError(f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and "
+                         "not all of their scores when all rows were counted: cache it, so that it is the same both "
+                         "times")
     if nan_policy == "omit":
         nan_items = nan_hits = 0
-    return table_from_counts(
-        cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better, num_relevant=num_relevant
-    )
+    return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
+                             num_relevant=num_relevant)
 
 
-def hit_curves(
-    df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *, ties: str = "expected",
-    lower_is_better: bool = False, nan_policy: str = "raise", max_query: int | None = 10_000_000,
-) -> DataFrame:  # fmt: skip
+def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *,
+               ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
+               max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
     """Measures of the ranking of each query of a DataFrame.
 
     Rows are packed by a hash of their query and shuffled once; a task ranks many queries at a time and holds few of
@@ -394,9 +389,8 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
     bounds = np.append(starts, n)
 
     def pieces(values: Any, at: NDArray[np.int64]) -> Any:
-        return pa.Array.from_buffers(
-            pa.binary(), starts.shape[0], [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)]
-        )
+        return pa.Array.from_buffers(pa.binary(), starts.shape[0],
+                                     [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)])
 
     queries = pa.concat_arrays([part[3] for part in parts])
     if pa.types.is_boolean(queries.type):

@@ -15,7 +15,7 @@ pytest.importorskip("pyarrow")
 import hitcurve as hc
 from hitcurve.cli.main import main
 from hitcurve.measures import parse
-from hitcurve.report.summary import report
+from hitcurve.report.summary import Report
 from hitcurve.sources.screen import ScreenedScore
 
 ROWS = [
@@ -339,11 +339,11 @@ def test_a_reader_that_goes_away(path):
 
 def test_the_report_in_python():
     curve = ScreenedScore("score", False, hc.HitCurve(LABEL, SCORE), None)
-    assert report([curve]).text().splitlines()[0] == "10 items, 4 relevant (40 %)"
+    assert Report([curve]).text().splitlines()[0] == "10 items, 4 relevant (40 %)"
     curves = ScreenedScore("score", False, hc.HitCurves(LABEL, SCORE, qid=GROUP), ["a", "b", "c"])
-    found = report([curves], [parse("AP")])
+    found = Report([curves], [parse("AP")])
     assert found.scores[0].kept == [0, 1]
-    assert report([curve], [parse("NumRel")]).text() == "NumRel  4\n"
+    assert Report([curve], [parse("NumRel")]).text() == "NumRel  4\n"
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "set"), ("-m", "AP", "P@2"), ("-m", "AP", "--group", "set")])

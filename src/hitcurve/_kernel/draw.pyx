@@ -5,7 +5,6 @@ two rows. How often each category occurs among items drawn with replacement is m
 items themselves are never looked at. One set of categories may belong to several tables of the same items.
 """
 cimport cython
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -42,23 +41,6 @@ cdef struct Poisson:
     int64_t low    # the value of the first cell
     int bits       # there are 2**bits cells
 
-# Categories with whole weights, from which items are drawn with replacement.
-cdef struct Categories:
-    const int64_t* end      # running totals of the weights, all of which are positive
-    const int32_t* guide    # first category that ends beyond guide_cell << shift
-    Py_ssize_t count
-    int64_t whole
-    int shift
-    bint even               # every weight is 1
-    bint by_poisson
-    bint heavy              # there are weights from LIGHT up
-    double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
-    Py_ssize_t num_digits   # digits that are not 0, of all weights
-    const uint8_t* digit    # the table of each
-    const int32_t* owner    # and whose it is
-    Poisson tables[TABLES]
-
-
 cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
     """A whole number from 0 to bound - 1, all equally likely (Lemire 2019)."""
     cdef uint64_t product, span = <uint64_t>bound, mask
@@ -79,70 +61,135 @@ cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
             return <int64_t>product
 
 
-cdef inline Py_ssize_t draw_category(const Categories* from_, bitgen_t* rng) noexcept nogil:
-    cdef int64_t item = draw_below(rng, from_.whole)
-    cdef Py_ssize_t i
-    if from_.even:
-        return <Py_ssize_t>item
-    i = from_.guide[item >> from_.shift]
-    while from_.end[i] <= item:
-        i += 1
-    return i
+@cython.final
+cdef class _Drawn:
+    """Categories with whole weights, from which items are drawn with replacement."""
+    cdef const int64_t* end      # running totals of the weights, all of which are positive
+    cdef const int32_t* guide    # first category that ends beyond guide_cell << shift
+    cdef Py_ssize_t count
+    cdef int64_t whole
+    cdef int shift
+    cdef bint even               # every weight is 1
+    cdef bint by_poisson
+    cdef bint heavy              # there are weights from LIGHT up
+    cdef double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
+    cdef Py_ssize_t num_digits   # digits that are not 0, of all weights
+    cdef const uint8_t* digit    # the table of each
+    cdef const int32_t* owner    # and whose it is
+    cdef Poisson[TABLES] tables
+    cdef list held               # the arrays whose memory the pointers are to
 
+    def __init__(self, weight, double spread):
+        """spread: standard deviation of how many items will be drawn, about the sum of the weights."""
+        self.held = []
+        end = np.cumsum(weight, dtype=np.int64)
+        self.end = <const int64_t*>self.hold(end)
+        self.count = end.shape[0]
+        self.whole = end[self.count - 1] if self.count else 0
+        if self.count >= 1 << 31:
+            raise OverflowError(f"a table of {self.count} kinds of items: at most 2**31 - 1 can be resampled")
+        self.even = self.whole == self.count
+        while self.whole >> self.shift > 2 * self.count:
+            self.shift += 1
+        if not self.even:
+            starts = np.arange(((self.whole - 1) >> self.shift) + 1, dtype=np.int64) << self.shift
+            self.guide = <const int32_t*>self.hold(np.searchsorted(end, starts, side="right").astype(np.int32))
+        spare = 2.0 * sqrt(<double>self.whole) + 2.0 * spread
+        self.by_poisson = self.whole > DIRECT * self.count and spare < CORRECTIONS * self.count and spare < 0.5 * self.whole
+        if self.by_poisson:
+            self.rate = (<double>self.whole - spare) / <double>self.whole
+            self.make_tables(np.asarray(weight, dtype=np.int64))
 
-cdef int64_t draw_poisson(const Categories* from_, bitgen_t* rng, int64_t* counts) noexcept nogil:
-    """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
-    cdef int64_t drawn = 0, before = 0, value, weight
-    cdef const Poisson* table
-    cdef uint64_t bits, cell, place
-    cdef Py_ssize_t i
-    memset(counts, 0, from_.count * sizeof(int64_t))
-    # One plain loop, so that the processor waits for many tables at once: they lie in the second-level cache.
-    for i in range(from_.num_digits):
-        table = &from_.tables[from_.digit[i]]
-        bits = rng.next_uint64(rng.state)
-        place = bits >> (64 - table.bits)
-        cell = table.cell[place]
-        value = table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
-        counts[from_.owner[i]] += value
-        drawn += value
-    if from_.heavy:
-        for i in range(from_.count):
-            weight = from_.end[i] - before
-            before = from_.end[i]
-            if weight >= LIGHT:
-                value = random_poisson(rng, from_.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
-                counts[i] += value
-                drawn += value
-    return drawn
+    cdef const void* hold(self, array) except NULL:
+        self.held.append(array)
+        return cnp.PyArray_DATA(<cnp.ndarray>array)
 
+    cdef int make_tables(self, weight) except -1:
+        cdef Poisson* table
+        cdef double[::1] chance
+        cdef int32_t[:, ::1] lists
+        digits = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
+        digit = (digits + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digits > 0]
+        owner = np.repeat(np.arange(weight.shape[0], dtype=np.int32), np.count_nonzero(digits, axis=1))
+        self.num_digits = digit.shape[0]
+        self.digit = <const uint8_t*>self.hold(digit)
+        self.owner = <const int32_t*>self.hold(owner)
+        self.heavy = bool((weight >= LIGHT).any())
+        for i in np.unique(digit).tolist():
+            low, probability = poisson_distribution(self.rate * (i % 31 + 1) * 32.0 ** (i // 31))
+            table = &self.tables[<Py_ssize_t>i]
+            table.low = low
+            table.bits = max(1, (probability.shape[0] - 1).bit_length())
+            table.cell = <uint64_t*>self.hold(np.empty(1 << table.bits, np.uint64))
+            padded = np.zeros(1 << table.bits)
+            padded[:probability.shape[0]] = probability
+            chance = padded
+            lists = np.empty((2, 1 << table.bits), np.int32)
+            fill_alias(table, &chance[0], &lists[0, 0], &lists[1, 0])
+        return 0
 
-cdef void draw_counts(const Categories* from_, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
-    """How often each category occurs among `total` items drawn with replacement."""
-    cdef Py_ssize_t i
-    cdef int64_t drawn = 0, before = 0, left = total
-    cdef binomial_t binomial
-    if total <= DIRECT * from_.count:
-        memset(counts, 0, from_.count * sizeof(int64_t))
-    elif from_.by_poisson:
-        # Given their sum, independent Poisson variates are multinomial, and so is that with the missing draws added
-        # (Brown & Bromberg 1984). A sum that is too large says nothing about the shares: all are drawn again.
-        while True:
-            drawn = draw_poisson(from_, rng, counts)
-            if drawn <= total:
-                break
-    else:
-        memset(&binomial, 0, sizeof(binomial_t))
-        for i in range(from_.count):
-            counts[i] = left  # of the last category
-            if i < from_.count - 1:
-                counts[i] = random_binomial(rng, <double>(from_.end[i] - before) / <double>(from_.whole - before), left,
-                                            &binomial)
-            left -= counts[i]
-            before = from_.end[i]
-        return
-    for _ in range(total - drawn):
-        counts[draw_category(from_, rng)] += 1
+    cdef inline Py_ssize_t draw_category(self, bitgen_t* rng) noexcept nogil:
+        cdef int64_t item = draw_below(rng, self.whole)
+        cdef Py_ssize_t i
+        if self.even:
+            return <Py_ssize_t>item
+        i = self.guide[item >> self.shift]
+        while self.end[i] <= item:
+            i += 1
+        return i
+
+    cdef int64_t draw_poisson(self, bitgen_t* rng, int64_t* counts) noexcept nogil:
+        """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
+        cdef int64_t drawn = 0, before = 0, value, weight
+        cdef const Poisson* table
+        cdef uint64_t bits, cell, place
+        cdef Py_ssize_t i
+        memset(counts, 0, self.count * sizeof(int64_t))
+        # One plain loop, so that the processor waits for many tables at once: they lie in the second-level cache.
+        for i in range(self.num_digits):
+            table = &self.tables[self.digit[i]]
+            bits = rng.next_uint64(rng.state)
+            place = bits >> (64 - table.bits)
+            cell = table.cell[place]
+            value = table.low + <int64_t>(place if bits << table.bits < cell else cell & ALIAS)
+            counts[self.owner[i]] += value
+            drawn += value
+        if self.heavy:
+            for i in range(self.count):
+                weight = self.end[i] - before
+                before = self.end[i]
+                if weight >= LIGHT:
+                    value = random_poisson(rng, self.rate * <double>(weight & ~<int64_t>(LIGHT - 1)))
+                    counts[i] += value
+                    drawn += value
+        return drawn
+
+    cdef void draw_counts(self, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
+        """How often each category occurs among `total` items drawn with replacement."""
+        cdef Py_ssize_t i
+        cdef int64_t drawn = 0, before = 0, left = total
+        cdef binomial_t binomial
+        if total <= DIRECT * self.count:
+            memset(counts, 0, self.count * sizeof(int64_t))
+        elif self.by_poisson:
+            # Given their sum, independent Poisson variates are multinomial, and so is that with the missing draws added
+            # (Brown & Bromberg 1984). A sum that is too large says nothing about the shares: all are drawn again.
+            while True:
+                drawn = self.draw_poisson(rng, counts)
+                if drawn <= total:
+                    break
+        else:
+            memset(&binomial, 0, sizeof(binomial_t))
+            for i in range(self.count):
+                counts[i] = left  # of the last category
+                if i < self.count - 1:
+                    counts[i] = random_binomial(rng, <double>(self.end[i] - before) / <double>(self.whole - before), left,
+                                                &binomial)
+                left -= counts[i]
+                before = self.end[i]
+            return
+        for _ in range(total - drawn):
+            counts[self.draw_category(rng)] += 1
 
 
 cdef void fill_alias(Poisson* table, double* chance, int32_t* small, int32_t* large) noexcept nogil:
@@ -192,75 +239,6 @@ cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const in
     return kept
 
 
-cdef class _Drawn:
-    """Categories, and the memory they stand on."""
-    cdef Categories categories
-    cdef object end, guide, digit, owner
-    cdef void* memory
-
-    def __cinit__(self, weight, double spread):
-        """spread: standard deviation of how many items will be drawn, about the sum of the weights."""
-        cdef Categories* c = &self.categories
-        end = np.cumsum(weight, dtype=np.int64)
-        c.count = end.shape[0]
-        c.whole = end[c.count - 1] if c.count else 0
-        if c.count >= 1 << 31:
-            raise OverflowError(f"a table of {c.count} kinds of items: at most 2**31 - 1 can be resampled")
-        c.even = c.whole == c.count
-        c.shift = 0
-        while c.whole >> c.shift > 2 * c.count:
-            c.shift += 1
-        self.end = end
-        c.end = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>end)
-        if not c.even:
-            starts = np.arange(((c.whole - 1) >> c.shift) + 1, dtype=np.int64) << c.shift
-            self.guide = np.searchsorted(end, starts, side="right").astype(np.int32)
-            c.guide = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.guide)
-        corrections = 2.0 * sqrt(<double>c.whole) + 2.0 * spread
-        c.by_poisson = c.whole > DIRECT * c.count and corrections < CORRECTIONS * c.count and corrections < 0.5 * c.whole
-        if c.by_poisson:
-            c.rate = (<double>c.whole - corrections) / <double>c.whole
-            self.make_tables(np.asarray(weight, dtype=np.int64))
-
-    cdef int make_tables(self, weight) except -1:
-        cdef int level
-        cdef size_t cells = 0
-        cdef Poisson* table
-        cdef double[::1] chance
-        cdef int32_t[:, ::1] lists
-        digits = np.stack([(weight >> 5 * level & 31).astype(np.uint8) for level in range(LEVELS)], axis=1)
-        self.digit = (digits + np.arange(-1, TABLES - 1, 31, dtype=np.int16)).astype(np.uint8)[digits > 0]
-        self.owner = np.repeat(np.arange(weight.shape[0], dtype=np.int32), np.count_nonzero(digits, axis=1))
-        self.categories.num_digits = self.digit.shape[0]
-        self.categories.digit = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>self.digit)
-        self.categories.owner = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.owner)
-        self.categories.heavy = bool((weight >= LIGHT).any())
-        made = []
-        for i in np.flatnonzero(np.bincount(self.digit, minlength=TABLES)).tolist():
-            low, probability = poisson_distribution(self.categories.rate * (i % 31 + 1) * 32.0 ** (i // 31))
-            made.append((i, low, probability, max(1, (probability.shape[0] - 1).bit_length())))
-            cells += (<size_t>1) << <int>made[len(made) - 1][3]
-        self.memory = PyMem_RawMalloc(cells * sizeof(uint64_t))
-        if self.memory is NULL:
-            raise MemoryError
-        cells = 0
-        for i, low, probability, bits in made:
-            table = &self.categories.tables[<Py_ssize_t>i]
-            table.low = low
-            table.bits = bits
-            table.cell = <uint64_t*>self.memory + cells
-            cells += (<size_t>1) << table.bits
-            padded = np.zeros(1 << bits)
-            padded[:probability.shape[0]] = probability
-            chance = padded
-            lists = np.empty((2, 1 << bits), np.int32)
-            fill_alias(table, &chance[0], &lists[0, 0], &lists[1, 0])
-        return 0
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.memory)
-
-
 cdef object poisson_distribution(double mean):
     """(least value, probabilities) of a Poisson distribution, its tails below 1e-20 of the mode left out."""
     mode = int(mean)
@@ -281,13 +259,12 @@ cdef class Resampler:
     standing for the items before row g, 2 g + 1 for those in it. rows: the rows of each ranking. stratified: relevant
     and other items are drawn apart, each as many as there are.
     """
-    cdef _Drawn hit_kinds
-    cdef _Drawn other_kinds
-    cdef object hit_place, other_place, rows
+    cdef _Drawn hit_kinds, other_kinds
+    cdef const int32_t[:, ::1] hit_place, other_place
+    cdef const int64_t[::1] rows
     cdef bint stratified
     cdef bint one_a_row     # a single ranking, its kinds of relevant items are its rows
-    cdef readonly int64_t num_relevant
-    cdef readonly int64_t num_others
+    cdef readonly int64_t num_relevant, num_others
 
     def __init__(self, hit_weight, hit_place, other_weight, other_place, rows, bint stratified):
         self.num_relevant = np.sum(hit_weight, dtype=np.int64)
@@ -299,64 +276,61 @@ cdef class Resampler:
         self.other_kinds = _Drawn(other_weight, spread)
         self.hit_place = np.ascontiguousarray(hit_place, dtype=np.int32)
         self.other_place = np.ascontiguousarray(other_place, dtype=np.int32)
-        self.rows = [int(n) for n in rows]
-        if max(self.rows, default=0) >= 1 << 30:
-            raise OverflowError(f"a table of {max(self.rows)} rows: fewer than 2**30 can be resampled")
-        self.one_a_row = len(self.rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(self.rows[0]))
+        self.rows = np.array(rows, np.int64)
+        if max(rows, default=0) >= 1 << 30:
+            raise OverflowError(f"a table of {max(rows)} rows: fewer than 2**30 can be resampled")
+        self.one_a_row = len(rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(rows[0]))
 
     def draw(self, bit_generator, Py_ssize_t count):
         """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant)."""
         cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
-        cdef Py_ssize_t rankings = len(self.rows), s, b, i, n, kept, most = max(self.rows, default=0)
-        cdef Py_ssize_t num_hit_kinds = self.hit_kinds.categories.count
-        cdef Py_ssize_t num_other_kinds = self.other_kinds.categories.count
-        cdef const int32_t* hit_place = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.hit_place)
-        cdef const int32_t* other_place = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.other_place)
-        cdef int64_t[::1] rows = np.array(self.rows, np.int64)
-        cdef int64_t[::1] first = np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
-        cdef int64_t[:, ::1] columns = np.empty((3, max(1, count * <Py_ssize_t>first[rankings])), np.int64)
+        cdef Py_ssize_t rankings = self.rows.shape[0], s, b, i, n, kept, most = max(self.rows, default=0)
+        cdef _Drawn hit_kinds = self.hit_kinds, other_kinds = self.other_kinds
+        cdef const int32_t* hit_place = &self.hit_place[0, 0]
+        cdef const int32_t* other_place = &self.other_place[0, 0]
+        cdef const int64_t[::1] rows = self.rows, first = np.append(0, np.cumsum(rows))
+        cdef int64_t[:, ::1] columns = np.empty((3, max(1, count * first[rankings])), np.int64)
         cdef int64_t[:, ::1] offsets = np.zeros((rankings, count + 1), np.int64)
         cdef int64_t[:, ::1] num_items = np.empty((rankings, count), np.int64)
         cdef int64_t[:, ::1] num_hits = np.zeros((rankings, count), np.int64)
         cdef int64_t[::1] num_relevant = np.empty(count, np.int64)
-        cdef int64_t[::1] hit_counts = np.empty(max(1, num_hit_kinds), np.int64)
-        cdef int64_t[::1] other_counts = np.empty(max(1, num_other_kinds), np.int64)
+        cdef int64_t[::1] hit_counts = np.empty(max(1, hit_kinds.count), np.int64)
+        cdef int64_t[::1] other_counts = np.empty(max(1, other_kinds.count), np.int64)
         cdef int64_t[::1] hits_drawn = np.empty(max(1, most), np.int64)
         cdef int64_t[::1] others_drawn = np.empty(2 * most + 1, np.int64)
         cdef int64_t* hits
         cdef int64_t relevant, others, whole = self.num_relevant + self.num_others
         cdef binomial_t binomial
-        cdef bint stratified = self.stratified
         memset(&binomial, 0, sizeof(binomial_t))
         with nogil:
             for b in range(count):
                 relevant = self.num_relevant
-                if not stratified and 0 < relevant < whole:
+                if not self.stratified and 0 < relevant < whole:
                     relevant = random_binomial(rng, <double>relevant / <double>whole, whole, &binomial)
                 others = whole - relevant
                 num_relevant[b] = relevant
-                draw_counts(&self.hit_kinds.categories, relevant, rng, &hit_counts[0])
-                draw_counts(&self.other_kinds.categories, others, rng, &other_counts[0])
+                hit_kinds.draw_counts(relevant, rng, &hit_counts[0])
+                other_kinds.draw_counts(others, rng, &other_counts[0])
                 for s in range(rankings):
-                    n = <Py_ssize_t>rows[s]
+                    n = rows[s]
                     memset(&others_drawn[0], 0, (2 * n + 1) * sizeof(int64_t))
-                    for i in range(num_other_kinds):
+                    for i in range(other_kinds.count):
                         others_drawn[other_place[i * rankings + s]] += other_counts[i]
                     hits = &hit_counts[0]
                     if not self.one_a_row:
                         hits = &hits_drawn[0]
                         memset(hits, 0, n * sizeof(int64_t))
-                        for i in range(num_hit_kinds):
+                        for i in range(hit_kinds.count):
                             if hit_place[i * rankings + s] >= 0:
                                 hits[hit_place[i * rankings + s]] += hit_counts[i]
-                    i = count * <Py_ssize_t>first[s] + <Py_ssize_t>offsets[s, b]
+                    i = count * first[s] + offsets[s, b]
                     kept = write_table(n, hits, &others_drawn[0], &columns[0, i], &columns[1, i], &columns[2, i],
                                        &num_items[s, b], &num_hits[s, b])
                     offsets[s, b + 1] = offsets[s, b] + kept
         table = np.asarray(columns)
         out = []
         for s in range(rankings):
-            i = count * <Py_ssize_t>first[s]
-            out.append((np.asarray(offsets)[s], *table[:, i:i + <Py_ssize_t>offsets[s, count]], np.asarray(num_items)[s],
+            i = count * first[s]
+            out.append((np.asarray(offsets)[s], *table[:, i:i + offsets[s, count]], np.asarray(num_items)[s],
                         np.asarray(num_hits)[s], np.asarray(num_relevant)))
         return out

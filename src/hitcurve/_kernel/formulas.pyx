@@ -403,14 +403,6 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil:
     return total / <double>ap.num_relevant
 
 
-cdef double average_precision_of(const Table* table, const Reading* reading) noexcept nogil:
-    """The plain sum."""
-    cdef AveragePrecision ap
-    average_precision_begin(&ap, reading, table.num_relevant)
-    average_precision_add(&ap, table.above, table.tied, table.hits, table.rows)
-    return average_precision_end(&ap)
-
-
 # -------------------------------------------------------------------------------------------------------- interpolated
 
 cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
@@ -530,8 +522,11 @@ cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double average_precision(const Table* table, const Reading* reading) noexcept nogil:
+    cdef AveragePrecision ap
     if reading.interpolation == INTERPOLATION_NONE:
-        return average_precision_of(table, reading)
+        average_precision_begin(&ap, reading, table.num_relevant)
+        average_precision_add(&ap, table.above, table.tied, table.hits, table.rows)
+        return average_precision_end(&ap)
     if table.num_relevant == 0:
         return NAN
     if reading.interpolation == INTERPOLATION_TRAPEZOID or reading.interpolation == INTERPOLATION_CONTINUOUS:
@@ -598,9 +593,8 @@ cdef double normalized_enrichment_factor(const Table* table, const Reading* read
 
 
 cdef double r_precision(const Table* table, const Reading* reading) noexcept nogil:
-    if table.num_relevant == 0:
-        return NAN
-    return hits_above(table, table.num_relevant, reading.ties) / <double>table.num_relevant
+    cdef int64_t relevant = table.num_relevant
+    return NAN if relevant == 0 else hits_above(table, relevant, reading.ties) / <double>relevant
 
 
 cdef double success(const Table* table, const Reading* reading) noexcept nogil:
@@ -814,7 +808,7 @@ cdef double one_group(const Table* table, Ties ties) noexcept nogil:
     cdef int64_t above = 0, hits = total_hits(table)
     cdef Table group = Table(&above, &table.num_items, &hits, hits > 0, table.num_items, table.num_relevant)
     cdef Reading reading = plain_reading(ties)
-    return average_precision_of(&group, &reading)
+    return average_precision(&group, &reading)
 
 
 cdef double chance(const Table* table, const Reading* reading) noexcept nogil:
@@ -843,7 +837,7 @@ cdef double normalized_average_precision(const Table* table, const Reading* aske
     cdef int64_t hits = total_hits(table)
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if chance <= 0.5:
-        return (average_precision_of(table, &reading) - chance) / (1.0 - chance)
+        return (average_precision(table, &reading) - chance) / (1.0 - chance)
     if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
     # Near 1, from what either lacks of it.

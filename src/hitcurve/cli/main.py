@@ -84,10 +84,8 @@ def _failed(problem: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hitcurve",
-        description="Measure rankings: average precision and all that reads off the same curve, ties included.",
-    )
+    about = "Measure rankings: average precision and every other measure of the hit curve, ties included."
+    parser = argparse.ArgumentParser(prog="hitcurve", description=about)
     parser.add_argument("--version", action="version", version=f"hitcurve {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for each in (table, trec, measures):

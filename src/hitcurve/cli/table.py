@@ -28,10 +28,6 @@ def _resamples(text: str) -> int:
     return number
 
 
-def _seed(text: str) -> int:
-    return 0 if text == "0" else count(text)
-
-
 def _level(text: str) -> float:
     try:
         level = float(text)
@@ -65,7 +61,8 @@ _OPTIONS: tuple[Option, ...] = (
     ("--compare", None, "is one score better than another: differences with intervals", {}),
     ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
     ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", {"type": _resamples}),
-    ("--seed", "N", "of the bootstrap (default: 0)", {"type": _seed, "default": 0}),
+    ("--seed", "N", "of the bootstrap (default: 0)",
+     {"type": lambda text: 0 if text == "0" else count(text), "default": 0}),
     ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
@@ -85,9 +82,11 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> str:
-    from hitcurve.report.summary import report
+    from hitcurve.report.summary import Report
 
-    scores = _checked(options)
+    scores, files = _checked(options), options.files
+    title = "standard input" if files == ["-"] else os.path.basename(files[0])
+    title = f"{len(files)} files" if len(files) > 1 else title
     grouped = options.group is not None or options.by_file
     drawn = {"n_resamples": options.resamples or _RESAMPLES[grouped], "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
@@ -95,24 +94,16 @@ def _run(options: argparse.Namespace) -> str:
         found, notes = _read(options, scores)
         if options.compare:
             progress("comparing")
-        made = report(
-            found.scores, options.measures, title=_title(options.files), ties=options.ties, each=not options.mean_only,
-            list_sizes=options.top, page=options.report is not None, machine=machine, notes=notes, progress=progress,
+        made = Report(
+            found.scores, options.measures, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
+            list_sizes=options.top, page=options.report is not None, machine=machine, progress=progress,
             comparison=_comparison(options, found, drawn) if options.compare else None,
             intervals={"confidence_level": options.level, **drawn} if options.interval else None,
         )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
-    if machine:
-        return made.csv() if options.format == "csv" else made.json()
-    return made.text(options.format)
-
-
-def _title(files: list[str]) -> str:
-    if len(files) > 1:
-        return f"{len(files)} files"
-    return "standard input" if files[0] == "-" else os.path.basename(files[0])
+    return made.csv() if options.format == "csv" else made.json() if machine else made.text(options.format)
 
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -154,10 +145,8 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
 
     ids = options.best_per if options.id is None else options.id
     path, actives = options.actives, None
-    if path is not None:
-        actives = read_ids(path, ids)
-        if not actives:
-            raise ValueError(f"{path}: there is no id in it")
+    if path is not None and not (actives := read_ids(path, ids)):
+        raise ValueError(f"{path}: there is no id in it")
     columns = [column for column, _ in scores]
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
@@ -195,12 +184,11 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
     )  # fmt: skip
 
 
-def _pictures(
-    options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any], progress: Progress
-) -> None:
+def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any],
+              progress: Progress) -> None:  # fmt: skip
     if not (options.plot or options.report):
         return
-    from warnings import catch_warnings, simplefilter
+    from warnings import catch_warnings
 
     from hitcurve._workers import check_workers
     from hitcurve.report import page
@@ -212,20 +200,17 @@ def _pictures(
             raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
         if len(figures) > 1:
             raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
-        with catch_warnings(record=True) as caught:
-            simplefilter("always")
+        with catch_warnings(record=True, action="always") as caught:
             figures[0].savefig(options.plot, **page.SAVED)
         if any("missing from" in str(one.message) for one in caught):
             lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
             made.warnings.append(f"{options.plot}: {lacking}")
     if options.report:
         files = options.files if options.actives is None else [*options.files, options.actives]
-        text = page.page(
-            made, num_rows=found.num_rows, files=files, command=options.command, figures=figures, progress=progress
-        )
+        text = page.page(made, found.num_rows, files, options.command, figures, progress)
         try:
             # Names of files may hold bytes that are no text.
-            with open(options.report, "wb") as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
+            with open(options.report, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+                file.write(text)
         except OSError as error:  # a full device is not named
             raise OSError(error.errno, error.strerror, options.report) from None

@@ -57,7 +57,7 @@ td.sum { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; text-align: lef
 
 
 def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -> list[Figure]:
-    """The pictures of what was read: of all scores together, or with groups for each score those with most hits.
+    """Pictures of all scores together; with groups, for each score the groups with most hits.
 
     Bands are drawn around few lines only, and not around those of groups.
     """
@@ -88,16 +88,15 @@ def _literal(name: str) -> str:
     return name.replace("$", r"\$")
 
 
-def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str]], command: Sequence[str],
-         figures: Sequence[Figure] = (), progress: Callable[[str], None] = lambda text: None) -> str:  # fmt: skip
+def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str], figures: Sequence[Figure],
+         progress: Callable[[str], None]) -> str:  # fmt: skip
     """The report, made with ``page=True``, as text of one page.
 
     `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
     command line. `progress` is told what is done.
     """
-    names = ", ".join(os.path.basename(str(path)) for path in files[:3]) + (", ..." if len(files) > 3 else "")
-    several = len(report.scores) > 1
-    columns = f"{len(report.scores)} columns of scores" if several else "one column of scores"
+    names = ", ".join(os.path.basename(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+    columns = f"{len(report.scores)} columns of scores" if report.named else "one column of scores"
     body = [f"<h1>{escape(names)}</h1>", f'<p class="lead">{num_rows:,} rows, {columns}</p>']
     if report.warnings:
         warnings = "".join(f"<li>{escape(one)}</li>" for one in report.warnings)
@@ -106,7 +105,7 @@ def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str
     def part(title: str, *blocks: Grid | str) -> None:
         body.extend([f"<h2>{escape(title)}</h2>", rendered(blocks, "html")])
 
-    if several:
+    if report.named:
         part("Summary", report.summary())
     for number, drawing in enumerate(figures):
         progress("drawing")
@@ -114,15 +113,15 @@ def page(report: Report, *, num_rows: int, files: Sequence[str | os.PathLike[str
         if report.level is not None and any(ax.collections for ax in drawing.axes):
             caption += f" Light bands: {100 * report.level:g} % of bootstrap resamples, at each point by itself."
         body.append(f"<figure>{_svg(drawing, number)}<figcaption>{escape(caption)}</figcaption></figure>")
-    if report.comparison is not None:
-        part("Differences", *report.differences())
+    if report.differences:
+        part("Differences", *report.differences)
     for score in report.scores:
         counts, grids, sentences = report.section(score)
         part(f"{score.name} ({score.direction} is better)", counts, *grids, " ".join(sentences))
     body.append("<h2>Definitions</h2>" + _definitions(name for block in report.usual for name in block))
-    body.append(rendered([*report.legend(), *report.how()], "html"))
+    body.append(rendered([*report.legend, *report.how], "html"))
     progress("checksums")
-    part("Where this comes from", _files(files))
+    part("Where this comes from", Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum"))
     body.append(f"<pre>{escape(shlex.join(command))}</pre><p>hitcurve {__version__}</p>")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -161,13 +160,8 @@ def _definitions(names: Iterable[str]) -> str:
     return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"
 
 
-def _files(files: Sequence[str | os.PathLike[str]]) -> Grid:
-    rows = [["file", "bytes", "SHA-256"]]
-    for path in files:
-        if str(path) == "-":
-            rows.append(["standard input", "", ""])
-            continue
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        rows.append([str(path), f"{os.path.getsize(path):,}", digest])
-    return Grid(rows, last="sum")
+def _file(path: str) -> list[str]:
+    if path == "-":
+        return ["standard input", "", ""]
+    with open(path, "rb") as file:
+        return [path, f"{os.path.getsize(path):,}", hashlib.file_digest(file, "sha256").hexdigest()]

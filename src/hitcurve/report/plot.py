@@ -71,7 +71,7 @@ KINDS = tuple(_AXES)
 
 def plot_curves(curves: Mapping[str, HitCurve], kind: str = "hits", *, ax: Axes | None = None, k: int | None = None,
                 band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Axes:  # fmt: skip
-    """Draw hit curves, or what reads off them, into one picture.
+    """Draw hit curves, or curves computed from them, into one picture.
 
     Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
     shaded. However many items there are, a line has at most 4,000 points: the axis is cut into 1,000 columns, and of

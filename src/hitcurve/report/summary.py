@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._grid import Grid, as_csv, rendered
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from hitcurve.results import TieReport
     from hitcurve.sources.screen import ScreenedScore
 
-__all__ = ["SUMMARY", "Report", "Score", "report"]
+__all__ = ["SUMMARY", "Report", "Score"]
 
 LIST_SIZES = (10, 100, 1000)
 _PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the early shares of the list that the field reports
@@ -54,7 +53,7 @@ class Score(NamedTuple):
         return [at for at, relevant in enumerate(self.relevant) if relevant > 0]
 
     def mean(self, measure: str | list[float]) -> float:
-        """The one value; with groups the mean over those with a relevant item and a defined value, nan without any."""
+        """The one value. With groups: the mean over those with a relevant item and a defined value, NaN without any."""
         column = self.values[measure] if isinstance(measure, str) else measure
         if self.groups is None:
             return column[0]
@@ -72,70 +71,98 @@ class Score(NamedTuple):
         return [without] * (len(kept) < total) + some
 
 
-class Report(NamedTuple):
+class Report:
     """Columns of scores measured: `text`, `csv` and `json` write it, and `hitcurve.report.page` as a page."""
 
-    title: str
-    scores: list[Score]
-    measures: list[str]  # those asked for, or the usual ones under every reading of ties
-    asked: bool
-    usual: list[list[str]]  # in blocks
-    ties: str | None  # the only reading of ties, if one was asked for
-    level: float | None  # the confidence level of the intervals, if there are any
-    each: bool  # show single groups, too
-    warnings: list[str]
-    comparison: Comparison | None
+    def __init__(self, found: Sequence[ScreenedScore], measures: Sequence[Measure] | None = None, *, title: str = "",
+                 ties: str | None = None, each: bool = True, list_sizes: Sequence[int] | None = None,
+                 page: bool = False, machine: bool = False, notes: Iterable[str] = (),
+                 comparison: Comparison | None = None, intervals: dict[str, Any] | None = None,
+                 progress: Callable[[str], None] = lambda text: None) -> None:  # fmt: skip
+        """Measure columns of scores, under every reading of ties side by side unless `ties` names one.
+
+        `measures`: None for the usual ones, `page` for these as well; `machine`: with intervals under every reading.
+        `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits
+        and hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come
+        before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there
+        are to be some. `progress` is told what is done.
+        """
+        self.title, self.ties, self.each = title, ties, each
+        self.asked, self.warnings, self.scores = measures is not None, list(notes), list[Score]()
+        self.named, self.grouped = int(len(found) > 1), int(found[0].names is not None)  # columns that names take
+        self.level: float | None = intervals["confidence_level"] if intervals else None
+        self.legend = _LEGEND if ties is None else ()
+        how = f"Intervals: {100 * (self.level or 0):g} %, {_METHODS[self.grouped]}"
+        self.how = (how,) if intervals else ()
+        self.differences = blocks(comparison) if comparison else []
+        most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
+        sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
+        usual = [[name for name in _NOTES if "@" not in name]]
+        usual += [[name.replace("%", f"{share}%") for share in _PERCENTS] for name in _NOTES if name.endswith("@%")]
+        self.usual = [*usual, [f"{name}@{size}" for size in sizes for name in ("Hits", "P")]]
+        plain = [parse(name) for block in self.usual for name in block]
+        every = []
+        for one in plain:
+            if ties is None:
+                every += [one, *(parse(_under(one.name, other)) for other in _READINGS[1:] if other in one.record.ties)]
+            elif not one.record.ties or ties in one.record.ties:
+                every.append(one)
+        shown = every if measures is None else list(measures)
+        self.measures = [one.name for one in shown]
+        wanted = dict.fromkeys(shown)
+        if measures is None or page:
+            wanted |= dict.fromkeys([*every, *(parse(f"EFmax@{percent}%") for percent in _PERCENTS)])
+        bounded = dict.fromkeys([*(plain if measures is None and not machine else shown), *(plain if page else ())])
+        for score in found:
+            curves, reading = score.curves, ties or "expected"
+            progress(f"intervals for {score.name}" if intervals else f"measuring {score.name}")
+            values = {one.name: _many(one(curves, reading)) for one in wanted}
+            ends = interval_ends(curves, list(bounded), ties=reading, **intervals) if intervals else []
+            between = {one.name: made for one, made in zip(bounded, ends, strict=False)}
+            counts = _many(curves.num_items), _many(curves.num_relevant)
+            direction = "lower" if score.lower_is_better else "higher"
+            ranked = Score(score.name, direction, score.names, *counts, values, between, curves.tie_report())
+            self.scores.append(ranked)
+            self.warnings += warnings_of(score, plain if measures is None else measures)
 
     def text(self, form: str = "table") -> str:
         """What a person reads, in a form of `hitcurve._grid.rendered`."""
-        parts: list[Grid | str] = [self._table()] if self.asked else self._sections()
-        return rendered([*parts, *self.differences()], form) + "\n"
-
-    def differences(self) -> list[Grid | str]:
-        return [] if self.comparison is None else blocks(self.comparison)
-
-    @property
-    def _named(self) -> int:
-        """How many columns hold names of scores: none for a single one."""
-        return int(len(self.scores) > 1)
-
-    @property
-    def _grouped(self) -> int:
-        return int(self.scores[0].groups is not None)
+        return rendered([*([self._table()] if self.asked else self._sections()), *self.differences], form) + "\n"
 
     # --- the measures in columns
 
-    def _lines(self) -> Iterator[tuple[list[Any], list[float], Score | None]]:
-        """Of each line what stands before the numbers, the numbers, and the score whose intervals are theirs."""
+    def _lines(self) -> Iterator[tuple[list[Any], list[float], dict[str, tuple[float, float, str]]]]:
+        """Of each line what stands before the numbers, the numbers, and their intervals."""
         for score in self.scores:
-            lead: list[Any] = [score.name] * self._named
+            lead: list[Any] = [score.name] * self.named
             if score.groups is None:
                 lead += [score.items[0], score.relevant[0]]
             else:
                 for at, group in enumerate(score.groups if self.each else ()):
                     numbers = [score.values[name][at] for name in self.measures]
-                    yield [*lead, str(group), score.items[at], score.relevant[at]], numbers, None
+                    yield [*lead, str(group), score.items[at], score.relevant[at]], numbers, {}
                 lead += ["mean", "", ""]
-            yield lead, [score.mean(name) for name in self.measures], score
+            yield lead, [score.mean(name) for name in self.measures], score.intervals
 
     def _head(self) -> list[str]:
-        return ["score"] * self._named + ["group"] * self._grouped + ["items", "relevant"]
+        return ["score"] * self.named + ["group"] * self.grouped + ["items", "relevant"]
 
     def _table(self) -> Grid:
-        named, names = self._named, self.measures
-        if not self._grouped and named and self.level is None:
-            return self.summary(names)
-        if not self._grouped:
+        named, names = self.named, self.measures
+        if not self.grouped:
+            if named and self.level is None:
+                return self.summary(names)
             rows = [["score"] * named + ["measure", "value"] + ["interval", "by"] * (self.level is not None)]
-            for score, name in product(self.scores, names):
-                rows.append([score.name] * named + [name, _cell(score, name), *self._between(score, name)])
+            rows += [
+                [score.name] * named + [name, _cell(score, name), *self._between(score, name)]
+                for score in self.scores for name in names
+            ]  # fmt: skip
             return Grid(rows, 1 + named, bare=True)
         rows = [[*self._head(), *names]]
-        for lead, numbers, of in self._lines():
+        for lead, numbers, ends in self._lines():
             rows.append([_shown(cell) for cell in (*lead, *numbers)])
-            if of is not None and self.level is not None:
-                for at, label in enumerate(("from", "to", "by")):
-                    rows.append([*lead[:-3], label, "", "", *(_shown(of.intervals[name][at]) for name in names)])
+            for at, label in enumerate(("from", "to", "by") if ends else ()):
+                rows.append([*lead[:-3], label, "", "", *(_shown(ends[name][at]) for name in names)])
         foot = dict.fromkeys(sentence for score in self.scores for sentence in score.left_out(names))
         return Grid(rows, 1 + named, foot=tuple(foot))
 
@@ -147,11 +174,11 @@ class Report(NamedTuple):
 
     def csv(self) -> str:
         """A line for each ranking, numbers in full, undefined ones as nan."""
-        ends = () if self.level is None else (" low", " high", " by")
-        rows: list[list[Any]] = [[*self._head(), *(f"{name}{end}" for name in self.measures for end in ("", *ends))]]
-        for lead, numbers, of in self._lines():
+        more = ("", " low", " high", " by") if self.level else ("",)
+        rows: list[list[Any]] = [[*self._head(), *(name + end for name in self.measures for end in more)]]
+        for lead, numbers, ends in self._lines():
             for name, number in zip(self.measures, numbers, strict=True):
-                lead += [number, *(of.intervals[name] if ends and of is not None else [""] * len(ends))]
+                lead += [number, *ends.get(name, [""] * (len(more) - 1))]
             rows.append(lead)
         return as_csv(rows)
 
@@ -160,21 +187,21 @@ class Report(NamedTuple):
         import json
 
         found = [self._object(score) for score in self.scores]
-        return json.dumps({"scores": found} if self._named else found[0], indent=2) + "\n"
+        return json.dumps({"scores": found} if self.named else found[0], indent=2) + "\n"
 
     def _object(self, score: Score) -> dict[str, Any]:
-        result: dict[str, Any] = {"score": score.name} if self._named else {}
+        result: dict[str, Any] = {"score": score.name} if self.named else {}
         result |= {"ties": self.ties or "expected", "items": sum(score.items), "relevant": sum(score.relevant)}
         means = {name: _finite(score.mean(name)) for name in self.measures}
         if score.groups is None:
             result["measures"] = means
         else:
             if self.each:
-                each = zip(score.groups, score.items, score.relevant, strict=True)
                 result["groups"] = [
-                    {"group": group if isinstance(group, int) else str(group), "items": items, "relevant": relevant,
+                    {"group": group if isinstance(group, int) else str(group), "items": score.items[at],
+                     "relevant": score.relevant[at],
                      "measures": {name: _finite(score.values[name][at]) for name in self.measures}}
-                    for at, (group, items, relevant) in enumerate(each)
+                    for at, group in enumerate(score.groups)
                 ]  # fmt: skip
             skipped = len(score.groups) - len(score.kept)
             result |= {"mean": means, "num_groups": len(score.groups), "num_skipped": skipped}
@@ -189,19 +216,11 @@ class Report(NamedTuple):
     def _sections(self) -> list[Grid | str]:
         parts: list[Grid | str] = []
         for score in self.scores:
-            title = self.title + f", {score.name} ({score.direction} is better)" * self._named
+            title = self.title + f", {score.name} ({score.direction} is better)" * self.named
             counts, grids, sentences = self.section(score)
-            before = self.legend() if score is self.scores[-1] else ()
-            after = () if self._named else self.how()
-            parts += [f"{title}: {counts}" if title else counts, *grids, "\n".join([*before, *sentences, *after])]
-        return [*parts, self.summary()._replace(foot=self.how())] if self._named else parts
-
-    def legend(self) -> tuple[str, ...]:
-        return _LEGEND if self.ties is None else ()
-
-    def how(self) -> tuple[str, ...]:
-        """How the intervals were made, if there are any."""
-        return () if self.level is None else (f"Intervals: {100 * self.level:g} %, {_METHODS[self._grouped]}",)
+            said = [*(self.legend if score is self.scores[-1] else ()), *sentences, *(() if self.named else self.how)]
+            parts += [f"{title}: {counts}" if title else counts, *grids, "\n".join(said)]
+        return [*parts, self.summary()._replace(foot=self.how)] if self.named else parts
 
     def summary(self, names: Sequence[str] = SUMMARY) -> Grid:
         """Columns of scores side by side: some measures, with groups their means."""
@@ -233,52 +252,6 @@ class Report(NamedTuple):
         grids.append(Grid(rows, last="note", breaks=tuple(breaks[1:])))
         names = [name for block in self.usual for name in block if name in score.values]
         return counts, grids, [*_ties(score), *score.left_out(names)]
-
-
-def report(found: Sequence[ScreenedScore], measures: Sequence[Measure] | None = None, *, title: str = "",
-           ties: str | None = None, each: bool = True, list_sizes: Sequence[int] | None = None, page: bool = False,
-           machine: bool = False, notes: Iterable[str] = (), comparison: Comparison | None = None,
-           intervals: dict[str, Any] | None = None,
-           progress: Callable[[str], None] = lambda text: None) -> Report:  # fmt: skip
-    """Measure columns of scores, under every reading of ties side by side unless `ties` names one.
-
-    `measures`: None for the usual ones, `page` for these as well; `machine`: with intervals under every reading.
-    `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits and
-    hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come before
-    those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there are to be
-    some. `progress` is told what is done.
-    """
-    most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
-    sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
-    usual = [[name for name in _NOTES if "@" not in name]]
-    usual += [[name.replace("%", f"{percent}%") for percent in _PERCENTS] for name in _NOTES if name.endswith("@%")]
-    usual.append([f"{name}@{size}" for size in sizes for name in ("Hits", "P")])
-    plain = [parse(name) for block in usual for name in block]
-    every = []
-    for one in plain:
-        if ties is None:
-            every += [one, *(parse(_under(one.name, other)) for other in _READINGS[1:] if other in one.record.ties)]
-        elif not one.record.ties or ties in one.record.ties:
-            every.append(one)
-    shown = every if measures is None else list(measures)
-    read = dict.fromkeys(shown)
-    if measures is None or page:
-        read |= dict.fromkeys([*every, *(parse(f"EFmax@{percent}%") for percent in _PERCENTS)])
-    bounded = dict.fromkeys([*(plain if measures is None and not machine else shown), *(plain if page else ())])
-    scores, warnings = [], list(notes)
-    for score in found:
-        curves, reading = score.curves, ties or "expected"
-        progress(f"intervals for {score.name}" if intervals else f"measuring {score.name}")
-        values = {one.name: _many(one(curves, reading)) for one in read}
-        ends = interval_ends(curves, list(bounded), ties=reading, **intervals) if intervals else []
-        between = {one.name: made for one, made in zip(bounded, ends, strict=False)}
-        direction = "lower" if score.lower_is_better else "higher"
-        items, relevant = _many(curves.num_items), _many(curves.num_relevant)
-        scores.append(Score(score.name, direction, score.names, items, relevant, values, between, curves.tie_report()))
-        warnings += warnings_of(score, plain if measures is None else measures)
-    level = intervals["confidence_level"] if intervals else None
-    names, asked = [one.name for one in shown], measures is not None
-    return Report(title, scores, names, asked, usual, ties, level, each, warnings, comparison)
 
 
 def _many(value: Any) -> list[Any]:

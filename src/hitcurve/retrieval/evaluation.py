@@ -200,22 +200,19 @@ def _columns(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
 
 
 def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
-    starts: list[int] = []
-    docs: list[Any] = []
-    values: list[Any] = []
     names = [_id(query, name) for query in source]
     for query, found in source.items():
         if not isinstance(found, Mapping):
             raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
-        starts.append(len(docs))
-        docs.extend(found)
-        values.extend(found.values())
     if len(set(names)) < len(names):
         twice = next(one for i, one in enumerate(names) if one in names[:i])
         raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
+    starts = np.cumsum([0, *map(len, source.values())], dtype=np.int64)[:-1]
+    docs = list(chain.from_iterable(source.values()))
+    values = list(chain.from_iterable(found.values() for found in source.values()))
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return np.array(starts, dtype=np.int64), names, docs, _numbers(values, "value", name), name, None
+    return starts, names, docs, _numbers(values, "value", name), name, None
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
@@ -241,8 +238,8 @@ def _id(value: Any, name: str) -> str:
 
 def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
     """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
-    listed = getattr(source, "column_names", getattr(source, "columns", None))
-    listed = source if isinstance(source, Mapping) else listed
+    frame = getattr(source, "column_names", getattr(source, "columns", None))
+    listed = source if isinstance(source, Mapping) else frame
     if listed is None:
         raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
     found = next((one for one in names if one in list(listed)), None)
@@ -262,9 +259,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
-        if column.dtype.kind in "iu":
-            if column.dtype.kind == "u" and column.size and int(column.max()) > np.iinfo(np.int64).max:
-                return [str(one) for one in column.tolist()]
+        if column.dtype.kind in "iu" and (not column.size or column.max() <= np.iinfo(np.int64).max):
             return np.ascontiguousarray(column, dtype=np.int64)
         if column.dtype.kind == "f" and not ids:
             return column
@@ -639,7 +634,7 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
 
 
 def _reading(measure: Measure, ties: str) -> str:
-    """How the kernel reads ties."""
+    """How the kernel interprets ties."""
     ties = measure.ties or ties
     if ties in ("docid", "order", "rank") or not measure.record.ties:
         return "ranks"
@@ -665,9 +660,8 @@ def _mean(values: NDArray[np.float64], how: str) -> float:
     return math.exp(mean) if how == "geometric" else mean
 
 
-def _evaluate(
-    qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules, progress: Callable[[int], None] | None
-) -> Evaluation:
+def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules,
+              progress: Callable[[int], None] | None) -> Evaluation:
     for measure in measures:
         _reading(measure, rules.ties)
     judged = _judge(qrels, run, rules, progress)
@@ -723,10 +717,8 @@ def _evaluate(
         expecting = [one for one in touched if "expected" in one.record.ties]
         worst, best = (means(values(ties, touched)) for ties in ("worst", "best"))
         expected = means(values("expected", expecting)) if expecting else {}
-        return {
-            one.name: TieBand(worst[one.name], expected.get(one.name, float("nan")), best[one.name], own[one.name])
-            for one in touched
-        }
+        names = [one.name for one in touched]
+        return {name: TieBand(worst[name], expected.get(name, math.nan), best[name], own[name]) for name in names}
 
     def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
         """Documents retrieved and the rows of a query, as far as the measures look at them."""
@@ -739,10 +731,9 @@ def _evaluate(
         return number, rows
 
     shared = [_TIES[rules.ties], f"relevant from level {rules.rel}", _MISSING[rules.missing]]
-    for said, words in ((rules.scores == "float32", "scores in single precision"),
-                        (rules.judged_only, "judged documents only"),
-                        (rules.empty == "skip", "queries without relevant documents are left out")):
-        shared += [words] if said else []
+    shared += compress(
+        ("scores in single precision", "judged documents only", "queries without relevant documents are left out"),
+        (rules.scores == "float32", rules.judged_only, rules.empty == "skip"))
     counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
               "retrieved": int(retrieved[here].sum()), "judged": judged.num_judged}
     return Evaluation(

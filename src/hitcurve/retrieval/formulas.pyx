@@ -1,10 +1,9 @@
-"""Kernels that read measures off the judged documents of one query of a run.
+"""Kernels that compute measures from the judged documents of one query.
 
 With ranks (ties resolved: by document id, file order, rank column, or at their best or worst) sums are taken term by
 term in the order of the ranks, as trec_eval does, so that the numbers agree to the last bit. Expected values over
 ties are those of `hitcurve._kernel.formulas` where the measure is binary, else of McSherry & Najork 2008.
 """
-from cpython.mem cimport PyMem_RawFree
 from libc.math cimport NAN, exp2, expm1, log, log2, lround, pow
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -12,15 +11,6 @@ from libc.string cimport memcpy
 from hitcurve._kernel cimport formulas as _read
 from hitcurve.retrieval.err cimport err, expected_err
 from hitcurve.retrieval.memory cimport grow
-
-
-# -------------------------------------------------------------------------------------------------------------- memory
-
-cdef void free_room(Room* room) noexcept nogil:
-    PyMem_RawFree(room.rows)
-    PyMem_RawFree(room.numbers)
-    PyMem_RawFree(room.gains)
-    PyMem_RawFree(room.values)
 
 
 # ---------------------------------------------------------------------------------------------------- rows and readings
@@ -52,7 +42,7 @@ cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked)
 
 cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Reading reading, bint judged_only,
                   const Asked* asked, Room* room, Query* query) noexcept nogil:
-    """The rows of a query as a measure is to read them; False if there is no memory."""
+    """The rows of a query in the order that the measure needs; False if there is no memory."""
     cdef Py_ssize_t i, m = 0
     cdef int64_t kept, above
     cdef bint first
@@ -351,7 +341,7 @@ cdef double ndcg(const Query* query, const Asked* asked, bint tied, const double
                 total += gain / log2(<double>(rank + 1))
     for i in range(n if asked.k < 0 else min(n, asked.k)):
         ideal += gains[i] / log2(<double>(i + 2))
-    return total / ideal if n > 0 else 0.0
+    return total / ideal
 
 
 cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Reading reading, const double* gains,
@@ -359,8 +349,6 @@ cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Reading rea
     cdef Py_ssize_t i, j = 0, found = 0
     cdef double gain, dcg = 0.0, ideal = 0.0, total = 0.0
     cdef bint tied = False, negative = False
-    if n == 0:
-        return 0.0
     # An earlier rank is the better one as long as no gain below 0 can make what is divided by the rising ideal negative.
     for i in range(query.num_rows):
         tied |= query.rows[i].tied > 1
@@ -389,8 +377,6 @@ cdef double ndcg_at_levels(const Query* query, const Asked* asked, const double*
     """nDCG wherever the gain of the ideal order falls, and at the end, averaged."""
     cdef Py_ssize_t i = 0, j, points = 0
     cdef double dcg = 0.0, ideal = 0.0, total = 0.0
-    if n == 0:
-        return 0.0
     for j in range(1, n + 1):
         ideal += gains[j - 1] / log2(<double>(j + 1))
         if j < n and gains[j] == gains[j - 1]:
@@ -413,8 +399,6 @@ cdef double normalized_gain(const Query* query, const Asked* asked, const double
     cdef Py_ssize_t i
     cdef int64_t j = 0
     cdef double gain, gained = 0.0, cost = 0.0, total = 0.0, ideal = 0.0
-    if n == 0:
-        return 0.0
     for i in range(query.num_rows):
         gain = gain_of(asked, query.rows[i].level)
         if gain == 0.0:
@@ -450,9 +434,7 @@ cdef bint normalized_gain_bound(const Query* query, const Asked* asked, Reading 
     cdef double gain, gained = 0.0, now, reach, bound, total = 0.0, ideal = 0.0, cost = 0.0
     cdef bint negative
     cdef Group group
-    found[0] = 0.0 if n == 0 else NAN
-    if n == 0:
-        return True
+    found[0] = NAN
     for i in range(n):
         ideal += room.gains[i]
         cost += max(room.gains[i], 1.0)
@@ -564,16 +546,13 @@ cdef double rbp_residual(const Query* query, double p) noexcept nogil:
     cdef Py_ssize_t i = 0
     cdef int64_t rank
     cdef double weight = 1.0, total = 0.0
-    cdef bint some = False
+    cdef bint some = False, here
     for rank in range(1, query.num_ret + 1):
-        if i < query.num_rows and query.rows[i].rank == rank:
-            if query.rows[i].level < 0:
-                some = True
-                total += weight
-            i += 1
-        else:
+        here = i < query.num_rows and query.rows[i].rank == rank
+        if not here or query.rows[i].level < 0:
             some = True
             total += weight
+        i += here
         weight *= p
     return weight + (1.0 - p) * total if some else 0.0
 
@@ -625,8 +604,7 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
 cdef enum:
     LEAST_LEVEL = -1000000000
 
-cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room,
-                        double* value) noexcept nogil:
+cdef bint measure_query(const Query* query, const Asked* asked, Reading reading, Room* room, double* value) noexcept nogil:
     """False if there is no memory, no such reading, or a signal has raised; NaN is a value that cannot be computed."""
     cdef Kernel kernel = asked.kernel
     cdef bint tied = reading == READING_EXPECTED
@@ -642,20 +620,20 @@ cdef bint measure_query(const Query* query, const Asked* asked, Reading reading,
         value[0] = relevant
     elif kernel in (KERNEL_NDCG, KERNEL_NDCG_REL, KERNEL_R_NDCG, KERNEL_G):
         n = ideal_gains(query, asked, room)
-        if n < 0:
+        if n < 0 or (tied and kernel != KERNEL_NDCG):
             return False
-        if kernel == KERNEL_NDCG:
+        if n == 0 or (kernel == KERNEL_R_NDCG and num_rel == 0):
+            pass
+        elif kernel == KERNEL_NDCG:
             value[0] = ndcg(query, asked, tied, room.gains, n)
-            return True
-        if kernel == KERNEL_NDCG_REL:
+        elif kernel == KERNEL_NDCG_REL:
             value[0] = ndcg_at_relevant(query, asked, reading, room.gains, n)
         elif kernel == KERNEL_R_NDCG:
-            value[0] = ndcg_at_levels(query, asked, room.gains, n) if num_rel > 0 else 0.0
-        elif reading == READING_BEST or reading == READING_WORST:
+            value[0] = ndcg_at_levels(query, asked, room.gains, n)
+        elif reading != READING_RANKS:
             return normalized_gain_bound(query, asked, reading, room, n, value)
         else:
             value[0] = normalized_gain(query, asked, room.gains, n)
-        return not tied
     elif kernel == KERNEL_ERR:
         if tied:
             return expected_err(query, asked, room, value)

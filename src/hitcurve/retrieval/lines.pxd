@@ -2,9 +2,11 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
 
+ctypedef const char* Text  # a place in the text of a file
+
 cdef struct Doc:
     uint64_t hash
-    const char* text     # NULL: an integer id, which `length` then holds
+    Text text            # NULL: an integer id, which `length` then holds
     int64_t length
     double score         # in qrels: the level
     double rank          # the rank column, where it is asked for
@@ -20,23 +22,23 @@ cdef enum Trouble:
     TROUBLE_TWICE, TROUBLE_RANK, TROUBLE_SAME_RANK
 
 cdef struct Parser:
-    const char* begin
+    Text begin
     Py_ssize_t lines       # before that, in a file that is read piece by piece
-    const char* p
-    const char* end
+    Text p
+    Text end
     bint qrels             # not a run
     bint strict
     bint ranks             # the rank column is wanted
     Trouble trouble
-    const char* line       # the line with the trouble
-    const char* field      # and the text that makes it
+    Text line              # the line with the trouble
+    Text field             # and the text that makes it
     int64_t field_length
-    const char* other      # the document met before, or NULL
+    Text other             # the document met before, or NULL
     int64_t[3] passed      # how often something was let pass
     Py_ssize_t[3] first    # and the line where it first was
-    const char* tag
+    Text tag
     int64_t tag_length
-    const char* query      # the query being read
+    Text query             # the query being read
     int64_t query_length
 
 
@@ -55,19 +57,19 @@ cdef inline bint same_id(const Doc* a, const Doc* b) noexcept nogil:
     return a.text is NULL or memcmp(a.text, b.text, a.length) == 0
 
 
-cdef inline Trouble trouble(Parser* parser, Trouble kind, const char* field, const char* stop) noexcept nogil:
+cdef inline Trouble trouble(Parser* parser, Trouble kind, Text field, Text stop) noexcept nogil:
     parser.trouble = kind
     parser.field = field
     parser.field_length = stop - field
     return kind
 
 
-cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil
-cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept nogil
-cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil
+cdef void set_text(Doc* doc, Text text, int64_t length) noexcept nogil
+cdef void start_parser(Parser* parser, Text begin, Py_ssize_t length, bint strict) noexcept nogil
+cdef void parse_from(Parser* parser, Text begin, Py_ssize_t length, bint first) noexcept nogil
 cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil
-cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil
+cdef Py_ssize_t line_number(Parser* parser, Text start) noexcept nogil
 cdef object raise_trouble(Parser* parser, str source)
-cdef str shown(const char* text, int64_t length)
+cdef str shown(Text text, int64_t length)
 cdef str tag_of(Parser* parser, str earlier)
 cdef list passed_notes(Parser* parser, str source)

@@ -47,7 +47,7 @@ cdef dict TROUBLES = {
 cdef uint64_t SEED = <uint64_t><int64_t>hash("hitcurve")
 
 
-cdef inline uint64_t hash_text(const char* text, int64_t length) noexcept nogil:
+cdef inline uint64_t hash_text(Text text, int64_t length) noexcept nogil:
     cdef uint64_t h = SEED ^ (<uint64_t>length * <uint64_t>0x9E3779B97F4A7C15), word = 0
     cdef int64_t i = 0
     if length >= 8:
@@ -63,7 +63,7 @@ cdef inline uint64_t hash_text(const char* text, int64_t length) noexcept nogil:
     return mixed(h ^ word)
 
 
-cdef void set_text(Doc* doc, const char* text, int64_t length) noexcept nogil:
+cdef void set_text(Doc* doc, Text text, int64_t length) noexcept nogil:
     doc.text = text
     doc.length = length
     doc.hash = hash_text(text, length)
@@ -75,7 +75,7 @@ cdef inline bint is_digit(char c) noexcept nogil:
     return c >= 48 and c <= 57
 
 
-cdef inline bint is_word(const char* p, const char* stop, const char* word, Py_ssize_t length) noexcept nogil:
+cdef inline bint is_word(Text p, Text stop, Text word, Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t i
     if stop - p < length:
         return False
@@ -85,8 +85,7 @@ cdef inline bint is_word(const char* p, const char* stop, const char* word, Py_s
     return True
 
 
-cdef inline const char* add_digits(const char* p, const char* stop, uint64_t* digits, int* count,
-                                   bint* slow) noexcept nogil:
+cdef inline Text add_digits(Text p, Text stop, uint64_t* digits, int* count, bint* slow) noexcept nogil:
     while p < stop and is_digit(p[0]):
         if count[0] < 19:
             digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
@@ -97,14 +96,12 @@ cdef inline const char* add_digits(const char* p, const char* stop, uint64_t* di
     return p
 
 
-cdef double parse_number(const char* p, const char* stop, const char** after, bint* slow) noexcept nogil:
+cdef double parse_number(Text p, Text stop, Text* after, bint* slow) noexcept nogil:
     """The number that a text begins with; `after` is where it ends (where it began, if it is none).
 
     `slow` says that the text is long or extreme: it is well formed up to `after`, and its value not yet known.
     """
-    cdef const char* start = p
-    cdef const char* first
-    cdef const char* point
+    cdef Text start = p, first, point
     cdef uint64_t digits = 0
     cdef int count = 0, exponent = 0
     cdef int64_t places = 0
@@ -153,7 +150,7 @@ cdef double parse_number(const char* p, const char* stop, const char** after, bi
 HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?", re.IGNORECASE)
 
 
-cdef Trouble slow_number(const char* start, const char* stop, const char** after, double* value) noexcept nogil:
+cdef Trouble slow_number(Text start, Text stop, Text* after, double* value) noexcept nogil:
     """As Python reads it: a decimal number up to `after`, or a hexadecimal one, which then ends at another `after`."""
     with gil:
         try:
@@ -178,26 +175,26 @@ BLANK[32] = BLANK[9] = BLANK[11] = BLANK[12] = BLANK[13] = 1  # what C calls a s
 BLANK[10] = 2  # ends a line
 
 
-cdef inline const char* skip_blanks(const char* p, const char* end) noexcept nogil:
+cdef inline Text skip_blanks(Text p, Text end) noexcept nogil:
     while p < end and BLANK[<uint8_t>p[0]] == 1:
         p += 1
     return p
 
 
-cdef inline const char* skip_word(const char* p, const char* end) noexcept nogil:
+cdef inline Text skip_word(Text p, Text end) noexcept nogil:
     while p < end and BLANK[<uint8_t>p[0]] == 0:
         p += 1
     return p
 
 
-cdef inline const char* next_line(const char* p, const char* end) noexcept nogil:
-    cdef const char* found = <const char*>memchr(p, 10, end - p)
+cdef inline Text next_line(Text p, Text end) noexcept nogil:
+    cdef Text found = <Text>memchr(p, 10, end - p)
     return end if found is NULL else found + 1
 
 
-cdef inline const char* first_word(Parser* parser) noexcept nogil:
+cdef inline Text first_word(Parser* parser) noexcept nogil:
     """To the first word of the next line that has one and is no comment; NULL at the end."""
-    cdef const char* p = parser.p
+    cdef Text p = parser.p
     while True:
         p = skip_blanks(p, parser.end)
         if p >= parser.end:
@@ -218,28 +215,20 @@ cdef void let_pass(Parser* parser, Passed kind) noexcept nogil:
     parser.passed[<int>kind] += 1
 
 
-cdef inline const char* parse_doc(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+cdef inline Text parse_doc(Parser* parser, Text stop, Doc* found) noexcept nogil:
     """From the end of a line's query past its second column and its document id; NULL: it has none."""
-    cdef const char* end = parser.end
-    cdef const char* p = skip_blanks(skip_word(skip_blanks(stop, end), end), end)
+    cdef Text end = parser.end, p = skip_blanks(skip_word(skip_blanks(stop, end), end), end)
     stop = skip_word(p, end)
     if stop == p:
         trouble(parser, TROUBLE_COLUMNS, p, stop)
         return NULL
-    found.text = p
-    found.length = stop - p
-    found.hash = hash_text(p, found.length)
+    set_text(found, p, stop - p)
     return stop
 
 
-cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogil:
     """A line of a run, from the end of its query on."""
-    cdef const char* end = parser.end
-    cdef const char* rank
-    cdef const char* rank_stop
-    cdef const char* score
-    cdef const char* p
-    cdef const char* after
+    cdef Text end = parser.end, rank, rank_stop, score, p, after
     cdef bint slow = False
     cdef Trouble problem
     stop = parse_doc(parser, stop, found)
@@ -285,13 +274,12 @@ cdef Trouble parse_run_line(Parser* parser, const char* stop, Doc* found) noexce
     return NO_TROUBLE
 
 
-cdef Trouble parse_qrels_line(Parser* parser, const char* stop, Doc* found) noexcept nogil:
+cdef Trouble parse_qrels_line(Parser* parser, Text stop, Doc* found) noexcept nogil:
     """A line of judgments, from the end of its query on."""
-    cdef const char* end = parser.end
-    cdef const char* p
-    cdef const char* q
-    cdef const char* digits
+    cdef Text end = parser.end, p, q, digits, after
     cdef int64_t level = 0
+    cdef double value
+    cdef bint slow
     cdef Trouble problem
     stop = parse_doc(parser, stop, found)
     if stop is NULL:
@@ -309,7 +297,8 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* stop, Doc* found) noex
             return trouble(parser, TROUBLE_LEVEL, p, stop)
         q += 1
     if q != stop or q == digits:
-        problem = part_level(p, stop)
+        value = parse_number(p, stop, &after, &slow)
+        problem = TROUBLE_NAN if isnan(value) else TROUBLE_PART_LEVEL if after == stop else TROUBLE_LEVEL
         if parser.strict or problem == TROUBLE_NAN:
             return trouble(parser, problem, p, stop)
         let_pass(parser, PASSED_LEVEL)
@@ -317,20 +306,9 @@ cdef Trouble parse_qrels_line(Parser* parser, const char* stop, Doc* found) noex
     return NO_TROUBLE
 
 
-cdef Trouble part_level(const char* p, const char* stop) noexcept nogil:
-    cdef const char* after
-    cdef bint slow
-    cdef double value = parse_number(p, stop, &after, &slow)
-    if isnan(value):
-        return TROUBLE_NAN
-    return TROUBLE_PART_LEVEL if after == stop else TROUBLE_LEVEL
-
-
 cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
     """Adds the documents of the next query, as far as its lines are together; `more`: there was one."""
-    cdef const char* p = first_word(parser)
-    cdef const char* stop
-    cdef const char* end = parser.end
+    cdef Text p = first_word(parser), stop, end = parser.end
     cdef Trouble problem
     more[0] = p is not NULL
     if p is NULL:
@@ -358,13 +336,13 @@ cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
             return NO_TROUBLE
 
 
-cdef void start_parser(Parser* parser, const char* begin, Py_ssize_t length, bint strict) noexcept nogil:
+cdef void start_parser(Parser* parser, Text begin, Py_ssize_t length, bint strict) noexcept nogil:
     memset(parser, 0, sizeof(Parser))
     parser.strict = strict
     parse_from(parser, begin, length, True)
 
 
-cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint first) noexcept nogil:
+cdef void parse_from(Parser* parser, Text begin, Py_ssize_t length, bint first) noexcept nogil:
     """The next text to parse; the first one some editors begin with the mark of UTF-8."""
     parser.begin = parser.p = begin
     parser.end = begin + length
@@ -376,14 +354,13 @@ cdef void parse_from(Parser* parser, const char* begin, Py_ssize_t length, bint 
 
 cdef object raise_trouble(Parser* parser, str source):
     """Say what is wrong in which line of which file."""
-    cdef const char* start = parser.line
-    cdef const char* stop
+    cdef Text start = parser.line, stop
     cdef Py_ssize_t columns
     if parser.trouble == TROUBLE_MEMORY:
         raise MemoryError
     while start > parser.begin and (start - 1)[0] != 10:
         start -= 1
-    stop = <const char*>memchr(start, 10, parser.end - start)
+    stop = <Text>memchr(start, 10, parser.end - start)
     if stop is NULL:
         stop = parser.end
     columns = len(PyBytes_FromStringAndSize(start, stop - start).split())
@@ -400,8 +377,8 @@ cdef object raise_trouble(Parser* parser, str source):
     raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")
 
 
-cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil:
-    cdef const char* p = parser.begin
+cdef Py_ssize_t line_number(Parser* parser, Text start) noexcept nogil:
+    cdef Text p = parser.begin
     cdef Py_ssize_t lines = parser.lines + 1, i, n
     cdef uint8_t few
     while p < start:
@@ -414,7 +391,7 @@ cdef Py_ssize_t line_number(Parser* parser, const char* start) noexcept nogil:
     return lines
 
 
-cdef str shown(const char* text, int64_t length):
+cdef str shown(Text text, int64_t length):
     cut = PyBytes_FromStringAndSize(text, min(length, 120)).decode("utf-8", "backslashreplace").rstrip("\r")
     return cut if length <= 120 else cut + "..."
 

@@ -12,8 +12,7 @@ cdef struct Row:
 
 cdef enum Reading:
     READING_RANKS        # as the rows are
-    READING_BEST
-    READING_WORST
+    READING_BEST, READING_WORST
     READING_EXPECTED     # rows keep their tie groups
 
 # In the order of `KERNELS` in runs.pyx.

@@ -11,9 +11,7 @@ cdef struct Rows:
 
 # What orders the documents of a query.
 cdef enum Order:
-    ORDER_SCORE
-    ORDER_FILE
-    ORDER_RANK
+    ORDER_SCORE, ORDER_FILE, ORDER_RANK
 
 cdef struct Item:
     uint64_t key
@@ -65,14 +63,11 @@ cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* 
     return at
 
 
-cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil
-cdef void free_work(Work* work) noexcept nogil
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil
 cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
                          Order order, bint single, Work* work, Rows* rows) noexcept nogil
 cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
                               Py_ssize_t num_judged, Work* work) noexcept nogil
-cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work,
-                        Rows* rows) noexcept nogil
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil

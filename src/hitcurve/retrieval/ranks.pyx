@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from hitcurve._kernel.count cimport SCORE_DOUBLE, sort_relevant
 from hitcurve._kernel.sort cimport key_of
-from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE
+from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE, Text
 from hitcurve.retrieval.memory cimport grow
 
 cdef extern from "_decimal.h" nogil:
@@ -35,18 +35,15 @@ cdef uint64_t id_key(const Doc* doc) noexcept nogil:
     cdef char[8] head
     cdef const char* text
     cdef int64_t length = id_text(doc, room, &text)
-    if length >= 8:
-        return read_big_endian(text)
     memset(head, 0, 8)
-    memcpy(head, text, length)
+    memcpy(head, text, min(length, 8))
     return read_big_endian(head)
 
 
 cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     cdef char[DIGITS] room_a
     cdef char[DIGITS] room_b
-    cdef const char* text_a
-    cdef const char* text_b
+    cdef Text text_a, text_b
     cdef int64_t length_a = id_text(a, room_a, &text_a), length_b = id_text(b, room_b, &text_b)
     cdef int found = memcmp(text_a, text_b, min(length_a, length_b))
     if found != 0:
@@ -117,13 +114,7 @@ cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
     return work.memory is not NULL
 
 
-cdef void free_work(Work* work) noexcept nogil:
-    PyMem_RawFree(work.memory)
-    PyMem_RawFree(work.table)
-
-
-cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask,
-                           Py_ssize_t* before) noexcept nogil:
+cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil:
     """Fills a hash table with documents; the first that is there already, or -1."""
     cdef Py_ssize_t i
     cdef uint64_t at
@@ -265,8 +256,7 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
     return NO_TROUBLE
 
 
-cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work,
-                        Rows* rows) noexcept nogil:
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil:
     """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
     cdef Py_ssize_t i = 1
     if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
@@ -340,8 +330,7 @@ cdef void add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work* wo
         start = stop
 
 
-cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m,
-                    Rows* rows) noexcept nogil:
+cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
     """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
 
     `work.rounded` holds the scores as well.

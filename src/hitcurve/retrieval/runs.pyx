@@ -1,7 +1,6 @@
 """Judgments, runs, and the judged documents of a run: read, brought together, measured."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -17,17 +16,15 @@ cimport numpy as cnp
 from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.count cimport SCORE_INT64, sort_relevant
 from hitcurve.retrieval cimport query as _query
-from hitcurve.retrieval.formulas cimport arrange, free_room, measure_query
+from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.lines cimport (
-    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_NAN, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed,
-    parse_from, parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble,
-)
+    NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
+    parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
 from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,
-    free_work, id_text, place_in, rank_integers, rank_judged, table_mask,
-)
+    id_text, place_in, rank_integers, rank_judged, table_mask)
 
 cnp.import_array()
 
@@ -37,7 +34,7 @@ cdef enum:
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
-    PyObject* PyErr_Occurred()
+    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 
 @cython.final
@@ -76,12 +73,9 @@ cdef class Names:
                 name.hash >> 32 << 32 | <uint64_t>self.docs.size)
         return self.docs.size - 1
 
-    cdef bytes text(self, Py_ssize_t place):
-        return name_bytes(&self.docs.items[place])
-
     def all_texts(self):
         """The names as a list of bytes."""
-        return [self.text(i) for i in range(self.docs.size)]
+        return [name_bytes(&self.docs.items[i]) for i in range(self.docs.size)]
 
 
 @cython.final
@@ -91,7 +85,8 @@ cdef class Scratch:
     cdef Docs docs
 
     def __dealloc__(self):
-        free_work(&self.work)
+        PyMem_RawFree(self.work.memory)
+        PyMem_RawFree(self.work.table)
         PyMem_RawFree(self.docs.items)
 
 
@@ -101,14 +96,11 @@ cdef bytes name_bytes(const Doc* name):
 
 cdef object hold(object buffer, const char** begin, Py_ssize_t* length):
     """The address of a buffer, and what keeps it in place."""
-    cdef const uint8_t[::1] view
-    if len(buffer) == 0:
-        begin[0] = b""
-        length[0] = 0
-        return None
-    view = buffer
-    begin[0] = <const char*>&view[0]
+    cdef const uint8_t[::1] view = buffer
+    begin[0] = b""
     length[0] = view.shape[0]
+    if length[0] > 0:
+        begin[0] = <const char*>&view[0]
     return view
 
 
@@ -140,6 +132,12 @@ cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -
     return 0
 
 
+cdef void trouble_with(Parser* parser, Trouble problem, const Doc* doc, const Doc* other) noexcept nogil:
+    parser.line = doc.text
+    parser.other = other.text
+    trouble(parser, problem, doc.text, doc.text + doc.length)
+
+
 cdef int raise_document(str source, const char* begin, Py_ssize_t length, Trouble problem, bytes query, const Doc* doc,
                         const Doc* other) except -1:
     """Say what is wrong with a document of a query, in which line where it is of a text."""
@@ -154,9 +152,7 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
         if problem == TROUBLE_TWICE and other.text > doc.text:
             doc, other = other, doc
         start_parser(&parser, begin, length, True)
-        parser.line = doc.text
-        parser.other = other.text
-        trouble(&parser, problem, doc.text, doc.text + doc.length)
+        trouble_with(&parser, problem, doc, other)
         raise_trouble(&parser, source)
     size = id_text(doc, room, &text)
     what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
@@ -244,15 +240,12 @@ cdef class Grouped:
         while more:
             with nogil:
                 stop = self.docs.size + LINES_AT_ONCE
-                while more and self.docs.size < stop:
+                while more and problem == NO_TROUBLE and self.docs.size < stop:
                     start = self.docs.size
                     problem = parse_query(&parser, &self.docs, &more)
-                    if problem != NO_TROUBLE or not more:
-                        break
                     set_text(&name, parser.query, parser.query_length)
-                    if not self.add_segment(&name, start):
+                    if more and problem == NO_TROUBLE and not self.add_segment(&name, start):
                         problem = parser.trouble = TROUBLE_MEMORY
-                        break
             if problem != NO_TROUBLE:
                 raise_trouble(&parser, source)
             PyErr_CheckSignals()
@@ -271,7 +264,6 @@ cdef class Grouped:
         cdef bint qrels = cls is Qrels
         cdef Py_ssize_t i, n = values.shape[0]
         cdef const int64_t[::1] start, numbers
-        cdef list texts
         cdef Doc name
         cdef Doc* doc
         if not qrels:
@@ -295,14 +287,12 @@ cdef class Grouped:
                 raise MemoryError
         if self.integers:
             numbers = docs
-        else:
-            texts = docs
         for i in range(n):
             doc = &self.docs.items[i]
             if self.integers:
                 set_integer(doc, numbers[i])
             else:
-                set_object(doc, texts, i, source)
+                set_object(doc, <list>docs, i, source)
             doc.score = values[i]
             if isnan(doc.score) and not qrels:
                 raise ValueError(f"{source}: the score in row {i} is NaN")
@@ -358,7 +348,7 @@ cdef class Grouped:
                 if bad >= 0:
                     break
         if bad >= 0:
-            raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, self.names.text(q),
+            raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, name_bytes(&self.names.docs.items[q]),
                            &self.docs.items[self.offsets[q] + bad], &self.docs.items[self.offsets[q] + before])
         if not keep:
             PyMem_RawFree(self.slots)
@@ -412,11 +402,7 @@ cdef class Qrels(Grouped):
     @property
     def max_level(self):
         """The highest judgment."""
-        cdef Py_ssize_t i
-        cdef int64_t most = self.levels[0]
-        for i in range(self.docs.size):
-            most = max(most, self.levels[i])
-        return most
+        return np.max(<int64_t[:self.docs.size]>self.levels)
 
 
 @cython.final
@@ -451,11 +437,13 @@ cdef class Judged:
         PyMem_RawFree(self.rows.items)
         PyMem_RawFree(self.first)
 
-    cdef int start(self, Qrels qrels, str source, str order, bint single) except -1:
-        cdef Py_ssize_t q, n = qrels.names.docs.size
+    @staticmethod
+    cdef Judged start(Qrels qrels, str source, str tag, str order, bint single):
+        cdef Judged self = Judged.__new__(Judged)
+        cdef Py_ssize_t n = qrels.names.docs.size
         self.qrels = qrels
         self.source = source
-        self.tag = ""
+        self.tag = tag
         self.others = []
         self.passed = []
         self.order = ORDERS[order]
@@ -465,14 +453,13 @@ cdef class Judged:
             raise MemoryError
         self.last = self.first + n
         self.retrieved = self.last + n
-        for q in range(n):
-            self.retrieved[q] = -1
-        return 0
+        memset(self.retrieved, -1, n * sizeof(int64_t))
+        return self
 
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
         """Ranks the documents of a query; -1: one without judgments, of which none may be there twice."""
         cdef Trouble problem
-        cdef Py_ssize_t begin
+        cdef int64_t begin
         if query < 0:
             return check_twice(docs, n, work)
         begin = self.qrels.offsets[query]
@@ -485,30 +472,21 @@ cdef class Judged:
 
     cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n,
                            Work* work) noexcept nogil:
-        """Does for integer ids in arrays what `add_query` does, or nothing: False, and that one has to.
-
-        That is so where something is wrong, a judged document is in a tie, or ids collide too often.
-        """
-        cdef Py_ssize_t m, judged = 0, begin = 0
-        if query >= 0:
-            begin = self.qrels.offsets[query]
-            judged = self.qrels.offsets[query + 1] - begin
+        """Does what `add_query` does, for integer ids in arrays. If it cannot, it returns False and changes nothing."""
+        cdef int64_t begin = self.qrels.offsets[max(query, 0)], judged = self.qrels.offsets[query + 1] - begin  # 0 for -1
+        cdef Py_ssize_t before = self.rows.size, m
         m = find_integers(ids, scores, n, self.qrels.docs.items + begin, judged, work)
-        if m < 0 or query < 0:
-            return m >= 0
-        self.first[query] = self.rows.size
-        if not rank_integers(scores, n, m, self.order, work, &self.rows):
+        if m < 0 or (m > 0 and not rank_integers(scores, n, m, self.order, work, &self.rows)):
             return False
-        self.retrieved[query] = n
-        self.last[query] = self.rows.size
+        if query >= 0:
+            self.retrieved[query] = n
+            self.first[query] = before
+            self.last[query] = self.rows.size
         return True
 
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
-        cdef Py_ssize_t n = self.qrels.names.docs.size
-        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, [n], cnp.NPY_INT64, 0)
-        memcpy(cnp.PyArray_DATA(found), self.retrieved, n * sizeof(int64_t))
-        return found
+        return np.array(<int64_t[:self.qrels.names.docs.size]>self.retrieved)
 
     @property
     def num_judged(self):
@@ -533,7 +511,7 @@ cdef class Judged:
 
 def judge(Qrels qrels, Run run, str order="score", bint single=False):
     """The judged documents of a run in memory."""
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef const Doc* docs = NULL
     cdef Py_ssize_t r = 0, stop, query
@@ -541,8 +519,7 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     if qrels.integers != run.integers:
         qrels = qrels.as_text()
         run = run.as_text()
-    judged.start(qrels, run.source, order, single)
-    judged.tag = run.tag
+    judged = Judged.start(qrels, run.source, run.tag, order, single)
     judged.passed = run.passed
     if judged.order == ORDER_RANK and not run.ranks:
         raise ValueError(f"{run.source}: ties='rank' needs a rank column")
@@ -556,23 +533,22 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
                     problem = judged.add_query(query, docs, run.offsets[r + 1] - run.offsets[r], &scratch.work)
                 else:
                     with gil:
-                        judged.others.append(run.names.text(r))
+                        judged.others.append(name_bytes(&run.names.docs.items[r]))
                 r += 1
         if problem != NO_TROUBLE:
-            raise_document(run.source, run.begin, run.length, problem, run.names.text(r - 1), &docs[scratch.work.bad],
-                           &docs[scratch.work.other])
+            raise_document(run.source, run.begin, run.length, problem, name_bytes(&run.names.docs.items[r - 1]),
+                           &docs[scratch.work.bad], &docs[scratch.work.other])
         PyErr_CheckSignals()
     return judged
 
 
-def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True,
-                 progress=None):
+def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True, progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
     `text` is all of it, or has a method `more(done)` that gives it piece by piece. Returns None where the lines of a
     query are not together: then read it as a whole. `progress(offset)` is called now and then.
     """
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Parser parser, before
@@ -588,7 +564,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     if pieces is not None:
         text, last = pieces(0)
     _keep = hold(text, &begin, &length)
-    judged.start(qrels, source, order, single)
+    judged = Judged.start(qrels, source, "", order, single)
     start_parser(&parser, begin, length, strict)
     parser.ranks = judged.order == ORDER_RANK
     while more:
@@ -615,10 +591,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
                     break
                 problem = judged.add_query(query, docs.items, docs.size, &scratch.work)
                 if problem != NO_TROUBLE:
-                    name = docs.items[scratch.work.bad]
-                    parser.line = name.text
-                    parser.other = docs.items[scratch.work.other].text
-                    trouble(&parser, problem, name.text, name.text + name.length)
+                    trouble_with(&parser, problem, &docs.items[scratch.work.bad], &docs.items[scratch.work.other])
                     break
         if apart:
             return None
@@ -646,15 +619,13 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
 def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int64_t[::1] ids,
                    const double[::1] scores, str source, str order="score", bint single=False):
     """The judged documents of a run in arrays; each query once. `starts` has one more entry, the end."""
-    cdef Judged judged = Judged.__new__(Judged)
+    cdef Judged judged = Judged.start(qrels, source, source, order, single)
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Doc name
-    cdef Py_ssize_t s, i, n, query, bad = 0
+    cdef Py_ssize_t s, i, n, query
     cdef int64_t begin
     cdef Trouble problem = NO_TROUBLE
-    judged.start(qrels, source, order, single)
-    judged.tag = source
     for s in range(len(names)):
         set_object(&name, names, s, source)
         query = qrels.names.find(&name)
@@ -669,14 +640,10 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
                 for i in range(n):
                     set_integer(&docs.items[i], ids[begin + i])
                     docs.items[i].score = scores[begin + i]
-                    if isnan(docs.items[i].score):
-                        bad = begin + i
-                        problem = TROUBLE_NAN
-                        break
-                if problem == NO_TROUBLE:
-                    problem = judged.add_query(query, docs.items, n, &scratch.work)
-        if problem == TROUBLE_NAN:
-            raise ValueError(f"{source}: the score in row {bad} is NaN")
+                    if isnan(scores[begin + i]):
+                        with gil:
+                            raise ValueError(f"{source}: the score in row {begin + i} is NaN")
+                problem = judged.add_query(query, docs.items, n, &scratch.work)
         if problem != NO_TROUBLE:
             raise_document(source, NULL, 0, problem, name_bytes(&name), &docs.items[scratch.work.bad],
                            &docs.items[scratch.work.other])
@@ -697,16 +664,13 @@ KERNELS = {name: place for place, name in enumerate((
 ).split())}
 
 cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
-
 cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
                     "trec_eval10": _query.LEVELS_TREC_EVAL_10}
-
 cdef dict INTERPOLATIONS = {
     None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
     "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
     "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
 }
-
 cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
                       "expected": _query.READING_EXPECTED}
 
@@ -758,11 +722,6 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     return numbers, whole
 
 
-cdef int raised() except -1:
-    """Raises what a signal has raised within a kernel."""
-    return -1 if PyErr_Occurred() is not NULL else 0
-
-
 def measure(Judged judged, list measures, str reading="ranks", bint judged_only=False, int64_t depth=-1, int64_t rel=1):
     """Values of `Measure`s for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
@@ -807,10 +766,13 @@ def measure(Judged judged, list measures, str reading="ranks", bint judged_only=
                             break
                     q += 1
             if not good:
-                raised()
+                raise_pending()
                 raise MemoryError
             PyErr_CheckSignals()
     finally:
         PyMem_RawFree(asked)
-        free_room(&room)
+        PyMem_RawFree(room.rows)
+        PyMem_RawFree(room.numbers)
+        PyMem_RawFree(room.gains)
+        PyMem_RawFree(room.values)
     return found

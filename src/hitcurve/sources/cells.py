@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, unchanged
+from hitcurve._extras import Later
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
 
 Column = str | int
 
 # An index into this list is odd for a relevant item.
 LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 MISSING = ("", "nan", "na", "null")
-
 
 # What Arrow's converters are given to know the same: each word in every mixture of small and capital letters.
 KNOWN = {
@@ -71,10 +74,8 @@ class Types:
             self._odd = odd if self._odd is None else self._odd
             dtype = self.common()
         if dtype.kind == "f" and self._odd is not None:
-            raise ValueError(
-                f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds all of them "
-                f"exactly ({self._odd} is no float64): give all scores one type"
-            )
+            raise ValueError(f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds "
+                             f"all of them exactly ({self._odd} is no float64): give all scores one type")
         return dtype
 
     def common(self) -> np.dtype[Any]:
@@ -100,9 +101,6 @@ def has_nan(score: NDArray[Any]) -> bool:
 
 
 def labels_of(cells: Any) -> NDArray[np.uint8]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = _plain(cells)
     labels: NDArray[np.uint8]
     if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
@@ -133,9 +131,6 @@ def numbers_of(cells: Any) -> NDArray[Any]:
 
     Arrow's own way imports pandas where that is installed, which takes longer than a million rows.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_boolean(cells.type):
         cells = pc.cast(cells, pa.uint8())
     if cells.null_count and pa.types.is_integer(cells.type):
@@ -153,9 +148,6 @@ def numbers_of(cells: Any) -> NDArray[Any]:
 
 
 def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = numbers = _plain(cells)
     if pa.types.is_string(cells.type):
         numbers = _parsed(pc.utf8_trim_whitespace(cells))
@@ -187,9 +179,6 @@ def _parsed(texts: Any, scale: int | None = None) -> Any:
 
     `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         # Floats first: Arrow's integers also take hexadecimal.
         floats = pc.cast(texts, pa.float64())
@@ -239,9 +228,6 @@ def is_number(text: str) -> bool:
 
 
 def encoded(cells: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = text_of(cells)
     if pa.types.is_string_view(cells.type):
         cells = pc.cast(cells, pa.string())
@@ -292,9 +278,6 @@ def ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 def ids_of(cells: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = _plain(cells)
     texts = pc.utf8_trim_whitespace(cells if pa.types.is_string(cells.type) else pc.cast(cells, pa.string()))
     if texts.null_count or not pc.min(pc.binary_length(texts)).as_py():
@@ -319,8 +302,6 @@ def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], nan_pol
 
 def whole(column: Any) -> Any:
     """The column of a table as one array."""
-    import pyarrow as pa
-
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
@@ -328,8 +309,6 @@ def whole(column: Any) -> Any:
 
 def text_of(cells: Any) -> Any:
     """The cells; an error for the first that is to be text, but is none."""
-    import pyarrow as pa
-
     try:
         cells.validate(full=True)
     except pa.ArrowInvalid:
@@ -350,9 +329,6 @@ def no_text(text: str) -> str:
 
 def _plain(cells: Any) -> Any:
     """The cells with any encoding of a text or dictionary column undone."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = text_of(cells)
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()

@@ -16,25 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
-from hitcurve._extras import needed
+from hitcurve._extras import Later, needed
 from hitcurve._files import check_unchanged, file_kind, file_state
-from hitcurve.sources.cells import (
-    BadCell,
-    Column,
-    ascending,
-    coded,
-    converted,
-    encoded,
-    first_line,
-    has_nan,
-    no_text,
-    numbers_of,
-    whole,
-)
+from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from hitcurve.sources.cells import Column
+
+pa: Any = Later("pyarrow")
 
 __all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
 
@@ -42,10 +34,8 @@ _ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
 _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
-def open_source(
-    source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str, header: bool,
-    workers: int, in_order: bool, unlabelled: bool,
-) -> Source:  # fmt: skip
+def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
+                header: bool, workers: int, in_order: bool, unlabelled: bool) -> Source:  # fmt: skip
     """The source for what a caller gave.
 
     `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
@@ -54,10 +44,8 @@ def open_source(
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
-        reader = TableReader(
-            _paths(listed), label, [score], group, unlabelled=unlabelled and label is None, nan_policy=nan_policy,
-            header=header, workers=workers,
-        )  # fmt: skip
+        reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
+                             nan_policy=nan_policy, header=header, workers=workers)  # fmt: skip
         if not all_parquet(reader):
             return reader
         row_groups = Parquet(reader)
@@ -132,10 +120,8 @@ class Parquet(Source):
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
-                    raise OtherSchema(
-                        f"{path}: column {column!r} is of type {type_}, but {types[column]} in {reader.paths[0]}: the "
-                        "files must have one schema"
-                    )
+                    raise OtherSchema(f"{path}: column {column!r} is of type {type_}, but {types[column]} in "
+                                      f"{reader.paths[0]}: the files must have one schema")
                 leaves[role].append(leaves_of(schema, at))
                 if role == "group":
                     _checked_groups(type_, f"{path}: column {column!r}")
@@ -153,7 +139,7 @@ class Parquet(Source):
         return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
 
     def _open(self, path: str, metadata: Any = None) -> Any:
-        parquet, pa = needed("pyarrow.parquet", "Parquet"), needed("pyarrow", "Parquet")
+        parquet = needed("pyarrow.parquet", "Parquet")
         try:
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
         except (pa.ArrowInvalid, OSError) as error:
@@ -194,46 +180,23 @@ class Parquet(Source):
                 cells.append(self._column(file, group, leaves) if leaves else None)
                 only = cells[0]
                 if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
-                    check_unchanged(path, state)
-                    yield nothing
-                    return
-        except (OSError, needed("pyarrow", "Parquet").ArrowException) as error:
+                    break  # no scores are read
+        except (OSError, pa.ArrowException) as error:
             check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
         check_unchanged(path, state)  # what was just read is of the file that was opened first
-        yield self._converted(want, cells, at, first)
+        yield self._converted(want, cells, at, first) if len(cells) == len(wanted) else nothing
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
         return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
 
     def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        start, rows, (labels, *scores) = self.files[at].start + first, len(cells[1]), cells
-        places: Any = None
+        path, start = self.files[at].path, self.files[at].start + first
         try:
-            if want != "score":
-                if labels.type == "bool" and not labels.null_count:
-                    places = numbers_of(pc.indices_nonzero(labels)).view(np.int64)
-                else:
-                    flags = converted(self.label, [labels], self.nan_policy)[0].view(np.bool_)
-                    places = np.flatnonzero(flags).astype(np.int64, copy=False)
-            if want != "relevant":
-                made = tuple(converted(self.scores, scores, self.nan_policy))
-                relevant = None if places is None else tuple(score[places] for score in made)
-                return Piece(rows, made, relevant, start=start, places=places)
-            # The other scores are looked at when they are counted. Arrow's own ways between numpy and itself import
-            # pandas where that is installed.
-            chosen = pa.Array.from_buffers(pa.int64(), places.shape[0], [None, pa.py_buffer(places)])
-            try:
-                found = converted(self.scores, [score.take(chosen) for score in scores], "worst")
-            except BadCell as bad:
-                bad.index = None if bad.index is None else int(places[bad.index])
-                raise
-            return Piece(rows, (), tuple(found), start=start)
+            label = None if want == "score" else converted(self.label, cells[:1], self.nan_policy)[0]
+            return piece_of(want, tuple(converted(self.scores, cells[1:], self.nan_policy)), label, None, start)
         except BadCell as bad:
-            raise bad.named(self.files[at].path, lambda index: f"row {first + index + 1}") from None
+            raise bad.named(path, lambda index: f"row {first + index + 1}") from None
 
 
 class OtherSchema(ValueError):
@@ -263,8 +226,6 @@ def _without_hits(group: Any, label: list[int]) -> bool:
 
 def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
     """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
-    import pyarrow as pa
-
     if not pa.types.is_integer(type_) or not leaf:
         return False
     statistics = (metadata.row_group(at).column(leaf[0]).statistics for at in range(metadata.num_row_groups))
@@ -272,8 +233,6 @@ def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
 
 
 def _checked_groups(type_: Any, place: str) -> None:
-    import pyarrow as pa
-
     plain = type_.value_type if pa.types.is_dictionary(type_) else type_
     if str(plain).split("[")[0] in ("binary", "large_binary", "fixed_size_binary", "binary_view") or (
         pa.types.is_nested(plain) or isinstance(plain, pa.BaseExtensionType)
@@ -287,11 +246,9 @@ _Made = tuple["NDArray[np.uint8] | None", "NDArray[Any]", "NDArray[np.int64] | N
 class _Batches(Source):
     """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
 
-    def __init__(
-        self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None, group: Column | None,
-        nan_policy: str, *, rows: int | None = None, cheap: bool = False, tuples: bool = False,
-        unlabelled: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
+                 group: Column | None, nan_policy: str, *, rows: int | None = None, cheap: bool = False,
+                 tuples: bool = False, unlabelled: bool = False) -> None:  # fmt: skip
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
         self.codes: dict[Any, int] = {}  # of the groups
@@ -316,10 +273,8 @@ class _Batches(Source):
             return (batch,)
         stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
         if self.tuples or not (stream or array):
-            raise TypeError(
-                f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow record batch, a "
-                "data frame, or a tuple (labels, scores)"
-            )
+            raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow "
+                            "record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
             raise TypeError("score must say in which column the scores are")
         if self.label is None and not self.unlabelled:
@@ -455,7 +410,6 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         return lambda: iter(reader(_ROWS)), None, False
     if hasattr(source, "__arrow_c_stream__"):
         return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
-    raise TypeError(
-        f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, an Arrow "
-        "stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives batches"
-    )
+    raise TypeError(f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, "
+                    "an Arrow stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives "
+                    "batches")

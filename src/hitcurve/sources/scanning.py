@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     from hitcurve.sources.cells import Column
 
+    _Policy = Literal["raise", "worst", "omit"]
+    _Order = Literal["score", "group"] | None
+
 __all__ = ["scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
@@ -42,39 +46,24 @@ _TOGETHER = 1 << 20  # items of complete groups that are ranked together
 
 
 @overload
-def scan(
-    source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, actives: Any = ...,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
+         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 @overload
-def scan(
-    source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurve: ...  # fmt: skip
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, actives: Any = ...,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
+         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
-def scan(
-    source: Any, label: Column | None, score: Column | None, group: Column, *,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
-@overload
-def scan(
-    source: Any, label: Column | None = ..., score: Column | None = ..., *, group: Column,
-    actives: Any = ..., lower_is_better: bool = ..., nan_policy: Literal["raise", "worst", "omit"] = ...,
-    num_relevant: int | None = ..., sorted: Literal["score", "group"] | None = ..., max_memory: int | None = ...,
-    tolerance: float | None = ..., header: bool = ..., workers: int = ..., progress: bool | None = ...,
-) -> HitCurves: ...  # fmt: skip
-def scan(
-    source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
-    actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
-    sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
-    workers: int = 1, progress: bool | None = None,
-) -> HitCurve | HitCurves:  # fmt: skip
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
+         actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
+         sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
+         workers: int = 1, progress: bool | None = None) -> HitCurve | HitCurves:  # fmt: skip
     """The hit curve of data larger than memory; with `group`, the curves of its groups.
 
     Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
@@ -158,10 +147,8 @@ def scan(
     if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
-    opened = open_source(
-        source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-        in_order=grouped or sorted is not None, unlabelled=actives is not None,
-    )  # fmt: skip
+    opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
+                         in_order=grouped or sorted is not None, unlabelled=actives is not None)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     with _Progress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance)
@@ -177,17 +164,9 @@ def scan(
         return job.twice()[0]
 
 
-# ------------------------------------------------------------------------------------------------------ types of scores
-
-
-def _compared(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which scores of this one are compared."""
-    return Types([dtype]).common()
-
-
 def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
-    scores = scores.astype(_compared(scores.dtype), copy=not own)
+    scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
         present = scores == scores
@@ -195,9 +174,6 @@ def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], ND
         if missing:
             scores = scores[present]
     return *distinct_scores(scores), missing
-
-
-# -------------------------------------------------------------------------------------------------- reading in threads
 
 
 def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
@@ -250,9 +226,6 @@ class _Progress(Progress):
         self(line)
 
 
-# ------------------------------------------------------------------------------------------------------- two passes
-
-
 class _OtherType(Exception):
     """The scores that are not relevant have a type in which the thresholds were not made."""
 
@@ -263,10 +236,9 @@ class Job:
     `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
     """
 
-    def __init__(
-        self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
-        num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
+                 num_relevant: int | None = None, max_memory: int | None = None,
+                 tolerance: float | None = None) -> None:  # fmt: skip
         self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
@@ -276,10 +248,9 @@ class Job:
         self.ids: Any = None
         self.lock = threading.Lock()
 
-    def meet(self, piece: Piece, scores: Sequence[NDArray[Any] | None]) -> None:
+    def meet(self, piece: Piece, scores: Sequence[NDArray[Any]]) -> None:
         """Takes note of rows that are read for the first time."""
         for types, score in zip(self.types, scores, strict=True):
-            assert score is not None
             types.add(score, lambda: self.source.place(piece.start))
         with self.lock:
             self.rows += piece.rows
@@ -313,12 +284,10 @@ class Job:
             opened.callback(spool.close)
 
         def collect(worker: int, piece: Piece) -> None:
-            assert piece.relevant is not None
             self.meet(piece, piece.scores or piece.relevant)
             for spool, found in zip(relevant, piece.relevant, strict=True):
                 spool.append(found)
             for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
-                assert score is not None
                 spool.append(score)
 
         _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
@@ -353,7 +322,6 @@ class Job:
         def walk(worker: int, piece: Piece) -> None:
             nonlocal num_rows, group, tied, hits, above
             (score,), label, rows = piece.scores, piece.label, np.arange(0)
-            assert score is not None and label is not None
             if self.nan_policy == "omit" and has_nan(score):
                 rows = np.flatnonzero(score == score)
                 score, label = score[rows], label[rows]
@@ -370,9 +338,8 @@ class Job:
                 at = int(np.argmax(worse))
                 row = at + 1 - went_on
                 place = self.source.place(piece.start + (int(rows[row]) if rows.shape[0] else row))
-                raise ValueError(
-                    f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by score"
-                )
+                raise ValueError(f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted "
+                                 "by score")
             starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
             # The first group is the one that went on, if there was one; the last one may go on.
             ends = np.append(starts[1:], line.shape[0])
@@ -397,9 +364,8 @@ class Job:
             tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
         score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
         columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
-        return HitCurve.from_table(
-            score, *columns, num_items=above + tied, num_relevant=self.num_relevant, lower_is_better=self.lower[0]
-        )
+        return HitCurve.from_table(score, *columns, num_items=above + tied, num_relevant=self.num_relevant,
+                                   lower_is_better=self.lower[0])
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
@@ -423,7 +389,6 @@ class Job:
         def count(worker: int, piece: Piece) -> None:
             nonlocal labelled
             (score,) = piece.scores
-            assert score is not None
             labelled = labelled and piece.relevant is not None
             if piece.rows:
                 kinds.add(score.dtype.kind)
@@ -437,10 +402,8 @@ class Job:
                 if not known.all():
                     at = int(piece.places[int(np.argmin(known))])
                     types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
-                    raise ValueError(
-                        f"{self.source.place(piece.start + at)}: a relevant item has score {score[at].item()}{types}, "
-                        "which is not among the actives"
-                    )
+                    raise ValueError(f"{self.source.place(piece.start + at)}: a relevant item has score "
+                                     f"{score[at].item()}{types}, which is not among the actives")
                 np.add.at(found[worker], place, 1)
             counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
@@ -450,10 +413,8 @@ class Job:
         if labelled:
             numbers = found.sum(0)
             for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
-                raise ValueError(
-                    f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} relevant rows "
-                    "have it: these must be the scores of all relevant items"
-                )
+                raise ValueError(f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} "
+                                 "relevant rows have it: these must be the scores of all relevant items")
             if numbers[-1] != nan_hits:
                 raise ValueError(f"actives has {nan_hits} without a score, but {numbers[-1]} relevant rows have none")
         else:
@@ -463,9 +424,8 @@ class Job:
             cuts = cuts.astype(own)
         if nan_policy == "omit":
             nan_items = nan_hits = 0
-        return table_from_counts(
-            cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0], num_relevant=self.num_relevant
-        )
+        return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0],
+                                 num_relevant=self.num_relevant)
 
     def by_group(self, order: str | None) -> list[HitCurves]:
         """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
@@ -528,14 +488,11 @@ class _Groups:
             if not piece.rows:
                 return
             job.meet(piece, piece.scores)
-            assert piece.label is not None and piece.group is not None and piece.scores[0] is not None
             # Groups are numbered in the order in which they come.
             back = np.diff(piece.group, prepend=last) < 0
             if back.any():
-                raise ValueError(
-                    f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had ended: the rows "
-                    "are not sorted by group"
-                )
+                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had "
+                                 "ended: the rows are not sorted by group")
             last = int(piece.group[-1])
             waiting.append((piece.label, piece.group, piece.scores[0]))
             held += piece.rows
@@ -552,7 +509,6 @@ class _Groups:
         with closing(Parts(2 + len(job.lower), _HELD if job.max_memory is None else job.max_memory // 4)) as parts:
 
             def put(worker: int, piece: Piece) -> None:
-                assert piece.group is not None and piece.label is not None
                 job.meet(piece, piece.scores)
                 with job.lock:
                     self.num_hits += int(np.count_nonzero(piece.label))
@@ -644,14 +600,12 @@ class _Column:
             need = self.needed
             if tolerance and max_memory * width / tolerance < need:
                 need = min(need, int(max_memory * max(2.0, width / tolerance)))
-            raise ValueError(
-                f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, with "
-                f"max_memory={_bytes(max_memory)}: about {_bytes(need)} would do"
-            )
+            raise ValueError(f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, "
+                             f"with max_memory={_bytes(max_memory)}: about {_bytes(need)} would do")
         return HitCurve.from_table(score, above, tied, hits, **options)
 
 
-def _bytes(number: int) -> str:
+def _bytes(number: Any) -> str:
     for power, unit in ((30, "GiB"), (20, "MiB")):
         if number >= 1 << power:
             return f"{number / (1 << power):.1f} {unit}"
@@ -659,21 +613,18 @@ def _bytes(number: int) -> str:
 
 
 def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
-    assert max_memory is not None
     return ValueError(f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}")
 
 
 def _spooled(columns: list[Spool]) -> Iterator[Task]:
     """Column by column; the rows are those of the first."""
-    for at, scores in enumerate(columns):
-        for part in scores:
 
-            def read(at: int = at, part: Callable[[], NDArray[Any]] = part) -> Iterator[Piece]:
-                array = part()
-                given = [array if column == at else None for column in range(len(columns))]
-                yield Piece(0 if at else array.shape[0], tuple(given))
+    def read(at: int, part: Callable[[], NDArray[Any]]) -> tuple[Piece]:
+        array = part()
+        given = (array if column == at else None for column in range(len(columns)))
+        return (Piece(0 if at else array.shape[0], tuple(given)),)
 
-            yield read
+    return (partial(read, at, part) for at, scores in enumerate(columns) for part in scores)
 
 
 def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
@@ -733,7 +684,7 @@ def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: boo
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Scores in the type of the thresholds, if that changes none of them."""
-    if _compared(score.dtype) == dtype:
+    if Types([score.dtype]).common() == dtype:
         return score.astype(dtype, copy=False)
     wide = unchanged(score, dtype)
     if wide is None:
@@ -756,9 +707,6 @@ def _gathered(made: list[HitCurves], places: NDArray[np.int64], names: list[Any]
     def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
         return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
-    result: HitCurves = _curves_of(
-        names_array(names), lower, False, row_offsets, column("score", dtype)[rows],
-        *(column(name)[rows] for name in ("above", "tied", "hits")),
-        *(column(name)[order] for name in ("num_items", "num_hits", "num_relevant")),
-    )  # fmt: skip
-    return result
+    by_row = (column(name)[rows] for name in ("above", "tied", "hits"))
+    by_group = (column(name)[order] for name in ("num_items", "num_hits", "num_relevant"))
+    return _curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)

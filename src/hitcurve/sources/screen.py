@@ -59,10 +59,8 @@ class Screen(NamedTuple):
     group_names: list[Any]
 
 
-def read_screen(
-    reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False, keep: bool = False,
-    progress: bool | None = None,
-) -> Screen:  # fmt: skip
+def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False,
+                keep: bool = False, progress: bool | None = None) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
     scores : what each score column of the reader is called, and whether low scores rank first.
@@ -199,15 +197,11 @@ class _BestOfEach(Source):
             if group is not None:
                 ranks, names = self.group_order()
                 place = f" of group {names[ranks[code % width]]!r}"
-            raise ValueError(
-                f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one compound is "
-                "relevant or it is not"
-            )
+            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one "
+                             "compound is relevant or it is not")
         # fmin and fmax take a number over NaN.
-        best = tuple(
-            (np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts)
-            for column, types, down in zip(columns, self.job.types, self.job.lower, strict=False)
-        )
+        best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
+                     types, down in zip(columns, self.job.types, self.job.lower, strict=False))
         return piece_of(want, best, low, None if group is None else group[order][starts], at)
 
 
@@ -217,23 +211,18 @@ class _BestOfEach(Source):
 def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     """What a person would want to know before believing these measures of one score column, in sentences."""
     curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
-    said, groups, number = [], score.names is not None, curves[0].num_relevant if curves else 0
+    said, groups = [], score.names is not None
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
-    if few and groups:
-        said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items")
-    elif few:
-        said.append(
-            f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every number "
-            "here depends on a handful of items"
-        )
+    if few:
+        number = curves[0].num_relevant
+        said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items" if groups else
+                    f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
+                    "number here depends on a handful of items")
     turned = sum(map(_worse_than_chance, curves))
-    other = "higher" if score.lower_is_better else "lower"
-    if turned and groups:
-        said.append(f"{turned:,} of {len(curves):,} groups are ranked worse than chance: should {other} be better?")
-    elif turned:
-        said.append(
-            f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f}): should {other} be better?"
-        )
+    if turned:
+        what = (f"{turned:,} of {len(curves):,} groups are ranked worse than chance" if groups else
+                f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
+        said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
     tied: dict[str, int] = {}
     shown = ""
     for curve in curves:
@@ -242,16 +231,13 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
             low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
             if inside > TIED_SHARE * curve.num_items and low < high:  # else no order of them changes what lies above
                 tied[name] = tied.get(name, 0) + 1
-                shown = shown or (
-                    f"{inside:,} items share the score at the cutoff of {name}: depending on their order {low:,.0f} to "
-                    f"{high:,.0f} relevant items lie above it"
-                )
+                shown = shown or (f"{inside:,} items share the score at the cutoff of {name}: depending on their order "
+                                  f"{low:,.0f} to {high:,.0f} relevant items lie above it")
     if tied and groups:
         listed = ", ".join(f"{name} ({count:,})" for name, count in tied.items())
         said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by groups: {listed}")
     elif tied:
-        more = list(tied)[1:]
-        said.append(shown + (f"; ties as large also at {', '.join(more)}" if more else ""))
+        said.append("; ties as large also at ".join(filter(None, (shown, ", ".join(list(tied)[1:])))))
     return [f"{score.name}: {sentence}" for sentence in said]
 
 

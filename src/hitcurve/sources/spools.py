@@ -171,9 +171,8 @@ def texts_of(letters: Spool, lengths: Spool) -> Any:
     import pyarrow as pa
 
     ends = np.append(0, np.cumsum(lengths.all(np.int32), dtype=np.int64))
-    return pa.Array.from_buffers(
-        pa.large_string(), ends.shape[0] - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters.all(np.uint8))]
-    )
+    return pa.Array.from_buffers(pa.large_string(), ends.shape[0] - 1,
+                                 [None, pa.py_buffer(ends), pa.py_buffer(letters.all(np.uint8))])
 
 
 def keys_of(texts: Any) -> NDArray[np.uint64]:

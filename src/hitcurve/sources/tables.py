@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._checks import check_options
-from hitcurve._extras import needed
+from hitcurve._extras import Later, needed
 from hitcurve._files import Path, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
@@ -40,6 +40,11 @@ from hitcurve.sources.cells import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
+arrow_csv: Any = Later("pyarrow.csv")
+parquet: Any = Later("pyarrow.parquet")
+
 __all__ = ["Piece", "Source", "TableReader", "Task", "read_ids"]
 
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
@@ -52,23 +57,23 @@ _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 
 class Piece(NamedTuple):
-    """Some rows, with what was asked for."""
+    """Some rows, with what was asked for; what was not is None."""
 
     rows: int
-    scores: tuple[NDArray[Any] | None, ...] = ()
+    scores: tuple[Any, ...] = ()
     """One array for each column of scores: int64 or float64 from text, from Parquet and Arrow the type of the column. A
     missing score is NaN. The type may differ from piece to piece (integers first, then a fraction)."""
-    relevant: tuple[NDArray[Any], ...] | None = None
+    relevant: Any = None
     """Scores of the relevant rows, for each column."""
-    label: NDArray[np.uint8] | None = None
-    """1 for a relevant item, else 0."""
-    group: NDArray[np.int64] | None = None
+    label: Any = None
+    """uint8: 1 for a relevant item, else 0."""
+    group: Any = None
     """The row's place among the groups in the order in which they came."""
-    ids: Any | None = None
+    ids: Any = None
     """A pyarrow array of strings."""
     start: int = 0
     """Rows of the source before these."""
-    places: NDArray[np.int64] | None = None
+    places: Any = None
     """Which rows are relevant, where relevant scores and all scores were asked for."""
 
 
@@ -134,11 +139,10 @@ class TableReader(Source):
     text files also the line), column and value.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column], group: Column | None = None, *,
-        ids: Column | None = None, actives: Iterable[str] | None = None, by_file: bool = False,
-        nan_policy: str = "raise", header: bool = True, unlabelled: bool = False, workers: int = -1,
-    ) -> None:  # fmt: skip
+    def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
+                 group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
+                 by_file: bool = False, nan_policy: str = "raise", header: bool = True, unlabelled: bool = False,
+                 workers: int = -1) -> None:  # fmt: skip
         check_options(nan_policy=nan_policy)
         if (label is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give either label or actives")
@@ -190,8 +194,6 @@ class TableReader(Source):
         check_unchanged(path, state)
 
     def _batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
-        import pyarrow as pa
-
         shown, kind, _ = file_kind(path)
         at = start
         try:
@@ -213,22 +215,19 @@ class TableReader(Source):
 
     def _piece(self, want: str, values: list[Any], shown: str, start: int) -> Piece:
         """The converted columns, with codes for the groups."""
-        of = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
+        of: dict[str, Any] = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
         scores = tuple(value for (role, _), value in zip(self.roles, values, strict=True) if role == "score")
-        rows, ids, group = scores[0].shape[0], of.get("ids"), None
+        rows, group = scores[0].shape[0], None
         label = of["label"] if "label" in of else np.zeros(rows, np.uint8)
         if self._actives is not None:
-            import pyarrow.compute as pc
-
-            assert ids is not None
-            active = pc.is_in(ids, value_set=self._actives)
+            active = pc.is_in(of["ids"], value_set=self._actives)
             label = numbers_of(active)
-            self.found.update(pc.unique(ids.filter(active)).to_pylist())
+            self.found.update(pc.unique(of["ids"].filter(active)).to_pylist())
         if self._by_file:
             group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
         elif "group" in of:
             group = coded(of["group"], self.codes, self._group)
-        return piece_of(want, scores, label, group, start, ids)
+        return piece_of(want, scores, label, group, start, of.get("ids"))
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
@@ -265,8 +264,6 @@ class TableReader(Source):
     # Each way to read a file yields the values of its batches, in file order.
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        from pyarrow import parquet
-
         # What is read ahead is kept to the end of the file: the columns as a whole.
         file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
         schema, shown = file.schema_arrow, file_kind(path)[0]
@@ -290,29 +287,21 @@ class TableReader(Source):
             for name in names:
                 if name not in seen:
                     _found(shown, known, name)
-            yield from in_threads(
-                lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs), self.workers,
-                ahead=self.workers + 2,
-            )  # fmt: skip
+            yield from in_threads(lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs),
+                                  self.workers, ahead=self.workers + 2)  # fmt: skip
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
-        smiles = kind == "smiles"
-        names: list[str] | None = None
+        smiles, names = kind == "smiles", None
+        delimiter = "\t" if smiles else kind
         if smiles:
-            header, first_cells, spaces = _smiles_layout(stream, self.roles)
-            delimiter = "\t"
-            if header:
-                stream.readline()
-                names = first_cells
-        else:
-            delimiter, header = kind, self.header
-            if header:
-                # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
-                names = next((row for row in _rows(stream, delimiter) if row), None)
-                if names is None:
-                    raise ValueError(f"{shown}: there is no line with column names")
-        self._header_read = header
+            names, spaces = _smiles_layout(stream, self.roles)
+        elif self.header:
+            # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
+            names = next((row for row in _rows(stream, delimiter) if row), None)
+            if names is None:
+                raise ValueError(f"{shown}: there is no line with column names")
+        self._header_read = names is not None
         if names is None:
             places = [_number(shown, column) - 1 for column in self.asked]
         else:
@@ -342,10 +331,8 @@ class TableReader(Source):
         if by_name or no_label or not is_number(first_score):
             return
         held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
-        raise ValueError(
-            f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read it with "
-            "header=False"
-        )
+        raise ValueError(f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read "
+                         "it with header=False")
 
 
 class _TextParser:
@@ -359,26 +346,17 @@ class _TextParser:
         self.integers = [False] * len(places)
 
     def _read(self, slab: bytes, types: dict[str, Any], refuse: Any = None, **options: Any) -> list[Any]:
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
         # The slab is one block: rows keep their numbers, and no thread waits for another.
         size = min(len(slab) + 1, 2**31 - 1)
-        table = arrow_csv.read_csv(
-            pa.BufferReader(slab),
-            arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size),
-            arrow_csv.ParseOptions(
-                delimiter=self.delimiter, quote_char='"' if self.quotes else False,
-                newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse,
-            ),
-            arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options),
-        )  # fmt: skip
+        read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
+        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if self.quotes else False,
+                                       newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse)
+        convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options)
+        table = arrow_csv.read_csv(pa.BufferReader(slab), read, parse, convert)
         return [whole(table.column(key)) for key in self.keys]
 
     def slowly(self, slab: bytes) -> list[Any]:
         """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
-        import pyarrow as pa
-
         bad_rows: list[Any] = []
 
         def refuse(row: Any) -> str:
@@ -411,8 +389,6 @@ class _TextParser:
             raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
-        import pyarrow as pa
-
         kinds = {"label": pa.bool_(), "score": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string()),
                  "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
@@ -440,8 +416,6 @@ def leaves_of(schema: Any, at: int) -> list[int]:
 
 
 def _leaves(type_: Any) -> int:
-    import pyarrow as pa
-
     if isinstance(type_, pa.BaseExtensionType):
         return _leaves(type_.storage_type)
     if pa.types.is_nested(type_):
@@ -550,12 +524,9 @@ _SDF_NAME = re.compile(rb"^>[^\n<]*<([^>\n]+)>", re.MULTILINE)
 
 def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
     """The values of the properties `names`, one array of texts each, null where a record has none."""
-    import pyarrow as pa
-
     wanted = b"|".join(re.escape(name.encode()) for name in dict.fromkeys(names))
-    marks = re.compile(
-        rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))", re.MULTILINE
-    )
+    marks = re.compile(rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))",
+                       re.MULTILINE)
     cells: dict[str, list[str | None]] = {name: [] for name in names}
     record: dict[str, str] = {}
     start, behind = 0, False
@@ -584,16 +555,18 @@ _SPACES = re.compile(rb"[ \t]+(?=[^ \t\r\n])")
 _MARGINS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 
 
-def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[bool, list[str], bool]:
-    """From the first line: whether it holds names, as it cannot be data; its cells; whether spaces part them."""
+def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[str] | None, bool]:
+    """From the first line: the names that it holds, if it cannot be data; whether spaces part its cells."""
     line = stream.peek(1).partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig", "replace")
     spaces = "\t" not in line
     cells = line.split() if spaces else line.split("\t")
-    if any(isinstance(column, str) and not column.isdigit() for _, column in roles):
-        return True, cells, spaces
-    score = next(int(column) for role, column in roles if role == "score")
-    first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
-    return not is_number(first) and first.lower() not in MISSING, cells, spaces
+    if all(not isinstance(column, str) or column.isdigit() for _, column in roles):
+        score = next(int(column) for role, column in roles if role == "score")
+        first = cells[score - 1].strip() if 0 < score <= len(cells) else ""
+        if is_number(first) or first.lower() in MISSING:
+            return None, spaces
+    stream.readline()
+    return cells, spaces
 
 
 def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:

@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve import _checks
+from hitcurve._checks import (
+    as_column,
+    as_flags,
+    as_real,
+    check_choice,
+    check_count,
+    check_flag,
+    check_level,
+    checked_seed,
+    equal_numbers,
+)
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._grid import Grid, rendered
@@ -266,18 +276,18 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     >>> print(f"{row.system} - {row.baseline} = {row.difference:.3f}, p = {row.p_value}")
     B - A = 0.125, p = 0.25
     """
-    level, threads = _checks.check_level(confidence_level), check_workers(workers)
-    _checks.check_flag(stratified, "stratified")
-    _checks.checked_seed(rng)
+    level, threads = check_level(confidence_level), check_workers(workers)
+    check_flag(stratified, "stratified")
+    checked_seed(rng)
     if n_resamples is not None:
-        n_resamples = _checks.check_count(n_resamples, "n_resamples")
+        n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, or one mapping of per-query results"
             raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
-        if groups is not None or method is not None:
-            name = "groups" if groups is not None else "method"
-            raise ValueError(f"{name} goes with labels and scores, not with per-query results")
+        for name, value in (("groups", groups), ("method", method)):
+            if value is not None:
+                raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names, pairs = _checked_names(y_true, baseline)
         found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
@@ -288,7 +298,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [intervals.as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
-        groups = _checks.as_column(groups, "groups")
+        groups = as_column(groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
@@ -298,19 +308,15 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
         many = _ranked(HitCurves, y_true, y_score, lower, qid=groups, **make)
         ids = many[0].qid.tolist()
-        found = {one.name: (np.stack([_values(one, curves, ties) for curves in many], axis=1), ids) for one in known}
+        found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
     if method is not None:
-        _checks.check_choice(method, "method", ("bootstrap", "delong"))
+        check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(HitCurve, y_true, y_score, lower, **make)
     kinds = _kinds(y_true, [y_score[name] for name in names], curves, relevance_level)
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
                            "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
     return _over_items(curves, kinds, known, names, pairs, **how)
-
-
-def _values(measure: Measure, curves: HitCurves, ties: str) -> _Array:
-    return np.asarray(measure(curves, ties), np.float64)
 
 
 def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str, bool], **how: Any) -> list[Any]:
@@ -371,8 +377,8 @@ def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
 
 def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: _checks.as_column(y_score[name], f"y_score[{name!r}]") for name in names}
-    label = _checks.as_column(y_true, "y_true")
+    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
         if column.shape != label.shape:
@@ -391,8 +397,8 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 
 def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> intervals.Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
-    scores = [_checks.as_real(score, "y_score") for score in scores]
-    relevant = _checks.as_flags(y_true, scores[0], relevance_level)
+    scores = [as_real(score, "y_score") for score in scores]
+    relevant = as_flags(y_true, scores[0], relevance_level)
     places = [_places(score, curve) for score, curve in zip(scores, curves, strict=True)]
     sizes = [2 * len(curve) + 1 for curve in curves]
     hit_place, hit_weight = _counted([place[relevant] for place in places], sizes)
@@ -411,7 +417,7 @@ def _places(score: _Array, curve: HitCurve) -> _Array:
         score, rows = (-one if one.dtype.kind == "f" else ~one for one in (score, rows))
     row = np.searchsorted(rows, score)
     same = row < rows.shape[0]
-    same[same] = _checks.equal_numbers(rows[row[same]], score[same])
+    same[same] = equal_numbers(rows[row[same]], score[same])
     return np.asarray(2 * row + same)
 
 
@@ -440,27 +446,26 @@ def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[M
     alone = [intervals.curve_intervals(curve, measures, **how) for curve in curves]
     systems = [
         SystemValue(one.measure, name, one.estimate, low, high, one.method)
-        for of_measure in zip(*alone, strict=True)
-        for name, one in zip(names, of_measure, strict=True)
+        for of_measure in zip(*alone, strict=True) for name, one in zip(names, of_measure, strict=True)
         for low, high in [one.confidence_interval]
-    ]
+    ]  # fmt: skip
     by_delong = [one.method == "delong" for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
     if not all(by_delong) and min(map(len, curves)) > 0:
 
         def read(block: list[HitCurves]) -> _Array:
-            values = [[_values(one, curve, how["ties"]) for curve in block] for one in measures]
-            return np.moveaxis(np.asarray(values), 2, 0)
+            values = [[one(curve, how["ties"]) for curve in block] for one in measures]
+            return np.moveaxis(np.asarray(values, np.float64), 2, 0)
 
         blocks = intervals.item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
         drawn = np.concatenate(blocks)
+    covariance = _auc_covariance(curves, kinds) if any(by_delong) else None
     differences: list[Difference] = []
     for m, one in enumerate(measures):
-        covariance = _auc_covariance(curves, kinds) if by_delong[m] else None
         rows = []
         for a, b in pairs:
             value = alone[b][m].estimate - alone[a][m].estimate
-            if covariance is not None:
+            if by_delong[m]:
                 weight = np.eye(len(names))[b] - np.eye(len(names))[a]
                 error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
                 between, p, test = intervals.normal_interval(value, error, level), normal_p(value, error), "DeLong"
@@ -492,9 +497,8 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 # --- over queries -------------------------------------------------------------------------------------------
 
 
-def _per_query(
-    results: Mapping[str, Any], names: list[str], measures: list[Any], ties: str
-) -> dict[str, tuple[_Array, list[Any]]]:
+def _per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
+               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
     """For each measure: values (queries, systems), and the names of the queries."""
     found = {}
     for wanted in measures:
@@ -520,7 +524,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     if isinstance(result, HitCurves):
         known = intervals.as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
-        return known.name, _values(known, result, ties), ids
+        return known.name, np.asarray(known(result, ties), np.float64), ids
     if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
@@ -528,7 +532,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = _checks.as_column(result, repr(system))
+    values = as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         got = type(result).__name__
         raise TypeError(f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {got}")

@@ -1,7 +1,7 @@
 """Uncertainty: intervals for a measure of one ranking or of many, resamples, and the p-value of a random order.
 
-Everything here reads tables. A resample of the items of a ranking is itself a table (`hitcurve._kernel.draw`), so that
-every measure with a name is read off it as off any other.
+A resample of the items of a ranking is itself a table (`hitcurve._kernel.draw`): every measure with a name is computed
+from it as from any other curve.
 """
 
 from __future__ import annotations
@@ -42,9 +42,8 @@ def entropy(rng: Any) -> list[int]:
     return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
 
 
-def in_chunks(
-    read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any, workers: int = 1
-) -> list[Any]:
+def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any,
+              workers: int = 1) -> list[Any]:  # fmt: skip
     """read(a generator of its own, how many draws) for each `size` of `count` draws, whoever makes them, and when."""
     words = entropy(rng)
 
@@ -91,8 +90,8 @@ class Kinds(NamedTuple):
 
 
 def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, workers: int,
-                read: Callable[[list[HitCurves]], Any], stratified: bool) -> list[Any]:  # fmt: skip
-    """read(resamples of each ranking) for all blocks of `count` resamples."""
+                measure: Callable[[list[HitCurves]], Any], stratified: bool) -> list[Any]:  # fmt: skip
+    """measure(resamples of each ranking) for all blocks of `count` resamples."""
     from hitcurve._kernel.draw import Resampler
 
     rows = [len(curve) for curve in curves]
@@ -100,15 +99,14 @@ def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, work
 
     def block(draws: np.random.Generator, size: int) -> Any:
         tables = resampler.draw(draws.bit_generator, size)
-        return read([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
+        return measure([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
 
     return in_chunks(block, count, min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
 
 
-def curve_blocks(
-    curve: HitCurve, count: int, rng: Any, workers: int, read: Callable[[HitCurves], Any], stratified: bool = False
-) -> list[Any]:
-    """read(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
+def curve_blocks(curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any],
+                 stratified: bool = False) -> list[Any]:  # fmt: skip
+    """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
     others = item_kinds(curve)
     place = np.flatnonzero(others)
     row, hits = np.arange(len(curve)), curve.hits
@@ -116,12 +114,11 @@ def curve_blocks(
     if missing:
         row, hits = np.append(row, -1), np.append(hits, missing)
     kinds = Kinds(hits, row[:, None], others[place], place[:, None])
-    return item_blocks([curve], kinds, count, rng, workers, lambda block: read(block[0]), stratified)
+    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified)
 
 
-def resample(
-    curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None, workers: int = 1
-) -> HitCurves:
+def resample(curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
+             workers: int = 1) -> HitCurves:  # fmt: skip
     """The work behind `HitCurve.resample`."""
     check_plain(curve, "resample")
     check_flag(stratified, "stratified")
@@ -182,8 +179,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     Items of one kind have one value. Where rows are too many for each to have its own, those of evenly spaced rows are
     read, and those between them interpolated.
     """
-    rows = len(curve)
-    others = item_kinds(curve)
+    rows, row, others = len(curve), np.arange(len(curve)), item_kinds(curve)
     points = np.linspace(0, rows - 1, max(2, min(rows, _DELETED_ROWS // (3 * rows))))
     points = np.unique(points.round().astype(np.int64))
     above, tied, hits = (np.asarray(column) for column in (curve.above, curve.tied, curve.hits))
@@ -191,44 +187,33 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     def read(offsets: _Array, *columns: Any) -> _Array:
         return np.asarray(measure(curves_of(curve.lower_is_better, offsets, *columns), ties), dtype=np.float64)
 
-    def values(at: _Array, kind: str) -> _Array:
-        out = []
-        for some in np.array_split(at, max(1, min(at.shape[0], at.shape[0] * rows // 1_000_000))):
-            row, at_row = np.arange(rows), some[:, None]
-            new_above = above - (row >= at_row if kind == "gap" else row > at_row)
-            new_tied = tied - (row == at_row) * (kind != "gap")
-            new_hits = hits - (row == at_row) * (kind == "hit")
-            keep = new_hits > 0
-            offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
-            one = int(kind == "hit")
-            totals = curve.num_items - 1, curve.num_hits - one, curve.num_relevant - one
-            out.append(read(offsets, new_above[keep], new_tied[keep], new_hits[keep], *totals))
-        return np.concatenate(out)
-
-    def spread(at: _Array, kind: str, there: _Array) -> _Array:
-        # `there`: where a table is left when such an item is taken out.
-        whole = at.shape[0] == there.shape[0]
+    def spread(at: _Array, there: _Array, gap: int = 0, hit: int = 0) -> _Array:
+        """Without an item before the row (gap) or in it, relevant (hit) or not; `there`: which rows have such items."""
         if not there[at].all():
             places = np.flatnonzero(there)
             few = np.linspace(0, max(0, places.shape[0] - 1), min(places.shape[0], at.shape[0]))
-            at = places if whole else places[np.unique(few.round().astype(np.int64))]
-        out = np.zeros(there.shape[0])
-        if at.shape[0] > 0:
-            out[at] = found = values(at, kind)
-            if not whole:
-                out = np.interp(np.arange(there.shape[0]), at, found)
-        return out
+            at = places[np.unique(few.round().astype(np.int64))]
+        if not at.shape[0]:
+            return np.zeros(there.shape[0])
+        found = []
+        for some in np.array_split(at, max(1, min(at.shape[0], at.shape[0] * rows // 1_000_000))):
+            after, inside = row > some[:, None] - gap, (row == some[:, None]) * (1 - gap)
+            columns = above - after, tied - inside, hits - inside * hit
+            keep = columns[2] > 0
+            offsets = np.concatenate([[0], keep.sum(axis=1).cumsum()])
+            totals = curve.num_items - 1, curve.num_hits - hit, curve.num_relevant - hit
+            found.append(read(offsets, *(column[keep] for column in columns), *totals))
+        return np.asarray(np.interp(np.arange(there.shape[0]), at, np.concatenate(found)))
 
     missing = curve.num_relevant - curve.num_hits
-    hit_values, hit_weight = spread(points, "hit", hits > 0), hits
+    hit_values, hit_weight = spread(points, hits > 0, hit=1), hits
     if missing:
         totals = curve.num_items, curve.num_hits, curve.num_relevant - 1
         hit_values = np.append(hit_values, read(np.array([0, rows]), above, tied, hits, *totals))
         hit_weight = np.append(hit_weight, missing)
-    gaps = np.append(points, rows)
     other_values = np.empty(2 * rows + 1)
-    other_values[0::2] = spread(gaps, "gap", np.append(above > np.cumsum(hits) - hits, True))
-    other_values[1::2] = spread(points, "tied", others[1::2] > 0)
+    other_values[0::2] = spread(np.append(points, rows), np.append(above > np.cumsum(hits) - hits, True), gap=1)
+    other_values[1::2] = spread(points, others[1::2] > 0)
     known = others > 0
     return [(hit_values, hit_weight), (other_values[known], others[known])]
 
@@ -258,8 +243,7 @@ def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
     negatives, relevant = int(passed[-1]), int(seen[-1])
     hit = (negatives - passed[1::2] + 0.5 * others[1::2]) / negatives if negatives else np.full(len(curve), math.nan)
     other = np.empty(others.shape[0])
-    other[0::2] = seen
-    other[1::2] = seen[:-1] + 0.5 * curve.hits
+    other[0::2], other[1::2] = seen, seen[:-1] + 0.5 * curve.hits
     return hit, other / relevant if relevant else other * math.nan, others
 
 
@@ -282,9 +266,11 @@ def delong_error(curve: HitCurve) -> float:
 
 
 def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
-    """Logit for AP, logit and DeLong for ROC AUC."""
+    """Logit for AP, logit and DeLong for ROC AUC; for the bootstrap what is known before it."""
     value = float(measure(curve, ties))
     name = measure.record.name
+    if method == "bootstrap":
+        return Interval(_NOTHING, np.empty(0), math.nan, value, measure.name, method, level)
     if name == "AP" and method == "logit" and not measure.keywords:
         relevant = curve.num_relevant
         error = math.sqrt(value * (1 - value) / relevant) if relevant else math.nan
@@ -293,10 +279,8 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
         if measure.reading(ties) not in ("expected", "threshold"):
             raise ValueError(f"method={method!r} counts a tied pair as a half, ties={measure.reading(ties)!r} does not")
         error = math.nan if math.isnan(value) else delong_error(curve)
-        if method == "logit":
-            between = logit_interval(value, error, level)
-        else:
-            between = ConfidenceInterval(*np.clip(normal_interval(value, error, level), 0.0, 1.0).tolist())
+        between = (logit_interval if method == "logit" else normal_interval)(value, error, level)
+        between = ConfidenceInterval(*np.clip(between, 0.0, 1.0).tolist())
     else:
         raise ValueError(
             f"method={method!r} does not go with {measure.name}: 'logit' is for AP and ROCAUC, 'delong' for ROCAUC, "
@@ -319,19 +303,12 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
     if method is not None:
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
     found: list[Interval] = []
-    drawn: list[int] = []
     for known in asked:
         plain = known.record.name == "AP" and not known.keywords
         tied = known.reading(ties) in ("expected", "threshold")
         usual = "logit" if plain else "delong" if known.record.name == "ROCAUC" and tied else "bootstrap"
-        how = method or usual
-        if how != "bootstrap":
-            found.append(closed_form(curve, known, ties, how, level))
-            continue
-        value = float(known(curve, ties))
-        if not math.isnan(value):
-            drawn.append(len(found))
-        found.append(Interval(_NOTHING, np.empty(0), math.nan, value, known.name, how, level))
+        found.append(closed_form(curve, known, ties, method or usual, level))
+    drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
         few = f"only {curve.num_relevant} is relevant"
         raise ValueError(f"bootstrap_method='BCa' leaves out one item at a time, but {few}: take 'percentile'")
@@ -402,9 +379,8 @@ def curves_interval(curves: HitCurves, measure: str | Measure = "AP", *, method:
     return Interval(between, distribution, error, mean, known.name, method, level)
 
 
-def interval_ends(
-    curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int, **how: Any
-) -> list[tuple[float, float, str]]:
+def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int,
+                  **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
     """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
 
     A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
