@@ -234,7 +234,40 @@ INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
     return _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8);
 }
 
-/* The bucket of each score by a map of its upper 32 bits, cut into cells of 2**shift, each of which adds its base and its
+/* Keys of four scores; and (key - least) >> shift of n scores. Writes up to 7 places beyond. */
+INLINE_AVX2 __m256i keys_of(const double *x) {
+    const __m256i bits = _mm256_loadu_si256((const __m256i *)x), sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
+    return _mm256_sub_epi64(_mm256_xor_si256(bits, _mm256_srli_epi64(sign, 1)), sign);
+}
+
+/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
+#define HALVES(a, b, which) \
+    _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
+
+INLINE_AVX2 __m256i keys_of_floats(__m256i bits) {
+    const __m256i sign = _mm256_srai_epi32(bits, 31);
+    return _mm256_sub_epi32(_mm256_xor_si256(bits, _mm256_srli_epi32(sign, 1)), sign);
+}
+
+AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t least, uint32_t shift, uint32_t *slots) {
+    const __m256i floor = is_double ? _mm256_set1_epi64x(least) : _mm256_set1_epi32((int32_t)least);
+    const __m128i shifts = _mm_cvtsi32_si128((int)shift);
+    double rest[8] = {0};
+    for (ptrdiff_t i = 0; i < n; i += 8) {
+        const char *at = (const char *)x + i * (is_double ? 8 : 4);
+        if (i + 8 > n) at = memcpy(rest, at, (size_t)((n - i) * (is_double ? 8 : 4)));
+        if (is_double) {
+            const __m256i a = _mm256_srl_epi64(_mm256_sub_epi64(keys_of((const double *)at), floor), shifts);
+            const __m256i b = _mm256_srl_epi64(_mm256_sub_epi64(keys_of((const double *)at + 4), floor), shifts);
+            _mm256_storeu_si256((__m256i *)(slots + i), HALVES(a, b, 0x88));
+        } else {
+            const __m256i k = keys_of_floats(_mm256_loadu_si256((const __m256i *)at));
+            _mm256_storeu_si256((__m256i *)(slots + i), _mm256_srl_epi32(_mm256_sub_epi32(k, floor), shifts));
+        }
+    }
+}
+
+/* The bucket of each score by a map of the upper 32 bits of its key, cut into cells of 2**shift, each of which adds its base and its
  * shift, packed in 32 bits. Scores below the least go to bucket 0. Whether a score is NaN. Writes up to 7 places beyond. */
 INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t least, int32_t greatest, uint32_t shift,
                               uint32_t above, const uint32_t *packed, uint32_t *buckets) {
@@ -246,7 +279,7 @@ INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t
     for (ptrdiff_t i = 0; i < n; i += 8) {
         const char *at = (const char *)x + i * size;
         double rest[8] = {0};
-        __m256i k, sign, below, beyond, place, cell, bucket;
+        __m256i k, below, beyond, place, cell, bucket;
         if (i + 8 > n) {
             memcpy(rest, at, (size_t)((n - i) * size));
             at = (const char *)rest;
@@ -254,13 +287,12 @@ INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t
         if (is_double) {
             __m256d a = _mm256_loadu_pd((const double *)at), b = _mm256_loadu_pd((const double *)at + 4);
             nan = _mm256_or_si256(nan, _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_UNORD_Q)));
+            k = HALVES(keys_of((const double *)at), keys_of((const double *)at + 4), 0xdd);
         } else {
             __m256 a = _mm256_loadu_ps((const float *)at);
             nan = _mm256_or_si256(nan, _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
+            k = keys_of_floats(_mm256_castps_si256(a));
         }
-        k = load_upper(at, is_double);
-        sign = _mm256_srai_epi32(k, 31);
-        k = _mm256_sub_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(sign, 1)), sign);
         below = _mm256_cmpgt_epi32(floor, k);
         beyond = _mm256_cmpgt_epi32(k, ceiling);
         place = _mm256_sub_epi32(_mm256_min_epi32(_mm256_max_epi32(k, floor), ceiling), floor);
@@ -487,6 +519,9 @@ static ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t
     return 0;
 }
 static void simd_places(const uint64_t *m, ptrdiff_t n, uint16_t *p) { (void)m, (void)n, (void)p; }
+static void simd_slots(const void *x, ptrdiff_t n, int d, int64_t l, uint32_t s, uint32_t *o) {
+    (void)x, (void)n, (void)d, (void)l, (void)s, (void)o;
+}
 static int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
                         uint32_t *b) {
     (void)x, (void)n, (void)d, (void)l, (void)g, (void)s, (void)a, (void)p, (void)b;

@@ -7,7 +7,7 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT64_MIN, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from hitcurve._kernel.sort cimport (
@@ -37,8 +37,7 @@ cdef extern from "_simd.h":
     bint simd_nan_double(const double* x, Py_ssize_t n) noexcept nogil
     Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
     void simd_places(const uint64_t* masks, Py_ssize_t n, uint16_t* places) noexcept nogil
-    int32_t upper_float(float x) noexcept nogil
-    int32_t upper_double(double x) noexcept nogil
+    void simd_slots(const void* x, Py_ssize_t n, bint is_double, int64_t least, uint32_t shift, uint32_t* slots) noexcept nogil
     bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
                       uint32_t above, const uint32_t* packed, uint32_t* buckets) noexcept nogil
 
@@ -501,11 +500,11 @@ cdef enum:
     TOGETHER = 16  # searches that run side by side: each waits for its own loads only
 
 
-cdef inline score_t least_score(const score_t* type) noexcept nogil:
+cdef inline score_t beyond_all(const score_t* type, bint above) noexcept nogil:
     if score_t is int64_t:
-        return INT64_MIN
+        return INT64_MAX if above else INT64_MIN
     else:
-        return -<score_t>INFINITY
+        return <score_t>INFINITY if above else -<score_t>INFINITY
 
 
 cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_t x) noexcept nogil:
@@ -563,9 +562,14 @@ cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n
     """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 8 places beyond."""
     cdef Py_ssize_t i
     cdef Buckets map = index.buckets
+    cdef int64_t least
     if index.packed is not NULL:
-        return simd_buckets(x, n, score_t is double, <int32_t>map.least, <int32_t>(map.least + map.span), map.shift,
-                            map.number + ABOVE, index.packed, buckets)
+        least = <int64_t>(map.least ^ <uint64_t>1 << 63)
+        if score_t is double:
+            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + <int64_t>map.span) >> 32), map.shift - 32,
+                                map.number + ABOVE, index.packed, buckets)
+        return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + <int64_t>map.span), map.shift, map.number + ABOVE,
+                            index.packed, buckets)
     if not whole and has_nan(x, n):
         return True
     for i in range(n):
@@ -679,18 +683,17 @@ cdef void open_parts(const Index* index, Parts* parts) noexcept nogil:
     parts.used = number
 
 
-cdef inline void throw_typed(const Index* index, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
+cdef inline void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
     cdef score_t* items = <score_t*>parts.items
     cdef uint32_t* places = parts.place
     cdef uint32_t part, place
     cdef Py_ssize_t i
-    cdef Buckets buckets = index.buckets
     for i in range(n):
-        part = bucket_of(&buckets, key_of(x[i]))
+        part = part_of[i]
         place = places[part]
         items[place] = x[i]
         place += 1
-        if place % LINK == 0:
+        if unlikely(place % LINK == 0):
             parts.before[parts.used] = place // LINK - 1
             place = parts.used * LINK
             parts.used += 1
@@ -701,19 +704,26 @@ cdef enum:
     MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
 
 
-cdef inline void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m,
-                            const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil:
+cdef inline void count_part(const Index* index, const Part* part, const score_t* thresholds, Py_ssize_t m, const score_t* x,
+                            Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil:
     """Each item by its slot, which knows how many thresholds of the part lie before it."""
+    cdef const uint16_t* rank = index.ranks + part.first
+    cdef uint32_t slots[LINK + 8]
     cdef uint16_t aside[LINK]
     cdef Py_ssize_t i, num_aside = 0, place
-    cdef uint64_t least = part.least, shift = part.shift, slot
-    cdef uint32_t many
+    cdef uint32_t many, slot
     if part.slots == 0:
         count_search(thresholds, m, x, n, counts)
         return
+    for i in range(0, LINK * <Py_ssize_t>sizeof(score_t), 64):
+        prefetch(<const char*>next_block + i)
+    if index.packed is not NULL:
+        simd_slots(x, n, score_t is double, <int64_t>(part.least ^ <uint64_t>1 << 63), part.shift, slots)
+    else:
+        for i in range(n):
+            slots[i] = <uint32_t>((key_of(x[i]) - part.least) >> part.shift)
     for i in range(n):
-        slot = (key_of(x[i]) - least) >> shift
-        place = rank[slot]
+        place = rank[slots[i]]
         many = <uint32_t>(place >> 15)
         place &= MANY_HERE - 1
         aside[num_aside] = <uint16_t>i
@@ -722,7 +732,7 @@ cdef inline void count_part(const Part* part, const uint16_t* rank, const score_
         # From here it is not below x; that makes "at most" the cheaper way to say "equal".
         counts[2 * place + (thresholds[place] <= x[i])] += 1 - many
     for i in range(num_aside):
-        slot = (key_of(x[aside[i]]) - least) >> shift
+        slot = slots[aside[i]]
         place = rank[slot] & (MANY_HERE - 1)
         place += not_below(thresholds + place, (rank[slot + 1] & (MANY_HERE - 1)) - place, x[aside[i]])
         counts[2 * place + (thresholds[place] == x[aside[i]])] += 1
@@ -734,12 +744,12 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
     cdef Py_ssize_t first, m
     cdef uint32_t part, block, begin, end, number = index.buckets.number
     for part in range(number + OUTSIDE):
-        if part < number:
-            first = index.first[part]
-            m = index.first[part + 1] - first
-        else:
-            first = 0 if part < number + ABOVE else index.m
-            m = 0
+        first = m = 0
+        if part >= number + ABOVE:
+            first = index.m
+        elif part >= ABOVE:
+            first = index.first[part - ABOVE]
+            m = index.first[part - ABOVE + 1] - first
         end = parts.place[part]
         block = end // LINK
         while True:
@@ -749,8 +759,8 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
             if m == 0:
                 counts[2 * first] += end - begin
             else:
-                count_part(&index.parts[part], index.ranks + index.parts[part].first, thresholds + first, m,
-                           items + begin, end - begin, counts + 2 * first)
+                count_part(index, &index.parts[part - ABOVE], thresholds + first, m, items + begin, end - begin,
+                           items + parts.before[block] * LINK, counts + 2 * first)
             if block == part:
                 break
             block = parts.before[block]
@@ -778,11 +788,13 @@ cdef enum:
     BUCKETS_LEAST = 4
     MANY = 4096
     PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
-    PART = 512               # thresholds of a part
+    PART = 512               # thresholds of a part, at least,
+    PARTS = 256              # in about so many parts: throwing to more of them takes longer,
+    MOST_IN_PART = 8192      # but for the sake of the cache
     MOST_PARTS = 2048
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
     SLOTS = 2                # slots of a part for each threshold, at least,
-    SLOTS_FROM = 16          # from so many items for each threshold
+    SLOTS_FROM = 8           # from so many items for each threshold
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
@@ -804,14 +816,6 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
     return STRATEGY_BUCKETS
 
 
-cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m) noexcept nogil:
-    if strategy == STRATEGY_BUCKETS:
-        if m <= MANY:
-            return <uint32_t>(BUCKETS_FEW * m)
-        return <uint32_t>max(BUCKETS_LEAST * m, min(BUCKETS_MANY * m, <Py_ssize_t>1 << 19))
-    return <uint32_t>max(1, min(MOST_PARTS, m // PART))
-
-
 cdef size_t score_size(ScoreType type) noexcept nogil:
     return 4 if type == SCORE_FLOAT else 8
 
@@ -820,66 +824,88 @@ cdef inline bint wants_slots(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noex
     return strategy == STRATEGY_PARTS and n // SLOTS_FROM >= m
 
 
+cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    if strategy == STRATEGY_BUCKETS:
+        if m <= MANY:
+            return <uint32_t>(BUCKETS_FEW * m)
+        return <uint32_t>max(BUCKETS_LEAST * m, min(BUCKETS_MANY * m, <Py_ssize_t>1 << 19))
+    if wants_slots(strategy, m, n):
+        return <uint32_t>max(1, min(m // PART, max(PARTS, min(MOST_PARTS, m // MOST_IN_PART))))
+    return <uint32_t>max(1, min(MOST_PARTS, m // PART))
+
+
+cdef inline size_t num_ranks(Py_ssize_t m, size_t most) noexcept nogil:
+    """Of all slots of at most so many parts: a multiple of 4."""
+    return 2 * SLOTS * <size_t>m + most + 4 & ~<size_t>3
+
+
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
     """Bytes that build_index needs."""
     cdef size_t most, size
     if strategy < STRATEGY_BUCKETS or m == 0:
         return 0
-    most = 2 * <size_t>wanted_buckets(strategy, m) + CELLS + OUTSIDE
-    size = (CELLS + 2) * sizeof(Cell)
+    most = 2 * <size_t>wanted_buckets(strategy, m, n) + CELLS + OUTSIDE
+    size = (CELLS + 2) * (sizeof(Cell) + sizeof(uint32_t))
     if strategy == STRATEGY_BUCKETS:
-        return size + (CELLS + 2) * sizeof(uint32_t) + m * 8 + 2 * (<size_t>m + 1) * sizeof(uint32_t) + most // 16 + 4 + most
-    size += (most + 1) * sizeof(uint32_t) + most * sizeof(Part)
+        return size + m * 8 + 2 * (<size_t>m + 1) * sizeof(uint32_t) + most // 16 + 4 + most
     if wants_slots(strategy, m, n):
-        size += (2 * SLOTS * <size_t>m + most) * sizeof(uint16_t)
-    return size
+        size += num_ranks(m, most) * sizeof(uint16_t)
+    return size + (most + 1) * sizeof(uint32_t) + most * sizeof(Part)
 
 
 cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
     cdef Cell* cells = <Cell*>memory
-    cdef Part* parts = <Part*>(cells + CELLS + 2)
-    cdef uint32_t* first
-    cdef Py_ssize_t i
-    cdef uint32_t bucket = 0, place
-    thresholds[index.m] = least_score(<const score_t*>thresholds)
+    cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
+    # Reached by what lies above all thresholds: it is not equal to them, and in a part it is not above them.
+    thresholds[index.m] = beyond_all(<const score_t*>thresholds, index.strategy == STRATEGY_PARTS)
+    index.packed = NULL
     if index.strategy == STRATEGY_BUCKETS:
-        build_buckets(index, <const score_t*>thresholds, cells)
-    if index.strategy != STRATEGY_PARTS:
-        return
-    spread_typed(<const score_t*>thresholds, index.m, wanted_buckets(index.strategy, index.m), CELLS, cells,
-                 &index.buckets)
-    index.parts = parts
-    first = <uint32_t*>(parts + index.buckets.number)
-    index.first = first
-    first[0] = 0
-    for i in range(index.m):
-        place = bucket_of(&index.buckets, key_of(thresholds[i]))
-        while bucket < place:
-            bucket += 1
-            first[bucket] = <uint32_t>i
-    while bucket < index.buckets.number:
-        bucket += 1
-        first[bucket] = <uint32_t>index.m
-    index.ranks = <uint16_t*>(first + index.buckets.number + 1)
-    cut_parts(index, <const score_t*>thresholds, wants_slots(index.strategy, index.m, n), parts, <uint16_t*>index.ranks)
+        build_buckets(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n), cells, packed)
+    elif index.strategy == STRATEGY_PARTS:
+        build_parts(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n),
+                    wants_slots(index.strategy, index.m, n), cells, packed)
 
 
-cdef inline uint32_t spread_buckets(Index* index, const score_t* thresholds, Cell* cells, uint32_t* held, uint32_t* first) noexcept nogil:
-    """Makes the map; the most thresholds that one of its buckets holds.
-
-    The buckets of scores below the least threshold are the first two, those of scores above the greatest the last.
-    """
+cdef inline void spread_scores(Index* index, const score_t* scores, uint32_t wanted, Cell* cells) noexcept nogil:
+    """Makes the map of an index. The first two buckets are for what lies below all thresholds, the last two for above."""
     cdef Buckets* buckets = &index.buckets
-    cdef uint32_t cell, bucket, longest = 0
-    cdef Py_ssize_t i
-    spread_typed(thresholds, index.m, wanted_buckets(STRATEGY_BUCKETS, index.m), CELLS, cells, buckets)
+    cdef uint32_t cell
+    spread_typed(scores, index.m, wanted, CELLS, cells, buckets)
     for cell in range(buckets.outside):
         cells[cell].base += ABOVE - BELOW
     cells[buckets.outside].base = 0
     cells[buckets.outside + 1].base = buckets.number + ABOVE
+
+
+cdef inline void spread_uppers(Index* index, const score_t* thresholds, uint32_t wanted, int64_t* uppers, Cell* cells,
+                               uint32_t* packed) noexcept nogil:
+    """Makes the map for simd_buckets, which sees the upper 32 bits of a key: a map of keys whose lower bits do not matter."""
+    cdef Buckets* buckets = &index.buckets
+    cdef uint32_t lower = 32 if score_t is double else 0, cell
+    cdef Py_ssize_t i
+    for i in range(index.m):
+        uppers[i] = <int64_t>(key_of(thresholds[i]) ^ <uint64_t>1 << 63) >> lower
+    spread_scores(index, <const int64_t*>uppers, wanted, cells)
+    index.packed = packed
+    for cell in range(buckets.outside):
+        packed[cell] = cells[cell].base << 5 | cells[cell].shift
+        cells[cell].shift += lower
+    buckets.least = <uint64_t>(uppers[0] << lower) ^ <uint64_t>1 << 63
+    buckets.span = ((buckets.span + 1) << lower) - 1
+    buckets.shift += lower
+
+
+cdef inline bint may_pack(uint32_t wanted, const score_t* type) noexcept nogil:
+    return simd and score_t is not int64_t and wanted < MOST_PACKED
+
+
+cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint32_t* held, uint32_t* first) noexcept nogil:
+    """Notes which buckets hold thresholds; the most of one bucket."""
+    cdef uint32_t bucket, longest = 0
+    cdef Py_ssize_t i
     index.num_held = 0
     for i in range(index.m):
-        bucket = bucket_of(buckets, key_of(thresholds[i]))
+        bucket = bucket_of(&index.buckets, key_of(thresholds[i]))
         if index.num_held == 0 or held[index.num_held - 1] != bucket:
             held[index.num_held] = bucket
             first[index.num_held] = <uint32_t>i
@@ -890,29 +916,21 @@ cdef inline uint32_t spread_buckets(Index* index, const score_t* thresholds, Cel
     return longest
 
 
-cdef inline void build_buckets(Index* index, const score_t* thresholds, Cell* cells) noexcept nogil:
-    """The map of the upper 32 bits of the scores, if it tells the thresholds apart as well, for simd_buckets."""
-    cdef int64_t* uppers = <int64_t*>(cells + CELLS + 2)
-    cdef uint32_t* packed = <uint32_t*>(uppers + index.m)
-    cdef uint32_t* held = packed + CELLS + 2
+cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t wanted, Cell* cells,
+                               uint32_t* packed) noexcept nogil:
+    cdef int64_t* uppers = <int64_t*>(packed + CELLS + 2)
+    cdef uint32_t* held = <uint32_t*>(uppers + index.m)
     cdef uint32_t* first = held + index.m + 1
     cdef uint32_t* coarse = first + index.m + 1
     cdef uint8_t* fine
-    cdef uint32_t cell, bucket, k = 0, before = 0
-    cdef Py_ssize_t i
-    index.packed = NULL
-    index.held = held
-    index.first = first
-    if score_t is not int64_t:
-        if simd and wanted_buckets(STRATEGY_BUCKETS, index.m) < MOST_PACKED:
-            for i in range(index.m):
-                uppers[i] = upper_float(thresholds[i]) if score_t is float else upper_double(thresholds[i])
-            if spread_buckets(index, <const int64_t*>uppers, cells, held, first) <= CROWDED:
-                index.packed = packed
-                for cell in range(index.buckets.outside):
-                    packed[cell] = cells[cell].base << 5 | cells[cell].shift
-    if index.packed is NULL:
-        spread_buckets(index, thresholds, cells, held, first)
+    cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
+    if may_pack(wanted, thresholds):
+        spread_uppers(index, thresholds, wanted, uppers, cells, packed)
+        longest = hold_buckets(index, thresholds, held, first)
+    if longest > CROWDED:
+        index.packed = NULL
+        spread_scores(index, thresholds, wanted, cells)
+        hold_buckets(index, thresholds, held, first)
     fine = <uint8_t*>(coarse + (index.buckets.number + OUTSIDE) // 64 + 1)
     for bucket in range(index.buckets.number + OUTSIDE):
         if bucket % 64 == 0:
@@ -920,9 +938,50 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, Cell* ce
             coarse[bucket // 64] = k
         fine[bucket] = <uint8_t>(k - before)
         k += held[k] == bucket
-    index.crowded = index.num_held < index.m
+    index.held = held
+    index.first = first
     index.coarse = coarse
     index.fine = fine
+    index.crowded = index.num_held < index.m
+
+
+cdef inline uint32_t begin_parts(const Index* index, const score_t* thresholds, uint32_t* first) noexcept nogil:
+    """How many thresholds lie before each part; the most of one part."""
+    cdef uint32_t part = 0, place, longest = 0
+    cdef Py_ssize_t i
+    first[0] = 0
+    for i in range(index.m + 1):
+        place = index.buckets.number
+        if i < index.m:
+            place = bucket_of(&index.buckets, key_of(thresholds[i])) - ABOVE
+        while part < place:
+            part += 1
+            first[part] = <uint32_t>i
+            longest = max(longest, first[part] - first[part - 1])
+    return longest
+
+
+cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t wanted, bint slots, Cell* cells,
+                             uint32_t* packed) noexcept nogil:
+    cdef uint16_t* ranks = <uint16_t*>(packed + CELLS + 2)
+    cdef Part* parts = <Part*>ranks
+    cdef uint32_t* first
+    cdef uint32_t longest = UINT32_MAX
+    if slots:
+        parts = <Part*>(ranks + num_ranks(index.m, 2 * <size_t>wanted + CELLS + OUTSIDE))
+    if slots and may_pack(wanted, thresholds):
+        spread_uppers(index, thresholds, wanted, <int64_t*>ranks, cells, packed)
+        first = <uint32_t*>(parts + index.buckets.number)
+        longest = begin_parts(index, thresholds, first)
+    if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
+        index.packed = NULL
+        spread_scores(index, thresholds, wanted, cells)
+        first = <uint32_t*>(parts + index.buckets.number)
+        begin_parts(index, thresholds, first)
+    index.first = first
+    index.parts = parts
+    index.ranks = ranks
+    cut_parts(index, thresholds, slots, parts, ranks)
 
 
 cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
@@ -931,7 +990,7 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
     cdef const Buckets* buckets = &index.buckets
     cdef Part* part = parts
     cdef Py_ssize_t i, start, stop
-    cdef uint64_t key = buckets.least, slot
+    cdef uint64_t key = buckets.least, slot, at
     cdef uint32_t cell, _inside, bits, number = 0
     cdef size_t used = 0
     for cell in range(buckets.outside):
@@ -948,16 +1007,17 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
                     bits += 1
                 part.shift = buckets.cells[cell].shift - bits
                 part.slots = <uint32_t>1 << bits
-                i = start
-                for slot in range(part.slots):
-                    ranks[used + slot] = <uint16_t>(i - start)
-                    if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
-                        i += 1
-                        if i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
-                            ranks[used + slot] |= MANY_HERE
-                            while i < stop and (key_of(thresholds[i]) - part.least) >> part.shift == slot:
-                                i += 1
-                ranks[used + part.slots] = <uint16_t>(stop - start)
+                slot = 0
+                for i in range(start, stop):
+                    at = (key_of(thresholds[i]) - part.least) >> part.shift
+                    if slot > at:
+                        ranks[used + at] |= MANY_HERE
+                    while slot <= at:
+                        ranks[used + slot] = <uint16_t>(i - start)
+                        slot += 1
+                while slot <= part.slots:
+                    ranks[used + slot] = <uint16_t>(stop - start)
+                    slot += 1
                 used += part.slots + 1
             part += 1
             number += 1
@@ -1078,7 +1138,8 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
                 find_buckets(index, x, kept, True, buckets)
             count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
-            throw_typed(index, x, kept, &parts)
+            find_buckets(index, x, kept, True, buckets)
+            throw_typed(buckets, x, kept, &parts)
             thrown += kept
             if thrown >= full or start == stop:
                 count_parts(index, thresholds, &parts, counts)
