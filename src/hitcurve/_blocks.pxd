@@ -2,7 +2,8 @@
 from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t, uint32_t
 
-from hitcurve._kernel.count cimport Index, ScoreType
+from hitcurve._kernel.columns cimport ScoreType
+from hitcurve._kernel.count cimport Index
 
 cdef class BlockCounter:
     cdef readonly object cuts

@@ -14,10 +14,10 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
+from hitcurve._kernel.columns cimport NAN_RAISE, NAN_WORST, Items, ScoreType, Tally, look_for_nan, tally_clear
 from hitcurve._kernel.count cimport (
-    NAN_RAISE, NAN_WORST, STRATEGY_BUCKETS, STRATEGY_SEARCH, Index, Items, ScoreType, Strategy, Tally, build_index,
-    choose_strategy, count_items, index_size, keep_distinct, look_for_nan, scratch_size, sort_relevant,
-    tally_clear,
+    STRATEGY_BUCKETS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
+    keep_distinct, scratch_size, sort_relevant,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
 

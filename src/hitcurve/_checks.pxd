@@ -2,8 +2,10 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
-from hitcurve._kernel.count cimport (
-    KIND_F32, KIND_I64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, Column, Items, Kind, NanPolicy, ScoreType, Strategy)
+from hitcurve._kernel.columns cimport (
+    KIND_F32, KIND_I64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, Column, Items, Kind, NanPolicy, ScoreType,
+)
+from hitcurve._kernel.count cimport Strategy
 from hitcurve._kernel.formulas cimport Reading
 
 cdef int64_t LARGEST  # what a count may be

@@ -8,9 +8,10 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._kernel.count cimport (
+from hitcurve._kernel.columns cimport (
     KIND_F16, KIND_F32, KIND_F64, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_U8, KIND_U16, KIND_U32, KIND_U64, NAN_RAISE,
-    NAN_WORST, Items, NanPolicy)
+    NAN_WORST, Items, NanPolicy,
+)
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
 cnp.import_array()

@@ -12,7 +12,7 @@ from math import fsum
 
 import numpy as np
 
-from hitcurve._kernel.count cimport ScoreType
+from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
     LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag,
     check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,

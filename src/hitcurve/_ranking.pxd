@@ -1,7 +1,7 @@
 # Arrays in, tables out.
 from libc.stdint cimport int64_t
 
-from hitcurve._kernel.count cimport Items, NanPolicy, ScoreType, Tally
+from hitcurve._kernel.columns cimport Items, NanPolicy, ScoreType, Tally
 from hitcurve._kernel.formulas cimport Reading
 from hitcurve._kernel.table cimport Status
 

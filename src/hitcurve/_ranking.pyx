@@ -20,10 +20,10 @@ from hitcurve._checks cimport (
     countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy, relevant_items,
     same_items, set_column, type_of, whole_number,
 )
-from hitcurve._kernel.count cimport (
-    SCORE_INT64, STRATEGY_SEARCH, Index, Items, NanPolicy, ScoreType, Strategy, Tally, count_items, count_labels,
-    gather_relevant, good_piece, scratch_size, tally_clear,
+from hitcurve._kernel.columns cimport (
+    SCORE_INT64, Items, NanPolicy, ScoreType, Tally, count_labels, gather_relevant, tally_clear,
 )
+from hitcurve._kernel.count cimport STRATEGY_SEARCH, Index, Strategy, count_items, good_piece, scratch_size
 from hitcurve._kernel.formulas cimport Reading
 from hitcurve._kernel.sort cimport MOST_HEAPS, MOST_LAID, Item, Layout, count_heaps, lay_heap, throw_items
 from hitcurve._kernel.table cimport (

@@ -5,10 +5,11 @@ from libc.string cimport memcpy, memset
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
-from hitcurve._kernel.count cimport (
-    KIND_F32, KIND_F64, KIND_U8, SCORE_DOUBLE, SCORE_FLOAT, STRATEGY_AUTO, Column, Items, NanPolicy, Tally, count_labels,
-    score_size, tally_clear,
+from hitcurve._kernel.columns cimport (
+    KIND_F32, KIND_F64, KIND_U8, SCORE_DOUBLE, SCORE_FLOAT, Column, Items, NanPolicy, Tally, count_labels, score_size,
+    tally_clear,
 )
+from hitcurve._kernel.count cimport STRATEGY_AUTO
 from hitcurve._kernel.formulas cimport (
     ALL_RANKS, CUTOFF, INTERPOLATES, INTERPOLATION_NONE, MEASURE_AVERAGE_PRECISION, NO_CUTOFF, NO_NUMBER, NO_THRESHOLD,
     NOT_NEGATIVE, NUM_MEASURES, RECORDS, SHARE, TIES_THRESHOLD, Interpolation, Normalize, Reading, Record, Table, Ties,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve._kernel.count import instruction_set
+from hitcurve._kernel.columns import instruction_set
 
 STRATEGIES = ("compare", "search", "buckets", "parts", None)
 KINDS = {
@@ -93,6 +93,6 @@ def test_instruction_sets_agree():
 
 def test_forcing_an_instruction_set():
     assert instruction_set() in ("portable", "avx2")
-    code = "from hitcurve._kernel.count import instruction_set as i; print(i())"
+    code = "from hitcurve._kernel.columns import instruction_set as i; print(i())"
     assert run(code, "portable").stdout.strip() == "portable"
     assert "HITCURVE_ISA='mmx' is unknown" in run("import hitcurve", "mmx").stderr

@@ -33,10 +33,10 @@ static inline int32_t upper_double(double x) {
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
 #include <immintrin.h>
-#define AVX2 __attribute__((target("avx2,popcnt")))
+#define AVX2 __attribute__((target("avx2,popcnt"), unused)) /* each module needs some of them */
 #define INLINE_AVX2 static inline __attribute__((always_inline, target("avx2,popcnt")))
 
-static int simd_available(void) {
+static inline int simd_available(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
@@ -509,29 +509,29 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
 
 #else
 
-static int simd_available(void) { return 0; }
-static void simd_sort_float(float *x, ptrdiff_t n) { (void)x, (void)n; }
-static void simd_sort_double(double *x, ptrdiff_t n) { (void)x, (void)n; }
-static int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
-static int simd_nan_double(const double *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
-static ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {
+static inline int simd_available(void) { return 0; }
+static inline void simd_sort_float(float *x, ptrdiff_t n) { (void)x, (void)n; }
+static inline void simd_sort_double(double *x, ptrdiff_t n) { (void)x, (void)n; }
+static inline int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
+static inline int simd_nan_double(const double *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
+static inline ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {
     (void)l, (void)n, (void)m, (void)s;
     return 0;
 }
-static void simd_places(const uint64_t *m, ptrdiff_t n, uint16_t *p) { (void)m, (void)n, (void)p; }
-static void simd_slots(const void *x, ptrdiff_t n, int d, int64_t l, uint32_t s, uint32_t *o) {
+static inline void simd_places(const uint64_t *m, ptrdiff_t n, uint16_t *p) { (void)m, (void)n, (void)p; }
+static inline void simd_slots(const void *x, ptrdiff_t n, int d, int64_t l, uint32_t s, uint32_t *o) {
     (void)x, (void)n, (void)d, (void)l, (void)s, (void)o;
 }
-static int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
+static inline int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
                         uint32_t *b) {
     (void)x, (void)n, (void)d, (void)l, (void)g, (void)s, (void)a, (void)p, (void)b;
     return 0;
 }
-static void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, int w, const int64_t *h,
+static inline void simd_compare_float(const float *t, ptrdiff_t m, const float *x, ptrdiff_t n, int w, const int64_t *h,
                                uint32_t *c) {
     (void)t, (void)m, (void)x, (void)n, (void)w, (void)h, (void)c;
 }
-static void simd_compare_double(const double *t, ptrdiff_t m, const double *x, ptrdiff_t n, int w, const int64_t *h,
+static inline void simd_compare_double(const double *t, ptrdiff_t m, const double *x, ptrdiff_t n, int w, const int64_t *h,
                                 uint32_t *c) {
     (void)t, (void)m, (void)x, (void)n, (void)w, (void)h, (void)c;
 }

@@ -1,32 +1,8 @@
 # Kernels that count items against sorted relevant scores. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from hitcurve._kernel.columns cimport Items, ScoreType, Tally
 from hitcurve._kernel.sort cimport Buckets
-
-# The types in which scores are compared. Every other real type is widened to one of them exactly.
-cdef enum ScoreType:
-    SCORE_FLOAT
-    SCORE_DOUBLE
-    SCORE_INT64
-
-# Element type of a column as it lies in memory.
-cdef enum Kind:
-    KIND_F16
-    KIND_F32
-    KIND_F64
-    KIND_I8
-    KIND_I16
-    KIND_I32
-    KIND_I64
-    KIND_U8
-    KIND_U16
-    KIND_U32
-    KIND_U64  # compared as int64 after turning the sign bit
-
-cdef enum NanPolicy:
-    NAN_RAISE
-    NAN_WORST
-    NAN_OMIT
 
 cdef enum Strategy:
     STRATEGY_AUTO
@@ -34,26 +10,6 @@ cdef enum Strategy:
     STRATEGY_SEARCH   # each item by binary search in the thresholds
     STRATEGY_BUCKETS  # items counted by bucket, compared only in a bucket that holds a threshold
     STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
-
-cdef struct Column:
-    const char* data
-    Py_ssize_t stride  # bytes
-    Kind kind
-
-cdef struct Items:
-    Column score
-    Column label
-    Py_ssize_t n
-    ScoreType type
-    NanPolicy nan_policy
-
-# What a pass over some items met.
-cdef struct Tally:
-    Py_ssize_t bad_label  # position of the first label that is neither 0 nor 1, or -1
-    Py_ssize_t bad_score  # position of the first NaN that is not allowed, or -1
-    int64_t nan_items
-    int64_t nan_hits
-    bint no_nan            # it is known already that there is none
 
 # An interval of scores, cut into slots of 2**shift keys; a slot knows how many thresholds of the part lie before it.
 cdef struct Part:
@@ -99,15 +55,6 @@ cdef struct Walk:
     Py_ssize_t done        # thresholds passed
     int64_t seen           # items above the next threshold's gap
 
-cdef enum:
-    BLOCK = 2048           # items looked at together; the scratch for them stays in the first-level cache
-
-cdef void tally_clear(Tally* tally) noexcept nogil
-cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil
-cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
-cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
-                                Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil
-cdef size_t score_size(ScoreType type) noexcept nogil
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil

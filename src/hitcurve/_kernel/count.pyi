@@ -1,2 +1,1 @@
-# Kernels for Cython (see the .pxd), and a word for tests and bug reports.
-def instruction_set() -> str: ...
+# Kernels for Cython (see the .pxd); nothing here is for Python.

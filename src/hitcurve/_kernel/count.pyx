@@ -10,33 +10,21 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from hitcurve._kernel.columns cimport (
+    BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
+)
 from hitcurve._kernel.sort cimport (
-    ABOVE,
-    BELOW,
-    CELLS,
-    OUTSIDE,
-    Buckets,
-    Cell,
-    bucket_of,
-    key_of,
-    score_t,
-    sort_typed,
-    spread_typed,
+    ABOVE, BELOW, CELLS, OUTSIDE, Buckets, Cell, bucket_of, key_of, score_t, sort_typed, spread_typed,
 )
 
 # The same loops for AVX2 (see there).
 cdef extern from "_simd.h":
-    bint simd_available() noexcept nogil
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_sort_float(float* x, Py_ssize_t n) noexcept nogil
     void simd_sort_double(double* x, Py_ssize_t n) noexcept nogil
-    bint simd_nan_float(const float* x, Py_ssize_t n) noexcept nogil
-    bint simd_nan_double(const double* x, Py_ssize_t n) noexcept nogil
-    Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
-    void simd_places(const uint64_t* masks, Py_ssize_t n, uint16_t* places) noexcept nogil
     void simd_slots(const void* x, Py_ssize_t n, bint is_double, int64_t least, uint32_t shift, uint32_t* slots) noexcept nogil
     bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
                       uint32_t above, const uint32_t* packed, uint32_t* buckets) noexcept nogil
@@ -46,25 +34,6 @@ cdef extern from "_memory.h":
 
 cdef extern from *:
     bint unlikely(bint) noexcept nogil
-
-
-cdef bint choose_simd() except -1:
-    """HITCURVE_ISA=portable or avx2 forces one; else the best that this machine has."""
-    import os
-    wanted = os.environ.get("HITCURVE_ISA", "")
-    if wanted not in ("", "portable", "avx2"):
-        raise ImportError(f"HITCURVE_ISA={wanted!r} is unknown: must be 'portable' or 'avx2'")
-    if wanted == "avx2" and not simd_available():
-        raise ImportError("HITCURVE_ISA='avx2', but this machine or this build has no AVX2")
-    return wanted != "portable" and simd_available()
-
-
-cdef bint simd = choose_simd()
-
-
-def instruction_set():
-    """The instruction set that the kernels use here."""
-    return "avx2" if simd else "portable"
 
 
 # ---------------------------------------------------------------------------------------------------------- thresholds
@@ -121,337 +90,6 @@ cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hit
         keep_typed(<double*>scores, n, hits)
     else:
         keep_typed(<int64_t*>scores, n, hits)
-
-
-# ------------------------------------------------------------------------------------------------------------- loading
-
-ctypedef fused small_t:
-    int8_t
-    int16_t
-    int32_t
-    uint8_t
-    uint16_t
-    uint32_t
-    float
-    double
-
-ctypedef fused long_t:
-    int64_t
-    uint64_t
-
-ctypedef fused label_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
-
-
-cdef inline void widen(const char* data, Py_ssize_t stride, Py_ssize_t n, const small_t* kind, double* out) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] = (<const small_t*>(data + i * stride))[0]
-
-
-cdef inline void widen_long(const char* data, Py_ssize_t stride, Py_ssize_t n, const long_t* kind,
-                            int64_t* out) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if long_t is uint64_t:
-            out[i] = <int64_t>((<const uint64_t*>(data + i * stride))[0] ^ (<uint64_t>1 << 63))
-        else:
-            out[i] = (<const int64_t*>(data + i * stride))[0]
-
-
-cdef inline double half_to_double(uint16_t bits) noexcept nogil:
-    cdef uint64_t exponent = (bits >> 10) & 31, fraction = bits & 1023, wide
-    cdef double value
-    if exponent == 0:
-        value = <double>fraction / 16777216.0  # subnormal, in units of 2**-24
-        return -value if bits >> 15 else value
-    exponent = 2047 if exponent == 31 else exponent + (1023 - 15)
-    wide = (<uint64_t>(bits >> 15) << 63) | (exponent << 52) | (fraction << 42)
-    memcpy(&value, &wide, sizeof(double))
-    return value
-
-
-cdef const score_t* load_scores(const Column* column, Py_ssize_t start, Py_ssize_t n, score_t* scratch) noexcept nogil:
-    """A block of scores side by side: where they lie if that is possible, else copied to the scratch."""
-    cdef const char* data = column.data + start * column.stride
-    cdef Py_ssize_t i, stride = column.stride
-    if score_t is float:
-        if stride == sizeof(float):
-            return <const float*>data
-        for i in range(n):
-            scratch[i] = (<const float*>(data + i * stride))[0]
-    elif score_t is double:
-        if column.kind == KIND_F64:
-            if stride == sizeof(double):
-                return <const double*>data
-            widen(data, stride, n, <const double*>NULL, scratch)
-        elif column.kind == KIND_F32:
-            widen(data, stride, n, <const float*>NULL, scratch)
-        elif column.kind == KIND_I8:
-            widen(data, stride, n, <const int8_t*>NULL, scratch)
-        elif column.kind == KIND_I16:
-            widen(data, stride, n, <const int16_t*>NULL, scratch)
-        elif column.kind == KIND_I32:
-            widen(data, stride, n, <const int32_t*>NULL, scratch)
-        elif column.kind == KIND_U8:
-            widen(data, stride, n, <const uint8_t*>NULL, scratch)
-        elif column.kind == KIND_U16:
-            widen(data, stride, n, <const uint16_t*>NULL, scratch)
-        elif column.kind == KIND_U32:
-            widen(data, stride, n, <const uint32_t*>NULL, scratch)
-        else:
-            for i in range(n):
-                scratch[i] = half_to_double((<const uint16_t*>(data + i * stride))[0])
-    else:
-        if column.kind == KIND_U64:
-            widen_long(data, stride, n, <const uint64_t*>NULL, scratch)
-        elif stride == sizeof(int64_t):
-            return <const int64_t*>data
-        else:
-            widen_long(data, stride, n, <const int64_t*>NULL, scratch)
-    return scratch
-
-
-cdef inline void flag(const char* data, Py_ssize_t stride, Py_ssize_t n, const label_t* kind, uint8_t* out) noexcept nogil:
-    """0 and 1 as they are, anything else as 2."""
-    cdef Py_ssize_t i
-    cdef label_t x
-    for i in range(n):
-        x = (<const label_t*>(data + i * stride))[0]
-        out[i] = 0 if x == 0 else (1 if x == 1 else 2)
-
-
-cdef const uint8_t* load_labels(const Column* column, Py_ssize_t start, Py_ssize_t n, uint8_t* scratch) noexcept nogil:
-    cdef const char* data = column.data + start * column.stride
-    cdef Py_ssize_t stride = column.stride
-    if column.kind == KIND_U8:
-        if stride == 1:
-            return <const uint8_t*>data
-        flag(data, stride, n, <const uint8_t*>NULL, scratch)
-    elif column.kind == KIND_I8:
-        if stride == 1:
-            return <const uint8_t*>data  # a negative label is above 1 as a byte
-        flag(data, stride, n, <const int8_t*>NULL, scratch)
-    elif column.kind == KIND_I16:
-        flag(data, stride, n, <const int16_t*>NULL, scratch)
-    elif column.kind == KIND_I32:
-        flag(data, stride, n, <const int32_t*>NULL, scratch)
-    elif column.kind == KIND_I64:
-        flag(data, stride, n, <const int64_t*>NULL, scratch)
-    elif column.kind == KIND_U16:
-        flag(data, stride, n, <const uint16_t*>NULL, scratch)
-    elif column.kind == KIND_U32:
-        flag(data, stride, n, <const uint32_t*>NULL, scratch)
-    elif column.kind == KIND_U64:
-        flag(data, stride, n, <const uint64_t*>NULL, scratch)
-    elif column.kind == KIND_F32:
-        flag(data, stride, n, <const float*>NULL, scratch)
-    else:
-        flag(data, stride, n, <const double*>NULL, scratch)
-    return scratch
-
-
-# -------------------------------------------------------------------------------------------------- labels and the NaN
-
-cdef void tally_clear(Tally* tally) noexcept nogil:
-    tally.bad_label = -1
-    tally.bad_score = -1
-    tally.nan_items = 0
-    tally.nan_hits = 0
-    tally.no_nan = False
-
-
-cdef inline bint is_nan(score_t x) noexcept nogil:
-    if score_t is int64_t:
-        return False
-    else:
-        return x != x
-
-
-cdef inline bint has_nan(const score_t* x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef bint found = False
-    if score_t is int64_t:
-        return False
-    else:
-        if simd:
-            return simd_nan_float(x, n) if score_t is float else simd_nan_double(x, n)
-        for i in range(n):
-            found |= is_nan(x[i])
-        return found
-
-
-cdef inline bint look_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const score_t* type) noexcept nogil:
-    cdef score_t scratch[BLOCK]
-    cdef Py_ssize_t n
-    while start < stop:
-        n = min(stop - start, BLOCK)
-        if has_nan(load_scores(&items.score, start, n, scratch), n):
-            return True
-        start += n
-    return False
-
-
-cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """Whether any score is NaN. Done first where the scores fit the cache, it also brings them there in order; the
-    scattered relevant scores would each have to be waited for."""
-    if items.type == SCORE_FLOAT:
-        return look_typed(items, start, stop, <const float*>NULL)
-    if items.type == SCORE_DOUBLE:
-        return look_typed(items, start, stop, <const double*>NULL)
-    return False
-
-
-cdef enum:
-    MASKS = BLOCK >> 6  # of 64 labels each
-
-
-cdef inline Py_ssize_t look_at_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil:
-    """How many labels of a block are not 0, if none is above 1, which `seen` says. The masks are for simd_places."""
-    cdef Py_ssize_t i
-    cdef uint32_t ones = 0
-    cdef uint8_t bits = 0
-    if simd:
-        return simd_labels(label, n, masks, seen)
-    for i in range(n):
-        ones += label[i]
-        bits |= label[i]
-    seen[0] = bits
-    return ones
-
-
-cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil:
-    """Relevant items; the first label that is neither 0 nor 1 is left in the tally, and -1 returned."""
-    cdef uint8_t flags[BLOCK]
-    cdef uint64_t masks[MASKS]
-    cdef const uint8_t* x
-    cdef Py_ssize_t i, n, ones, total = 0
-    cdef uint8_t seen
-    while start < stop:
-        n = min(stop - start, BLOCK)
-        x = load_labels(label, start, n, flags)
-        ones = look_at_labels(x, n, masks, &seen)
-        if seen > 1:
-            for i in range(n):
-                if x[i] > 1:
-                    tally.bad_label = start + i
-                    return -1
-        total += ones
-        start += n
-    return total
-
-
-cdef enum:
-    DENSE = 12  # one label in so many is a hit: from there on every score is looked at, which needs no branch
-
-
-cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t n, score_t* relevant, Py_ssize_t found,
-                             Py_ssize_t capacity) noexcept nogil:
-    """Writes one place beyond what it keeps."""
-    cdef Py_ssize_t i = 0, j
-    while i + 8 <= n and found + 8 <= capacity:
-        for j in range(8):
-            relevant[found] = x[i + j]
-            found += label[i + j] & 1
-        i += 8
-    while i < n:
-        relevant[found] = x[i]
-        found += label[i] & (found < capacity)
-        i += 1
-    return found
-
-
-cdef inline Py_ssize_t find_labels(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil:
-    """The places of the labels that are not 0; how many there are."""
-    cdef Py_ssize_t i = 0, found = 0
-    cdef uint64_t eight
-    while i < n:
-        if i + 8 <= n:
-            memcpy(&eight, label + i, 8)
-            if eight == 0:
-                i += 8
-                continue
-        if label[i] != 0:
-            places[found] = <uint16_t>i
-            found += 1
-        i += 1
-    return found
-
-
-cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, score_t* relevant,
-                             Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
-    cdef uint8_t flags[BLOCK]
-    cdef score_t scratch[BLOCK]
-    cdef score_t x
-    cdef const score_t* block
-    cdef uint16_t places[BLOCK + 4]
-    cdef const uint8_t* label
-    cdef Py_ssize_t i, j, n, kept, ones
-    cdef uint64_t masks[MASKS]
-    cdef uint8_t seen
-    while start < stop:
-        n = min(stop - start, BLOCK)
-        label = load_labels(&items.label, start, n, flags)
-        ones = look_at_labels(label, n, masks, &seen)
-        if ones == 0:
-            start += n
-            continue
-        if seen <= 1 and ones * DENSE > n:
-            kept = gather_dense(label, load_scores(&items.score, start, n, scratch), n, relevant, found, capacity)
-            if tally.no_nan or not has_nan(<const score_t*>relevant + found, kept - found):
-                found = kept
-                start += n
-                continue
-        if simd:
-            simd_places(masks, n, places)
-        else:
-            ones = find_labels(label, n, places)
-        if seen <= 1 and tally.no_nan and items.score.stride == sizeof(score_t) and found + ones <= capacity:
-            block = load_scores(&items.score, start, n, scratch)
-            for j in range(ones):
-                relevant[found + j] = block[places[j]]
-            found += ones
-            start += n
-            continue
-        for j in range(ones):
-            i = places[j]
-            if label[i] > 1:
-                tally.bad_label = start + i
-                return found
-            x = load_scores(&items.score, start + i, 1, scratch)[0]
-            if is_nan(x):
-                if items.nan_policy == NAN_RAISE:
-                    tally.bad_score = start + i
-                    return found
-                tally.nan_hits += 1
-            elif found < capacity:
-                relevant[found] = x
-                found += 1
-        start += n
-    return found
-
-
-cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
-                                Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
-    """Scores of the relevant items, NaN left out, written from place `found` on; the next free place.
-
-    Stops at a label that is neither 0 nor 1, or a NaN that is not allowed, and leaves its place in the tally. Never
-    writes beyond `capacity`, whatever another thread does to the labels.
-    """
-    if items.type == SCORE_FLOAT:
-        return gather_typed(items, start, stop, <float*>relevant, found, capacity, tally)
-    if items.type == SCORE_DOUBLE:
-        return gather_typed(items, start, stop, <double*>relevant, found, capacity, tally)
-    return gather_typed(items, start, stop, <int64_t*>relevant, found, capacity, tally)
 
 
 # ------------------------------------------------------------------------------------------------------------ counting
@@ -568,8 +206,9 @@ cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n
         if score_t is double:
             return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + <int64_t>map.span) >> 32), map.shift - 32,
                                 map.number + ABOVE, index.packed, buckets)
-        return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + <int64_t>map.span), map.shift, map.number + ABOVE,
-                            index.packed, buckets)
+        else:
+            return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + <int64_t>map.span), map.shift,
+                                map.number + ABOVE, index.packed, buckets)
     if not whole and has_nan(x, n):
         return True
     for i in range(n):
@@ -814,10 +453,6 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
     if n < m * SEARCH_ITEMS or n < 4 * CELLS:
         return STRATEGY_SEARCH
     return STRATEGY_BUCKETS
-
-
-cdef size_t score_size(ScoreType type) noexcept nogil:
-    return 4 if type == SCORE_FLOAT else 8
 
 
 cdef inline bint wants_slots(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:

@@ -1,7 +1,8 @@
 # Kernels that turn rankings into hit-curve tables. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint32_t
 
-from hitcurve._kernel.count cimport BLOCK, Counts, Index, Items, Strategy, Tally, Walk
+from hitcurve._kernel.columns cimport BLOCK, Items, Tally
+from hitcurve._kernel.count cimport Counts, Index, Strategy, Walk
 from hitcurve._kernel.formulas cimport Reading
 
 cdef enum Status:

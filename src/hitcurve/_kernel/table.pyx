@@ -4,10 +4,12 @@ from libc.string cimport memset
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
+from hitcurve._kernel.columns cimport (
+    BLOCK, NAN_OMIT, Items, Tally, gather_relevant, look_for_nan, score_size, tally_clear,
+)
 from hitcurve._kernel.count cimport (
-    BLOCK, NAN_OMIT, STRATEGY_AUTO, STRATEGY_PARTS, Index, Items, Strategy, Tally, build_index, choose_strategy, count_items,
-    emit_rows, emit_scores, gather_relevant, index_size, keep_distinct, look_for_nan, score_size, scratch_size, sort_relevant,
-    tally_clear,
+    STRATEGY_AUTO, STRATEGY_PARTS, Index, Strategy, build_index, choose_strategy, count_items, emit_rows, emit_scores,
+    index_size, keep_distinct, scratch_size, sort_relevant,
 )
 from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,

@@ -9,7 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcmp, memcpy, memset
 
-from hitcurve._kernel.count cimport SCORE_DOUBLE, sort_relevant
+from hitcurve._kernel.columns cimport SCORE_DOUBLE
+from hitcurve._kernel.count cimport sort_relevant
 from hitcurve._kernel.sort cimport key_of
 from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE, Text
 from hitcurve.retrieval.memory cimport grow
