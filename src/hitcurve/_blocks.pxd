@@ -19,4 +19,6 @@ cdef class BlockCounter:
     cdef PyThread_type_lock taken  # while a block is counted; nobody waits for it
 
     cdef int prepare(self) except -1
+    cdef int take(self) except -1
+    cdef int settle(self) except -1
     cdef int widen(self) except -1

@@ -16,8 +16,8 @@ import numpy as np
 from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
 from hitcurve._kernel.columns cimport NAN_RAISE, NAN_WORST, Items, ScoreType, Tally, look_for_nan, tally_clear
 from hitcurve._kernel.count cimport (
-    STRATEGY_BUCKETS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
-    keep_distinct, scratch_size, sort_relevant,
+    STRATEGY_PARTS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
+    keep_distinct, open_counts, scratch_size, settle_counts, sort_relevant,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
 
@@ -109,11 +109,26 @@ cdef class BlockCounter:
         if self.scratch is NULL:
             self.scratch = PyMem_RawMalloc(scratch_size(&self.index, PIECE))
             prefer_huge_pages(self.scratch, scratch_size(&self.index, PIECE))
+            if self.scratch is not NULL:
+                open_counts(&self.index, self.scratch)
         if self.narrow is NULL:
             self.narrow = <uint32_t*>PyMem_RawCalloc(size, sizeof(uint32_t))
             prefer_huge_pages(self.narrow, size * sizeof(uint32_t))
         if self.scratch is NULL or self.narrow is NULL:
             raise MemoryError("not enough memory to count the items")
+        return 0
+
+    cdef int settle(self) except -1:
+        """What blocks have left in the scratch is counted."""
+        self.take()
+        if self.scratch is not NULL and self.narrow is not NULL:
+            settle_counts(&self.index, self.scratch, self.narrow)
+        PyThread_release_lock(self.taken)
+        return 0
+
+    cdef int take(self) except -1:
+        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
+            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
         return 0
 
     cdef int widen(self) except -1:
@@ -123,6 +138,8 @@ cdef class BlockCounter:
             if self.wide is NULL:
                 raise MemoryError("not enough memory to count the items")
         with nogil:
+            if self.scratch is not NULL:
+                settle_counts(&self.index, self.scratch, self.narrow)
             for i in range(size):
                 self.wide[i] += self.narrow[i]
             memset(self.narrow, 0, size * sizeof(uint32_t))
@@ -139,8 +156,7 @@ cdef class BlockCounter:
         cdef Tally tally
         cdef Py_ssize_t start = 0, stop
         cdef bint missing
-        if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
-            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+        self.take()
         try:
             items.n = score.shape[0]
             items.nan_policy = parse_nan_policy(nan_policy)
@@ -154,8 +170,8 @@ cdef class BlockCounter:
             tally_clear(&tally)
             tally.no_nan = not missing
             self.prepare()
-            if items.n < (index.m if index.strategy == STRATEGY_BUCKETS else <Py_ssize_t>index.buckets.number):
-                index.strategy = STRATEGY_SEARCH  # the others have a cost that grows with the number of buckets or parts
+            if index.strategy == STRATEGY_PARTS and items.n < <Py_ssize_t>index.buckets.number:
+                index.strategy = STRATEGY_SEARCH  # a call has a cost that grows with the number of parts
             while start < items.n:
                 stop = min(items.n, start + PIECE)
                 if self.since > NARROW - (stop - start):
@@ -177,6 +193,7 @@ cdef class BlockCounter:
         other.nan_items = 0
         if other.narrow is NULL:
             return
+        other.settle()
         if self.narrow is NULL:
             self.narrow, self.wide, self.since = other.narrow, other.wide, other.since
             other.narrow, other.wide, other.since = NULL, NULL, 0
@@ -202,12 +219,13 @@ cdef class BlockCounter:
         cdef Py_ssize_t i, row, rows, m = self.cuts.shape[0]
         cdef Py_ssize_t bad = -1
         cdef int64_t* above
-        PyMem_RawFree(self.scratch)
-        self.scratch = NULL
+        self.settle()
         if self.narrow is NULL:
             self.prepare()
         if self.wide is not NULL:
             self.widen()
+        PyMem_RawFree(self.scratch)
+        self.scratch = NULL
         memset(&ranking, 0, sizeof(Ranking))
         ranking.counts.narrow = self.narrow
         ranking.counts.wide = self.wide
@@ -242,6 +260,7 @@ cdef class BlockCounter:
         """Items between and at the thresholds, 2 * m + 1 numbers."""
         cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 1
         cdef int64_t[::1] total = np.zeros(size, np.int64)
+        self.settle()
         for i in range(size):
             if self.wide is not NULL:
                 total[i] = self.wide[i]

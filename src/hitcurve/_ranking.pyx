@@ -23,7 +23,9 @@ from hitcurve._checks cimport (
 from hitcurve._kernel.columns cimport (
     SCORE_INT64, Items, NanPolicy, ScoreType, Tally, count_labels, gather_relevant, tally_clear,
 )
-from hitcurve._kernel.count cimport STRATEGY_SEARCH, Index, Strategy, count_items, good_piece, scratch_size
+from hitcurve._kernel.count cimport (
+    STRATEGY_SEARCH, Index, Strategy, count_items, good_piece, open_counts, scratch_size, settle_counts,
+)
 from hitcurve._kernel.formulas cimport Reading
 from hitcurve._kernel.sort cimport MOST_HEAPS, MOST_LAID, Item, Layout, count_heaps, lay_heap, throw_items
 from hitcurve._kernel.table cimport (
@@ -114,6 +116,7 @@ cdef class Counting:
         try:
             if counts is NULL or scratch is NULL:
                 raise MemoryError("not enough memory to count the items")
+            open_counts(&self.index, scratch)
             while start < stop and fine and not self.cancelled:
                 end = min(stop, start + piece)
                 with nogil:
@@ -122,9 +125,11 @@ cdef class Counting:
                 since += end - start
                 start = end
                 if since > NARROW - piece:
+                    settle_counts(&self.index, scratch, counts)
                     counts = self.add(counts, &tally)
                     memset(counts, 0, size * sizeof(uint32_t))
                     since = 0
+            settle_counts(&self.index, scratch, counts)
             counts = self.add(counts, &tally)
         finally:
             PyMem_RawFree(counts)

@@ -63,6 +63,8 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
                       Index* index) noexcept nogil
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil
+cdef void open_counts(const Index* index, void* scratch) noexcept nogil
+cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noexcept nogil
 cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index, void* scratch,
                       uint32_t* counts, Tally* tally) noexcept nogil
 cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,

@@ -7,7 +7,7 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from hitcurve._kernel.columns cimport (
@@ -189,14 +189,15 @@ cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const sco
 cdef struct Held:
     uint8_t* bytes     # items of each bucket,
     uint32_t* full     # and those of the times that its byte was full
-    bint dense         # so many items of the block before were put aside that those of the next are compared at once
+    uint8_t* dense     # so many items of the block before were put aside that those of the next are compared at once
 
 cdef enum:
     HELD = 0x80         # a byte from here up: the bucket holds a threshold
     DENSELY = 6         # one item in so many put aside: from there on every item is compared, which needs no branch
 
 
-cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n, bint whole, uint32_t* buckets) noexcept nogil:
+cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n, bint whole,
+                              uint32_t* buckets) noexcept nogil:
     """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 8 places beyond."""
     cdef Py_ssize_t i
     cdef Buckets map = index.buckets
@@ -204,8 +205,8 @@ cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n
     if index.packed is not NULL:
         least = <int64_t>(map.least ^ <uint64_t>1 << 63)
         if score_t is double:
-            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + <int64_t>map.span) >> 32), map.shift - 32,
-                                map.number + ABOVE, index.packed, buckets)
+            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + <int64_t>map.span) >> 32),
+                                map.shift - 32, map.number + ABOVE, index.packed, buckets)
         else:
             return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + <int64_t>map.span), map.shift,
                                 map.number + ABOVE, index.packed, buckets)
@@ -216,8 +217,8 @@ cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n
     return False
 
 
-cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const score_t* ahead, uint8_t* bytes, uint32_t* full,
-                                    uint16_t* aside) noexcept nogil:
+cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const score_t* ahead, uint8_t* bytes,
+                                    uint32_t* full, uint16_t* aside) noexcept nogil:
     """Counts items, but those of buckets that hold a threshold, whose places it leaves; how many these are."""
     cdef Py_ssize_t i = 0, j, num_aside = 0
     cdef uint32_t bucket
@@ -241,7 +242,7 @@ cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const
 
 
 cdef inline void compare_held(const Index* index, const score_t* thresholds, Py_ssize_t held, score_t x,
-                                    uint32_t* counts) noexcept nogil:
+                              uint32_t* counts) noexcept nogil:
     """Counts a score whose bucket holds thresholds, as the held one of that number."""
     cdef Py_ssize_t place = index.first[held]
     place += not_below(thresholds + place, index.first[held + 1] - place, x)
@@ -249,17 +250,17 @@ cdef inline void compare_held(const Index* index, const score_t* thresholds, Py_
 
 
 cdef inline void count_buckets(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
-                               const uint32_t* buckets, Held* held, uint32_t* counts) noexcept nogil:
+                               const uint32_t* buckets, const Held* held, uint32_t* counts) noexcept nogil:
     cdef uint16_t aside[BLOCK]
     cdef Py_ssize_t i, k, place, num_aside = 0, inside
-    if held.dense and not index.crowded:
+    if held.dense[0] and not index.crowded:
         for i in range(n):
             k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
             inside = index.held[k] == buckets[i]
             num_aside += inside
             place = k + (inside & (thresholds[k] < x[i]))
             counts[2 * place + (inside & (thresholds[place] == x[i]))] += 1
-    elif held.dense:
+    elif held.dense[0]:
         for i in range(n):
             k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
             if index.held[k] == buckets[i]:
@@ -272,27 +273,44 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
         for i in range(num_aside):
             k = buckets[aside[i]]
             compare_held(index, thresholds, index.coarse[k >> 6] + index.fine[k], x[aside[i]], counts)
-    held.dense = num_aside * DENSELY > n
+    held.dense[0] = num_aside * DENSELY > n
 
 
-cdef void open_buckets(const Index* index, Held* held) noexcept nogil:
+cdef inline Held held_in(const Index* index, void* scratch) noexcept nogil:
+    """Where the scratch has the counts of buckets, which lie there from one call to the next."""
+    cdef Held held
+    cdef uint32_t number = index.buckets.number + OUTSIDE
+    held.full = <uint32_t*>(<char*>scratch + (BLOCK + 1) * 8)
+    held.bytes = <uint8_t*>(held.full + number)
+    held.dense = held.bytes + number
+    return held
+
+
+cdef void open_counts(const Index* index, void* scratch) noexcept nogil:
+    """Makes the scratch ready, once, for any number of calls of count_items."""
+    cdef Held held
     cdef Py_ssize_t k
-    memset(held.bytes, 0, index.buckets.number + OUTSIDE)
-    memset(held.full, 0, (index.buckets.number + OUTSIDE) * sizeof(uint32_t))
-    for k in range(index.num_held):
-        held.bytes[index.held[k]] = HELD
-    held.dense = False
+    if index.strategy == STRATEGY_BUCKETS:
+        held = held_in(index, scratch)
+        memset(held.full, 0, (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1) + 1)
+        for k in range(index.num_held):
+            held.bytes[index.held[k]] = HELD
 
 
-cdef void close_buckets(const Index* index, const Held* held, uint32_t* counts) noexcept nogil:
+cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noexcept nogil:
+    """Adds what still lies in the scratch to the counts. The scratch is as open_counts left it."""
+    cdef Held held
     cdef uint32_t bucket = 0, stop
     cdef Py_ssize_t k
-    for k in range(index.num_held + 1):
-        stop = min(index.held[k], index.buckets.number + OUTSIDE)
-        while bucket < stop:
-            counts[2 * <size_t>index.first[k]] += held.full[bucket] + held.bytes[bucket]
+    if index.strategy == STRATEGY_BUCKETS:
+        held = held_in(index, scratch)
+        for k in range(index.num_held + 1):
+            stop = min(index.held[k], index.buckets.number + OUTSIDE)
+            while bucket < stop:
+                counts[2 * <size_t>index.first[k]] += held.full[bucket] + held.bytes[bucket]
+                bucket += 1
             bucket += 1
-        bucket += 1
+        open_counts(index, scratch)
 
 
 # Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
@@ -692,7 +710,7 @@ cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Bytes of scratch that count_items needs for n items."""
     cdef size_t scores = (BLOCK + 1) * 8
     if index.strategy == STRATEGY_BUCKETS:
-        scores += (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1)
+        scores += (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1) + 1
     elif index.strategy == STRATEGY_PARTS:
         scores += num_blocks(index, n) * (LINK * score_size(index.type) + sizeof(uint32_t))
         scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
@@ -711,18 +729,13 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef const score_t* x
     cdef score_t* to = <score_t*>scratch
     cdef uint32_t buckets[BLOCK + 8]
-    cdef Held held
+    cdef Held held = held_in(index, scratch)
     cdef Parts parts
     cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
     cdef Strategy strategy = index.strategy
     cdef bint whole
     memset(&parts, 0, sizeof(Parts))
-    memset(&held, 0, sizeof(Held))
-    if strategy == STRATEGY_BUCKETS:
-        held.full = <uint32_t*>(scratch + (BLOCK + 1) * 8)
-        held.bytes = <uint8_t*>(held.full + index.buckets.number + OUTSIDE)
-        open_buckets(index, &held)
-    elif strategy == STRATEGY_PARTS:
+    if strategy == STRATEGY_PARTS:
         full = chunk_size(index, stop - start) - BLOCK
         parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
         parts.items = scratch + (BLOCK + 1) * 8
@@ -779,8 +792,6 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             if thrown >= full or start == stop:
                 count_parts(index, thresholds, &parts, counts)
                 thrown = 0
-    if strategy == STRATEGY_BUCKETS:
-        close_buckets(index, &held, counts)
     return True
 
 
@@ -788,7 +799,8 @@ cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
                       uint32_t* counts, Tally* tally) noexcept nogil:
     """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
 
-    The scratch holds ``scratch_size(index, stop - start)`` bytes, the counts are 2 * m + 2 and must not pass 2**31.
+    The scratch holds ``scratch_size(index, stop - start)`` bytes, which open_counts has made ready; settle_counts adds what
+    it holds in the end. The counts are 2 * m + 2 and must not pass 2**31.
     """
     if items.type == SCORE_FLOAT:
         return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)

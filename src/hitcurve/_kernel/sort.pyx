@@ -6,7 +6,7 @@ monotone, costs a few instructions and no comparison, and is even for anything t
 logarithmic scale. Scores are sorted by it (here), and counted by it (count.pyx). Where it is uneven after all, what
 lies in one bucket is spread by a map of its own.
 """
-from libc.stdint cimport UINT64_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport UINT64_MAX, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc

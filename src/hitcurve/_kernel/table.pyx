@@ -9,7 +9,7 @@ from hitcurve._kernel.columns cimport (
 )
 from hitcurve._kernel.count cimport (
     STRATEGY_AUTO, STRATEGY_PARTS, Index, Strategy, build_index, choose_strategy, count_items, emit_rows, emit_scores,
-    index_size, keep_distinct, scratch_size, sort_relevant,
+    index_size, keep_distinct, open_counts, scratch_size, settle_counts, sort_relevant,
 )
 from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
@@ -142,10 +142,13 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
     if n >> 32 > 0:
         wide = <int64_t*>work.wide.memory
         memset(wide, 0, size * sizeof(int64_t))
+    open_counts(&index, work.scratch.memory)
     while start < stop:
         end = min(stop, start + MOST_COUNTED)
         if not count_items(items, start, end, &index, work.scratch.memory, counts, tally):
             return STATUS_BAD_SCORE
+        if wide is not NULL or end == stop:
+            settle_counts(&index, work.scratch.memory, counts)
         if wide is not NULL:
             for i in range(size):
                 wide[i] += counts[i]
