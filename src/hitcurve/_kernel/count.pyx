@@ -440,8 +440,8 @@ cdef enum:
     COMPARE_INT64 = 3
     MOST_PACKED = 1 << 25    # buckets wanted of a map for simd_buckets, and thresholds of one bucket
     CROWDED = 8
-    BUCKETS_FEW = 32         # buckets for each threshold, up to so many thresholds
-    BUCKETS_MANY = 16         # above, as long as they fit a cache
+    BUCKETS_FEW = 20         # buckets for each threshold, up to so many thresholds
+    BUCKETS_MANY = 8         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
     MANY = 4096
     PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
@@ -500,7 +500,7 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
     most = 2 * <size_t>wanted_buckets(strategy, m, n) + CELLS + OUTSIDE
     size = (CELLS + 2) * (sizeof(Cell) + sizeof(uint32_t))
     if strategy == STRATEGY_BUCKETS:
-        return size + m * 8 + 2 * (<size_t>m + 1) * sizeof(uint32_t) + most // 16 + 4 + most
+        return size + (most + 3 & ~<size_t>3) + 2 * (<size_t>m + 1) * sizeof(uint32_t) + (most // 64 + 1) * sizeof(uint32_t)
     if wants_slots(strategy, m, n):
         size += num_ranks(m, most) * sizeof(uint16_t)
     return size + (most + 1) * sizeof(uint32_t) + most * sizeof(Part)
@@ -571,11 +571,11 @@ cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint3
 
 cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t wanted, Cell* cells,
                                uint32_t* packed) noexcept nogil:
-    cdef int64_t* uppers = <int64_t*>(packed + CELLS + 2)
-    cdef uint32_t* held = <uint32_t*>(uppers + index.m)
+    cdef uint8_t* fine = <uint8_t*>(packed + CELLS + 2)  # a byte for each bucket: more than 8 for each threshold
+    cdef int64_t* uppers = <int64_t*>fine
+    cdef uint32_t* held = <uint32_t*>(fine + (2 * <size_t>wanted + CELLS + OUTSIDE + 3 & ~<size_t>3))
     cdef uint32_t* first = held + index.m + 1
     cdef uint32_t* coarse = first + index.m + 1
-    cdef uint8_t* fine
     cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
     if may_pack(wanted, thresholds):
         spread_uppers(index, thresholds, wanted, uppers, cells, packed)
@@ -584,7 +584,6 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
         index.packed = NULL
         spread_scores(index, thresholds, wanted, cells)
         hold_buckets(index, thresholds, held, first)
-    fine = <uint8_t*>(coarse + (index.buckets.number + OUTSIDE) // 64 + 1)
     for bucket in range(index.buckets.number + OUTSIDE):
         if bucket % 64 == 0:
             before = k
