@@ -9,9 +9,9 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MODULES = [
-    "_kernel.sort", "_kernel.columns", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw", "_checks", "_ranking",
-    "_blocks", "_curve", "retrieval.err", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs",
-    "capi",
+    "_kernel.sort", "_kernel.columns", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw",
+    "_checks", "_ranking", "_blocks", "_curve", "retrieval.err", "retrieval.formulas", "retrieval.lines",
+    "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel

@@ -377,6 +377,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
         with nogil:
             count_heaps(&layout, start, min(n, start + PIECE))
         PyErr_CheckSignals()
+    ids = None  # the codes are in its place
     for heap in range(heaps):
         held = layout.ends[heap]
         layout.ends[heap] = total

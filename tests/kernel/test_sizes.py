@@ -344,3 +344,27 @@ def test_workers_change_nothing(dtype):
             for curve in curves:
                 check(curve, y_true, y_score)
                 assert curve == curves[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint64"])
+@pytest.mark.parametrize("m", [3, 500, 100_000])
+def test_blocks_of_every_size(m, dtype):
+    """Blocks are counted one by one; those of few items otherwise than large ones."""
+    rng = np.random.default_rng(16)
+    top = np.inf if dtype.startswith("float") else np.iinfo(dtype).max
+    thresholds = np.unique(random(rng, 2 * m, dtype))[: m - 1]
+    ends = np.array([top, top, top, limits(dtype)[0]], dtype)
+    score = np.concatenate([thresholds, rng.choice(thresholds, 700), random(rng, 40_000, dtype)])
+    score = np.concatenate([ends, score[rng.permutation(len(score))]])
+    at = np.searchsorted(thresholds, score, side="left")
+    equal = (at < len(thresholds)) & (thresholds[np.minimum(at, len(thresholds) - 1)] == score)
+    y_true = equal & (rng.random(len(score)) < 0.1)
+    counter = hc.HitCounter(thresholds)
+    start = 0
+    for n in (1, 0, 2, 3, 7, 40, 2_048, 2_049, 1, 9_000, len(score)):
+        if start < 60:
+            counter.curve()  # what was counted is not lost, nor counted twice
+        counter.update(y_true[start : start + n], score[start : start + n])
+        start += n
+    counts = np.bincount(2 * at + equal, minlength=2 * len(thresholds) + 1)
+    assert np.array_equal(counter.__getstate__()["items"], counts)

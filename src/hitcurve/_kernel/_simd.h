@@ -1,7 +1,7 @@
-/* Two loops of count.pyx for AVX2, compiled beside the portable ones and chosen at import, so that one wheel runs on
- * every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
+/* Loops of columns.pyx and count.pyx for AVX2. They are compiled beside the portable loops and chosen at import, so that
+ * one wheel runs on every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
  *
- * In the second, n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
+ * Where n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
  * counts[2i+1] += scores equal to threshold i. The results are those of the portable loops: only comparisons and whole
  * numbers are involved.
  */
@@ -234,7 +234,7 @@ INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
     return _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8);
 }
 
-/* Keys of four scores; and (key - least) >> shift of n scores. Writes up to 7 places beyond. */
+/* The keys of four scores (see sort.pxd), with their sign. */
 INLINE_AVX2 __m256i keys_of(const double *x) {
     const __m256i bits = _mm256_loadu_si256((const __m256i *)x), sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
     return _mm256_sub_epi64(_mm256_xor_si256(bits, _mm256_srli_epi64(sign, 1)), sign);
@@ -242,13 +242,15 @@ INLINE_AVX2 __m256i keys_of(const double *x) {
 
 /* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
 #define HALVES(a, b, which) \
-    _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
+    _mm256_permute4x64_epi64(                                                                                       \
+        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
 
 INLINE_AVX2 __m256i keys_of_floats(__m256i bits) {
     const __m256i sign = _mm256_srai_epi32(bits, 31);
     return _mm256_sub_epi32(_mm256_xor_si256(bits, _mm256_srli_epi32(sign, 1)), sign);
 }
 
+/* (key - least) >> shift of n scores. Writes up to 7 places beyond. */
 AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t least, uint32_t shift, uint32_t *slots) {
     const __m256i floor = is_double ? _mm256_set1_epi64x(least) : _mm256_set1_epi32((int32_t)least);
     const __m128i shifts = _mm_cvtsi32_si128((int)shift);
@@ -267,11 +269,13 @@ AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t l
     }
 }
 
-/* The bucket of each score by a map of the upper 32 bits of its key, cut into cells of 2**shift, each of which adds its base and its
- * shift, packed in 32 bits. Scores below the least go to bucket 0. Whether a score is NaN. Writes up to 7 places beyond. */
+/* The bucket of each score by a map of the upper 32 bits of its key, cut into cells of 2**shift. A cell has its base and
+ * its own shift, packed in 32 bits. Scores below the least go to bucket 0. Returns whether a score is NaN. Writes up to 7
+ * places beyond. */
 INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t least, int32_t greatest, uint32_t shift,
                               uint32_t above, const uint32_t *packed, uint32_t *buckets) {
-    const __m256i floor = _mm256_set1_epi32(least), ceiling = _mm256_set1_epi32(greatest), top = _mm256_set1_epi32((int)above);
+    const __m256i floor = _mm256_set1_epi32(least), ceiling = _mm256_set1_epi32(greatest);
+    const __m256i top = _mm256_set1_epi32((int)above);
     const __m256i low = _mm256_set1_epi32(31), most = _mm256_set1_epi32(0x7ffffff);
     const __m128i shifts = _mm_cvtsi32_si128((int)shift);
     const int size = is_double ? 8 : 4;
@@ -341,7 +345,10 @@ INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int 
         __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
         _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
     }
-    for (; i < n; i++) code[i] = code_of(codes, is_double ? upper_double(((const double *)x)[i]) : upper_float(((const float *)x)[i]));
+    for (; i < n; i++) {
+        const int32_t upper = is_double ? upper_double(((const double *)x)[i]) : upper_float(((const float *)x)[i]);
+        code[i] = code_of(codes, upper);
+    }
     for (; i % 16 != 0; i++) code[i] = -32768;
 }
 
@@ -373,7 +380,8 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
 
 /* One block of items against more thresholds than are compared one by one: a table of cells knows, in the lowest bit,
  * whether a cell holds thresholds, and above it how many such cells lie before. */
-INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double, uint32_t *counts) {
+INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
+                               uint32_t *counts) {
 #define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
 #define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
 #define CELL(k) (((uint32_t)(k) - (uint32_t)codes.floor) >> codes.shift)
@@ -522,8 +530,8 @@ static inline void simd_places(const uint64_t *m, ptrdiff_t n, uint16_t *p) { (v
 static inline void simd_slots(const void *x, ptrdiff_t n, int d, int64_t l, uint32_t s, uint32_t *o) {
     (void)x, (void)n, (void)d, (void)l, (void)s, (void)o;
 }
-static inline int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a, const uint32_t *p,
-                        uint32_t *b) {
+static inline int simd_buckets(const void *x, ptrdiff_t n, int d, int32_t l, int32_t g, uint32_t s, uint32_t a,
+                               const uint32_t *p, uint32_t *b) {
     (void)x, (void)n, (void)d, (void)l, (void)g, (void)s, (void)a, (void)p, (void)b;
     return 0;
 }

@@ -23,7 +23,7 @@ cdef struct Index:
     Strategy strategy
     ScoreType type
     Py_ssize_t m
-    const void* thresholds  # and one more, beyond all scores
+    const void* thresholds  # m of them, and one that is beyond all scores
     const int64_t* hits     # how often each threshold occurs; NULL: once
     bint whole              # the items are all of the ranking that the thresholds are from, in one block
     bint others_only        # only the items that are not relevant are counted

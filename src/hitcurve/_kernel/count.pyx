@@ -157,7 +157,7 @@ cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_
 
 cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
                               uint32_t* counts) noexcept nogil:
-    """Each item by binary search, several side by side. There is a threshold behind the last, equal to no item there."""
+    """Each item by binary search, several side by side. There is a score behind the last threshold, of any value."""
     cdef Py_ssize_t i = 0, left, half
     cdef int j
     cdef const score_t* at[TOGETHER]
@@ -175,11 +175,12 @@ cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const sco
             left -= half
         for j in range(TOGETHER):
             at[j] += at[j][0] < x[i + j]
-            counts[2 * (at[j] - thresholds) + (at[j][0] == x[i + j])] += 1
+            left = at[j] - thresholds
+            counts[2 * left + ((at[j][0] == x[i + j]) & (left < m))] += 1
         i += TOGETHER
     while i < n:
         left = not_below(thresholds, m, x[i])
-        counts[2 * left + (thresholds[left] == x[i])] += 1
+        counts[2 * left + ((thresholds[left] == x[i]) & (left < m))] += 1
         i += 1
 
 
@@ -198,18 +199,17 @@ cdef enum:
 
 cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n, bint whole,
                               uint32_t* buckets) noexcept nogil:
-    """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 8 places beyond."""
+    """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 7 places beyond."""
     cdef Py_ssize_t i
     cdef Buckets map = index.buckets
-    cdef int64_t least
+    cdef uint64_t least = map.least ^ <uint64_t>1 << 63
     if index.packed is not NULL:
-        least = <int64_t>(map.least ^ <uint64_t>1 << 63)
         if score_t is double:
-            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + <int64_t>map.span) >> 32),
-                                map.shift - 32, map.number + ABOVE, index.packed, buckets)
-        else:
-            return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + <int64_t>map.span), map.shift,
+            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + map.span) >> 32), map.shift - 32,
                                 map.number + ABOVE, index.packed, buckets)
+        else:
+            return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + map.span), map.shift, map.number + ABOVE,
+                                index.packed, buckets)
     if not whole and has_nan(x, n):
         return True
     for i in range(n):
@@ -509,7 +509,7 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
 cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
     cdef Cell* cells = <Cell*>memory
     cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
-    # Reached by what lies above all thresholds: it is not equal to them, and in a part it is not above them.
+    # Where an item above all thresholds is compared, this one is not equal to it, or in a part not below it.
     thresholds[index.m] = beyond_all(<const score_t*>thresholds, index.strategy == STRATEGY_PARTS)
     index.packed = NULL
     if index.strategy == STRATEGY_BUCKETS:
@@ -543,7 +543,7 @@ cdef inline void spread_uppers(Index* index, const score_t* thresholds, uint32_t
     for cell in range(buckets.outside):
         packed[cell] = cells[cell].base << 5 | cells[cell].shift
         cells[cell].shift += lower
-    buckets.least = <uint64_t>(uppers[0] << lower) ^ <uint64_t>1 << 63
+    buckets.least = <uint64_t>uppers[0] << lower ^ <uint64_t>1 << 63
     buckets.span = ((buckets.span + 1) << lower) - 1
     buckets.shift += lower
 
@@ -605,7 +605,7 @@ cdef inline uint32_t begin_parts(const Index* index, const score_t* thresholds, 
     for i in range(index.m + 1):
         place = index.buckets.number
         if i < index.m:
-            place = bucket_of(&index.buckets, key_of(thresholds[i])) - ABOVE
+            place = min(max(bucket_of(&index.buckets, key_of(thresholds[i])), <uint32_t>ABOVE) - ABOVE, index.buckets.number)
         while part < place:
             part += 1
             first[part] = <uint32_t>i
@@ -661,7 +661,7 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
                 part.slots = <uint32_t>1 << bits
                 slot = 0
                 for i in range(start, stop):
-                    at = (key_of(thresholds[i]) - part.least) >> part.shift
+                    at = min((key_of(thresholds[i]) - part.least) >> part.shift, <uint64_t>part.slots - 1)
                     if slot > at:
                         ranks[used + at] |= MANY_HERE
                     while slot <= at:
