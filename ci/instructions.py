@@ -20,7 +20,7 @@ CASES = {
     "sorting: 100,000 relevant float32": ("sort_relevant", 500_000, 100_000, 1, "parts"),
     "reading: average precision of 100,000 rows": ("ranking_average_precision", 500_000, 100_000, 1, "parts"),
 }
-MODULES = {"count_items": "count", "gather_relevant": "count", "sort_relevant": "count",
+MODULES = {"count_items": "count", "gather_relevant": "columns", "sort_relevant": "count",
            "ranking_average_precision": "table"}
 
 
