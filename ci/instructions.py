@@ -43,7 +43,7 @@ def count(case):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "callgrind.out")
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
-                   f"--toggle-collect=__pyx_f_8hitcurve_{len(module) + 1}_{module}_{kernel}",
+                   f"--toggle-collect=__pyx_f_8hitcurve_7_kernel_{len(module)}{module}_{kernel}",
                    sys.executable, __file__, "--case", *map(str, numbers), strategy]
         done = subprocess.run(command, capture_output=True, text=True, check=False,
                               env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"})
