@@ -103,41 +103,47 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
 
 #define RANKED 128 /* most scores sorted by rank */
 
-/* Sorts by how many scores are less than each: no branch depends on them. Scores that are equal get one place, and the
- * places after it are filled. */
-AVX2 static void simd_sort_float(float *x, ptrdiff_t n) {
-    float held[RANKED];
-    int32_t place[RANKED];
-    memcpy(held, x, (size_t)n * sizeof(float));
-    for (ptrdiff_t i = n; i % 8 != 0; i++) held[i] = 0;
-    for (ptrdiff_t i = 0; i < n; i += 8) {
-        const __m256 eight = _mm256_loadu_ps(held + i);
-        __m256i less = _mm256_setzero_si256();
-        for (ptrdiff_t j = 0; j < n; j++)
-            less = _mm256_sub_epi32(less, _mm256_castps_si256(_mm256_cmp_ps(_mm256_set1_ps(held[j]), eight, _CMP_LT_OQ)));
-        _mm256_storeu_si256((__m256i *)(place + i), less);
-    }
-    for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;
-    for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];
-    for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];
+/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
+#define HALVES(a, b, which) \
+    _mm256_permute4x64_epi64(                                                                                       \
+        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
+
+/* How many of n scores are less than each of eight. */
+INLINE_AVX2 __m256i less_float(const float *x, ptrdiff_t n, const float *eight) {
+    const __m256 bound = _mm256_loadu_ps(eight);
+    __m256i less = _mm256_setzero_si256();
+    for (ptrdiff_t j = 0; j < n; j++)
+        less = _mm256_sub_epi32(less, _mm256_castps_si256(_mm256_cmp_ps(_mm256_set1_ps(x[j]), bound, _CMP_LT_OQ)));
+    return less;
 }
 
-AVX2 static void simd_sort_double(double *x, ptrdiff_t n) {
-    double held[RANKED];
-    int64_t place[RANKED];
-    memcpy(held, x, (size_t)n * sizeof(double));
-    for (ptrdiff_t i = n; i % 4 != 0; i++) held[i] = 0;
-    for (ptrdiff_t i = 0; i < n; i += 4) {
-        const __m256d four = _mm256_loadu_pd(held + i);
-        __m256i less = _mm256_setzero_si256();
-        for (ptrdiff_t j = 0; j < n; j++)
-            less = _mm256_sub_epi64(less, _mm256_castpd_si256(_mm256_cmp_pd(_mm256_set1_pd(held[j]), four, _CMP_LT_OQ)));
-        _mm256_storeu_si256((__m256i *)(place + i), less);
+INLINE_AVX2 __m256i less_double(const double *x, ptrdiff_t n, const double *eight) {
+    const __m256d low = _mm256_loadu_pd(eight), high = _mm256_loadu_pd(eight + 4);
+    __m256i a = _mm256_setzero_si256(), b = a;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const __m256d score = _mm256_set1_pd(x[j]);
+        a = _mm256_sub_epi64(a, _mm256_castpd_si256(_mm256_cmp_pd(score, low, _CMP_LT_OQ)));
+        b = _mm256_sub_epi64(b, _mm256_castpd_si256(_mm256_cmp_pd(score, high, _CMP_LT_OQ)));
     }
-    for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;
-    for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];
-    for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];
+    return HALVES(a, b, 0x88);
 }
+
+/* Sorts by how many scores are less than each: no branch depends on them. Scores that are equal get one place, and the
+ * places after it are filled. */
+#define SORT_BY_RANK(NAME, SCORE, LESS)                                                 \
+    AVX2 static void NAME(SCORE *x, ptrdiff_t n) {                                      \
+        SCORE held[RANKED];                                                             \
+        int32_t place[RANKED];                                                          \
+        memcpy(held, x, (size_t)n * sizeof(SCORE));                                     \
+        for (ptrdiff_t i = n; i % 8 != 0; i++) held[i] = 0;                             \
+        for (ptrdiff_t i = 0; i < n; i += 8)                                            \
+            _mm256_storeu_si256((__m256i *)(place + i), LESS(held, n, held + i));       \
+        for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;                                   \
+        for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];                        \
+        for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];        \
+    }
+SORT_BY_RANK(simd_sort_float, float, less_float)
+SORT_BY_RANK(simd_sort_double, double, less_double)
 
 INLINE_AVX2 uint32_t sum_lanes_32(__m256i v) {
     __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -239,11 +245,6 @@ INLINE_AVX2 __m256i keys_of(const double *x) {
     const __m256i bits = _mm256_loadu_si256((const __m256i *)x), sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
     return _mm256_sub_epi64(_mm256_xor_si256(bits, _mm256_srli_epi64(sign, 1)), sign);
 }
-
-/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
-#define HALVES(a, b, which) \
-    _mm256_permute4x64_epi64(                                                                                       \
-        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
 
 INLINE_AVX2 __m256i keys_of_floats(__m256i bits) {
     const __m256i sign = _mm256_srai_epi32(bits, 31);
