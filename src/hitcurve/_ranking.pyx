@@ -442,29 +442,26 @@ cdef class Queries:
         """The labels and scores query by query, their order kept."""
         cdef Py_ssize_t n = ids.shape[0]
         try:
-            sorted_already = not falls(ids)
+            unsorted = falls(ids)
         except TypeError:
-            sorted_already = False  # distinct_ids says what is wrong
-        if sorted_already:
-            starts = np.concatenate([np.zeros(min(n, 1), np.int64), np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-            self.qid, self.offsets = ids[starts], np.append(starts, n)
-            return labels, scores
+            unsorted = True  # distinct_ids says what is wrong
         distinct = None
-        if ids.dtype.kind in "iu":
-            low, high = ids.min(), ids.max()
-        if ids.dtype.kind not in "iu" or int(high) - int(low) >= 4 * n + 1024:
-            distinct, ids = distinct_ids(ids)
-            low, high = 0, distinct.shape[0] - 1
-        span = int(high) - int(low) + 1
-        if max(n, span) <= MOST_LAID:
+        if unsorted:
+            if ids.dtype.kind not in "iu" or int(ids.max()) - int(ids.min()) >= 4 * n + 1024:
+                distinct, ids = distinct_ids(ids)
+            low, span = ids.min(), int(ids.max()) - int(ids.min()) + 1
+        if unsorted and max(n, span) <= MOST_LAID:
             offsets, self.order, labels, scores = lay_out(ids, low, span, labels, scores)
+            present = np.flatnonzero(np.diff(offsets))
+            starts, found = offsets[present], present.astype(ids.dtype) + low
         else:
-            self.order = np.argsort(ids, kind="stable")
-            offsets = np.searchsorted(ids[self.order], np.arange(span + 1) + int(low))
-            labels, scores = in_order(labels, self.order), in_order(scores, self.order)
-        present = np.flatnonzero(np.diff(offsets))
-        self.offsets = np.append(offsets[present], n)
-        self.qid = present.astype(ids.dtype) + low if distinct is None else distinct
+            if unsorted:
+                self.order = np.argsort(ids, kind="stable")
+                ids, labels, scores = (in_order(array, self.order) for array in (ids, labels, scores))
+            starts = np.concatenate([np.zeros(min(n, 1), np.int64), np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+            found = ids[starts]
+        self.offsets = np.append(starts, n)
+        self.qid = found if distinct is None else distinct
         return labels, scores
 
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1:
