@@ -14,7 +14,7 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
 from hitcurve._kernel.sort cimport (
-    ABOVE, BELOW, CELLS, OUTSIDE, Buckets, Cell, bucket_of, key_of, score_t, sort_typed, spread_typed,
+    CELLS, Buckets, Cell, key_of, score_t, sort_typed, spread_typed,
 )
 
 # The same loops for AVX2 (see there).
@@ -182,6 +182,21 @@ cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const sco
         left = not_below(thresholds, m, x[i])
         counts[2 * left + ((thresholds[left] == x[i]) & (left < m))] += 1
         i += 1
+
+
+cdef enum:
+    # Buckets of a map for counting: two for scores below the least threshold, those between, two for scores above.
+    ABOVE = 2           # number + ABOVE and the one after it
+    OUTSIDE = 4
+
+
+cdef inline uint32_t bucket_of(const Buckets* buckets, uint64_t key) noexcept nogil:
+    """The bucket of a score by a map that spread_scores has made."""
+    cdef uint64_t place = key - buckets.least
+    cdef uint64_t cell = place >> buckets.shift
+    if place > buckets.span:
+        cell = buckets.num_cells + (key > buckets.least)
+    return <uint32_t>(place >> buckets.cells[cell].shift) + buckets.cells[cell].base
 
 
 # Items counted by bucket, in bytes: those of a bucket that holds a threshold are put aside and compared. One branch,
@@ -520,14 +535,16 @@ cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, vo
 
 
 cdef inline void spread_scores(Index* index, const score_t* scores, uint32_t wanted, Cell* cells) noexcept nogil:
-    """Makes the map of an index. The first two buckets are for what lies below all thresholds, the last two for above."""
+    """Makes the map of an index, with a cell for what lies below all thresholds and one for what lies above."""
     cdef Buckets* buckets = &index.buckets
     cdef uint32_t cell
     spread_typed(scores, index.m, wanted, CELLS, cells, buckets)
-    for cell in range(buckets.outside):
-        cells[cell].base += ABOVE - BELOW
-    cells[buckets.outside].base = 0
-    cells[buckets.outside + 1].base = buckets.number + ABOVE
+    for cell in range(buckets.num_cells):
+        cells[cell].base += ABOVE
+    for cell in range(buckets.num_cells, buckets.num_cells + 2):
+        cells[cell].shift = 63  # of a place that has wrapped one bit is left: hence two buckets each
+    cells[buckets.num_cells].base = 0
+    cells[buckets.num_cells + 1].base = buckets.number + ABOVE
 
 
 cdef inline void spread_uppers(Index* index, const score_t* thresholds, uint32_t wanted, int64_t* uppers, Cell* cells,
@@ -540,7 +557,7 @@ cdef inline void spread_uppers(Index* index, const score_t* thresholds, uint32_t
         uppers[i] = <int64_t>(key_of(thresholds[i]) ^ <uint64_t>1 << 63) >> lower
     spread_scores(index, <const int64_t*>uppers, wanted, cells)
     index.packed = packed
-    for cell in range(buckets.outside):
+    for cell in range(buckets.num_cells):
         packed[cell] = cells[cell].base << 5 | cells[cell].shift
         cells[cell].shift += lower
     buckets.least = <uint64_t>uppers[0] << lower ^ <uint64_t>1 << 63
@@ -645,7 +662,7 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
     cdef uint64_t key = buckets.least, slot, at
     cdef uint32_t cell, _inside, bits, number = 0
     cdef size_t used = 0
-    for cell in range(buckets.outside):
+    for cell in range(buckets.num_cells):
         for _inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
             start = index.first[number]
             stop = index.first[number + 1]

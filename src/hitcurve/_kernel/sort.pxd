@@ -16,20 +16,14 @@ cdef struct Cell:
     uint32_t base
     uint32_t shift
 
-# A monotone map from scores to buckets 0 .. number - 1. Scores below the least or above the greatest go to the
-# buckets BELOW and ABOVE after these.
+# A monotone map from scores to buckets 0 .. number - 1.
 cdef struct Buckets:
     uint64_t least      # key of the least score
     uint64_t span       # key of the greatest less that of the least
     uint32_t shift      # (key - least) >> shift is the cell
     uint32_t number
-    uint32_t outside    # the cells for what lies below and above
+    uint32_t num_cells
     Cell* cells
-
-cdef enum:
-    BELOW = 0           # number + BELOW and the one after it
-    ABOVE = 2
-    OUTSIDE = 4
 
 
 cdef inline uint64_t key_of(score_t x) noexcept nogil:
@@ -46,14 +40,6 @@ cdef inline uint64_t key_of(score_t x) noexcept nogil:
     else:
         wide = x
     return <uint64_t>wide ^ (<uint64_t>1 << 63)
-
-
-cdef inline uint32_t bucket_of(const Buckets* buckets, uint64_t key) noexcept nogil:
-    cdef uint64_t place = key - buckets.least
-    cdef uint64_t cell = place >> buckets.shift
-    if place > buckets.span:
-        cell = buckets.outside + (key > buckets.least)
-    return <uint32_t>(place >> buckets.cells[cell].shift) + buckets.cells[cell].base
 
 
 cdef inline uint32_t bucket_inside(const Buckets* buckets, uint64_t key) noexcept nogil:

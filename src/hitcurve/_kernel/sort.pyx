@@ -26,11 +26,11 @@ cdef struct Places:
     uint16_t place[SMALL_SORT]
 
 cdef struct FewSpace:
-    Cell cells[SMALL_CELLS + 2]
+    Cell cells[SMALL_CELLS]
     Places places
 
 cdef struct PartsSpace:
-    Cell cells[CELLS + 2]
+    Cell cells[CELLS]
     uint64_t ends[2 * MOST_PARTS + CELLS]
     uint64_t sample[SAMPLE]  # scores of any type
     Places places
@@ -40,8 +40,7 @@ cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_s
                        Buckets* buckets) noexcept nogil:
     """Makes a map with about ``limit`` buckets for n scores, n > 0, in any order.
 
-    ``cells`` has room for two more than ``most_cells``, a power of two from 64 to CELLS. There are at most
-    2 * limit + most_cells buckets.
+    ``cells`` has room for ``most_cells``, a power of two from 64 to CELLS. There are at most 2 * limit + most_cells buckets.
     """
     cdef uint32_t counts[CELLS]
     cdef uint64_t least = UINT64_MAX, greatest = 0, key
@@ -71,11 +70,7 @@ cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_s
         cells[cell].base = base - <uint32_t>(<uint64_t>cell << bits)
         base += <uint32_t>1 << bits
     buckets.number = base
-    buckets.outside = <uint32_t>num_cells
-    cells[num_cells].shift = 63
-    cells[num_cells].base = base + BELOW
-    cells[num_cells + 1].shift = 63
-    cells[num_cells + 1].base = base + ABOVE
+    buckets.num_cells = <uint32_t>num_cells
 
 
 cdef inline void insertion_sort(score_t* scores, Py_ssize_t n) noexcept nogil:
@@ -153,7 +148,7 @@ cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, PartsSpace
         ends[part] += 1
     part = 0
     top = bucket_inside(&buckets, greatest)
-    for cell in range(buckets.outside):
+    for cell in range(buckets.num_cells):
         width = <uint64_t>1 << cells[cell].shift
         last = part + (<uint32_t>1 << (buckets.shift - cells[cell].shift))
         key = least + (<uint64_t>cell << buckets.shift)
@@ -184,7 +179,6 @@ cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, 
         buckets.least = least
         buckets.span = width - 1
         buckets.shift = 63
-        buckets.outside = 0
         buckets.number = <uint32_t>(((width - 1) >> shift) + 1)
         buckets.cells = cells
         cells[0].shift = cells[1].shift = shift
