@@ -745,13 +745,16 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef const score_t* x
     cdef score_t* to = <score_t*>scratch
     cdef uint32_t buckets[BLOCK + 8]
-    cdef Held held = held_in(index, scratch)
+    cdef Held held
     cdef Parts parts
     cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
     cdef Strategy strategy = index.strategy
     cdef bint whole
+    memset(&held, 0, sizeof(Held))
     memset(&parts, 0, sizeof(Parts))
-    if strategy == STRATEGY_PARTS:
+    if strategy == STRATEGY_BUCKETS:
+        held = held_in(index, scratch)
+    elif strategy == STRATEGY_PARTS:
         full = chunk_size(index, stop - start) - BLOCK
         parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
         parts.items = scratch + (BLOCK + 1) * 8
@@ -816,7 +819,7 @@ cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
 
     The scratch holds ``scratch_size(index, stop - start)`` bytes, which open_counts has made ready; settle_counts adds what
-    it holds in the end. The counts are 2 * m + 2 and must not pass 2**31.
+    it holds in the end. The counts are 2 * m + 2 and must stay below 2**32.
     """
     if items.type == SCORE_FLOAT:
         return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)
