@@ -33,7 +33,6 @@ cdef struct Index:
     const uint32_t* packed  # the cells as simd_buckets wants them: base << 5 | shift; NULL: it is not for these scores
     const uint32_t* held    # the buckets that hold a threshold, and one beyond all
     Py_ssize_t num_held
-    bint crowded            # one of them holds more than one threshold
     const uint32_t* coarse  # how many of them lie before each 64 buckets,
     const uint8_t* fine     # and from there to each bucket
     # For STRATEGY_PARTS:

@@ -268,7 +268,7 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
                                const uint32_t* buckets, const Held* held, uint32_t* counts) noexcept nogil:
     cdef uint16_t aside[BLOCK]
     cdef Py_ssize_t i, k, place, num_aside = 0, inside
-    if held.dense[0] and not index.crowded:
+    if held.dense[0] and index.num_held == index.m:  # none holds two
         for i in range(n):
             k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
             inside = index.held[k] == buckets[i]
@@ -340,10 +340,9 @@ cdef enum:
 
 
 cdef struct Parts:
-    void* items       # num_blocks * LINK
+    void* items       # num_blocks(...) * LINK
     uint32_t* before  # of each block: the block before it in its part, or itself
     uint32_t* place   # of each part: where its next item goes
-    uint32_t num_blocks
     uint32_t used
 
 
@@ -611,7 +610,6 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
     index.first = first
     index.coarse = coarse
     index.fine = fine
-    index.crowded = index.num_held < index.m
 
 
 cdef inline uint32_t begin_parts(const Index* index, const score_t* thresholds, uint32_t* first) noexcept nogil:
@@ -748,6 +746,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef Held held
     cdef Parts parts
     cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
+    cdef size_t blocks
     cdef Strategy strategy = index.strategy
     cdef bint whole
     memset(&held, 0, sizeof(Held))
@@ -756,10 +755,10 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         held = held_in(index, scratch)
     elif strategy == STRATEGY_PARTS:
         full = chunk_size(index, stop - start) - BLOCK
-        parts.num_blocks = <uint32_t>num_blocks(index, stop - start)
+        blocks = num_blocks(index, stop - start)
         parts.items = scratch + (BLOCK + 1) * 8
-        parts.before = <uint32_t*>(<score_t*>parts.items + <size_t>parts.num_blocks * LINK)
-        parts.place = parts.before + parts.num_blocks
+        parts.before = <uint32_t*>(<score_t*>parts.items + blocks * LINK)
+        parts.place = parts.before + blocks
         open_parts(index, &parts)
     while start < stop:
         n = min(stop - start, BLOCK)
