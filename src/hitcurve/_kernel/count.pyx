@@ -346,11 +346,15 @@ cdef struct Parts:
     uint32_t used
 
 
+cdef inline uint32_t first_place(uint32_t part) noexcept nogil:
+    return part * LINK + part * STAGGER % LINK
+
+
 cdef void open_parts(const Index* index, Parts* parts) noexcept nogil:
     cdef uint32_t part, number = index.buckets.number + OUTSIDE
     for part in range(number):
         parts.before[part] = part
-        parts.place[part] = part * LINK + part * STAGGER % LINK
+        parts.place[part] = first_place(part)
     parts.used = number
 
 
@@ -424,9 +428,7 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
         end = parts.place[part]
         block = end // LINK
         while True:
-            begin = block * LINK
-            if block == part:
-                begin += part * STAGGER % LINK
+            begin = first_place(part) if block == part else block * LINK
             if m == 0:
                 counts[2 * first] += end - begin
             else:
@@ -501,6 +503,11 @@ cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noex
     return <uint32_t>max(1, min(MOST_PARTS, m // PART))
 
 
+cdef inline size_t most_buckets(uint32_t wanted) noexcept nogil:
+    """Of a map for which so many were wanted (see spread_typed)."""
+    return 2 * <size_t>wanted + CELLS + OUTSIDE
+
+
 cdef inline size_t num_ranks(Py_ssize_t m, size_t most) noexcept nogil:
     """Of all slots of at most so many parts: a multiple of 4."""
     return 2 * SLOTS * <size_t>m + most + 4 & ~<size_t>3
@@ -511,7 +518,7 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
     cdef size_t most, size
     if strategy < STRATEGY_BUCKETS or m == 0:
         return 0
-    most = 2 * <size_t>wanted_buckets(strategy, m, n) + CELLS + OUTSIDE
+    most = most_buckets(wanted_buckets(strategy, m, n))
     size = (CELLS + 2) * (sizeof(Cell) + sizeof(uint32_t))
     if strategy == STRATEGY_BUCKETS:
         return size + (most + 3 & ~<size_t>3) + 2 * (<size_t>m + 1) * sizeof(uint32_t) + (most // 64 + 1) * sizeof(uint32_t)
@@ -589,7 +596,7 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
                                uint32_t* packed) noexcept nogil:
     cdef uint8_t* fine = <uint8_t*>(packed + CELLS + 2)  # a byte for each bucket: more than 8 for each threshold
     cdef int64_t* uppers = <int64_t*>fine
-    cdef uint32_t* held = <uint32_t*>(fine + (2 * <size_t>wanted + CELLS + OUTSIDE + 3 & ~<size_t>3))
+    cdef uint32_t* held = <uint32_t*>(fine + (most_buckets(wanted) + 3 & ~<size_t>3))
     cdef uint32_t* first = held + index.m + 1
     cdef uint32_t* coarse = first + index.m + 1
     cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
@@ -635,7 +642,7 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
     cdef uint32_t* first
     cdef uint32_t longest = UINT32_MAX
     if slots:
-        parts = <Part*>(ranks + num_ranks(index.m, 2 * <size_t>wanted + CELLS + OUTSIDE))
+        parts = <Part*>(ranks + num_ranks(index.m, most_buckets(wanted)))
     if slots and may_pack(wanted, thresholds):
         spread_uppers(index, thresholds, wanted, <int64_t*>ranks, cells, packed)
         first = <uint32_t*>(parts + index.buckets.number)
