@@ -323,9 +323,10 @@ cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noe
             stop = min(index.held[k], index.buckets.number + OUTSIDE)
             while bucket < stop:
                 counts[2 * <size_t>index.first[k]] += held.full[bucket] + held.bytes[bucket]
+                held.full[bucket] = held.bytes[bucket] = 0
                 bucket += 1
-            bucket += 1
-        open_counts(index, scratch)
+            bucket += 1  # its items have been compared
+        held.dense[0] = False
 
 
 # Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first

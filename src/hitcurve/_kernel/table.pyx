@@ -147,8 +147,7 @@ cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bi
         end = min(stop, start + MOST_COUNTED)
         if not count_items(items, start, end, &index, work.scratch.memory, counts, tally):
             return STATUS_BAD_SCORE
-        if wide is not NULL or end == stop:
-            settle_counts(&index, work.scratch.memory, counts)
+        settle_counts(&index, work.scratch.memory, counts)
         if wide is not NULL:
             for i in range(size):
                 wide[i] += counts[i]
