@@ -1,5 +1,5 @@
-/* Loops of columns.pyx and count.pyx for AVX2. They are compiled beside the portable loops and chosen at import, so that
- * one wheel runs on every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
+/* Loops of columns.pyx and count.pyx for AVX2. They are compiled beside the portable loops and chosen at import, so
+ * that one wheel runs on every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
  *
  * Where n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
  * counts[2i+1] += scores equal to threshold i. The results are those of the portable loops: only comparisons and whole
@@ -225,30 +225,27 @@ INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, cons
 
 #define CODED 2048 /* most scores coded together */
 
-INLINE_AVX2 __m256i code_eight(__m256i k, __m256i floor, __m256i ceiling, __m128i shift) {
-    __m256i sign = _mm256_srai_epi32(k, 31);
-    k = _mm256_sub_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(sign, 1)), sign);
-    k = _mm256_min_epi32(_mm256_max_epi32(k, floor), ceiling);
-    return _mm256_sub_epi32(_mm256_srl_epi32(_mm256_sub_epi32(k, floor), shift), _mm256_set1_epi32(32768));
+/* Eight floats, or the upper halves of eight doubles, as whole numbers in the order of the scores. */
+INLINE_AVX2 __m256i keys_of_32(__m256i bits) {
+    const __m256i sign = _mm256_srai_epi32(bits, 31);
+    return _mm256_sub_epi32(_mm256_xor_si256(bits, _mm256_srli_epi32(sign, 1)), sign);
 }
 
 INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
-    const double *wide = (const double *)x;
-    __m256 pairs;
-    if (!is_double) return _mm256_loadu_si256((const __m256i *)x);
-    pairs = _mm256_shuffle_ps(_mm256_castpd_ps(_mm256_loadu_pd(wide)), _mm256_castpd_ps(_mm256_loadu_pd(wide + 4)), 0xdd);
-    return _mm256_permute4x64_epi64(_mm256_castps_si256(pairs), 0xd8);
+    const __m256i *at = (const __m256i *)x;
+    if (!is_double) return _mm256_loadu_si256(at);
+    return HALVES(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1), 0xdd);
+}
+
+INLINE_AVX2 __m256i code_eight(__m256i k, __m256i floor, __m256i ceiling, __m128i shift) {
+    k = _mm256_min_epi32(_mm256_max_epi32(keys_of_32(k), floor), ceiling);
+    return _mm256_sub_epi32(_mm256_srl_epi32(_mm256_sub_epi32(k, floor), shift), _mm256_set1_epi32(32768));
 }
 
 /* The keys of four scores (see sort.pxd), with their sign. */
 INLINE_AVX2 __m256i keys_of(const double *x) {
     const __m256i bits = _mm256_loadu_si256((const __m256i *)x), sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
     return _mm256_sub_epi64(_mm256_xor_si256(bits, _mm256_srli_epi64(sign, 1)), sign);
-}
-
-INLINE_AVX2 __m256i keys_of_floats(__m256i bits) {
-    const __m256i sign = _mm256_srai_epi32(bits, 31);
-    return _mm256_sub_epi32(_mm256_xor_si256(bits, _mm256_srli_epi32(sign, 1)), sign);
 }
 
 /* (key - least) >> shift of n scores. Writes up to 7 places beyond. */
@@ -264,7 +261,7 @@ AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t l
             const __m256i b = _mm256_srl_epi64(_mm256_sub_epi64(keys_of((const double *)at + 4), floor), shifts);
             _mm256_storeu_si256((__m256i *)(slots + i), HALVES(a, b, 0x88));
         } else {
-            const __m256i k = keys_of_floats(_mm256_loadu_si256((const __m256i *)at));
+            const __m256i k = keys_of_32(_mm256_loadu_si256((const __m256i *)at));
             _mm256_storeu_si256((__m256i *)(slots + i), _mm256_srl_epi32(_mm256_sub_epi32(k, floor), shifts));
         }
     }
@@ -296,7 +293,7 @@ INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t
         } else {
             __m256 a = _mm256_loadu_ps((const float *)at);
             nan = _mm256_or_si256(nan, _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
-            k = keys_of_floats(_mm256_castps_si256(a));
+            k = keys_of_32(_mm256_castps_si256(a));
         }
         below = _mm256_cmpgt_epi32(floor, k);
         beyond = _mm256_cmpgt_epi32(k, ceiling);
@@ -335,6 +332,10 @@ static inline int16_t code_of(const Codes *codes, int32_t k) {
     return (int16_t)((int32_t)(((uint32_t)k - (uint32_t)codes->floor) >> codes->shift) - 32768);
 }
 
+/* Of an array of either type, in functions that have `is_double`. */
+#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
+#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
+
 /* The codes of n scores, at most CODED, and of scores below all others up to a multiple of 16. */
 INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int is_double, int16_t *code) {
     const __m256i floors = _mm256_set1_epi32(codes->floor), ceilings = _mm256_set1_epi32(codes->ceiling);
@@ -346,10 +347,7 @@ INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int 
         __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
         _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
     }
-    for (; i < n; i++) {
-        const int32_t upper = is_double ? upper_double(((const double *)x)[i]) : upper_float(((const float *)x)[i]);
-        code[i] = code_of(codes, upper);
-    }
+    for (; i < n; i++) code[i] = code_of(codes, UPPER(x, i));
     for (; i % 16 != 0; i++) code[i] = -32768;
 }
 
@@ -383,8 +381,6 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
  * whether a cell holds thresholds, and above it how many such cells lie before. */
 INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                uint32_t *counts) {
-#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
-#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
 #define CELL(k) (((uint32_t)(k) - (uint32_t)codes.floor) >> codes.shift)
     int16_t code[CODED + 16];
     uint16_t aside[CODED];
@@ -416,19 +412,15 @@ INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *
         const int j = aside[i], k = table[(uint16_t)(code[j] ^ -32768)] >> 1, stop = first[k + 1];
         ptrdiff_t place = first[k] + (SCORE(thresholds, first[k]) < SCORE(x, j));
         while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++; /* one threshold is the rule */
-        counts[2 * place + (SCORE(thresholds, place) == SCORE(x, j))]++; /* the next cell's lies above */
+        counts[2 * place + (SCORE(thresholds, place) == SCORE(x, j))]++; /* the next cell's, or minus infinity, is not equal */
     }
     for (uint32_t k = 0; k <= held; k++) counts[2 * first[k]] += items[2 * k];
-#undef SCORE
-#undef UPPER
 #undef CELL
 }
 
 /* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
 INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                const int64_t *hits, int once, uint32_t *counts) {
-#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
-#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
     int16_t code[CODED + 16], of[4];
     uint32_t above[4], equal, below = (uint32_t)n;
     const Codes codes = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), 65530);
@@ -476,8 +468,6 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
         first[0] = first[together];
     }
     counts[2 * m] += below;
-#undef SCORE
-#undef UPPER
 }
 
 /* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
