@@ -296,48 +296,46 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
     cdef const score_t* block
     cdef uint16_t places[BLOCK + 4]
     cdef const uint8_t* label
-    cdef Py_ssize_t i, j, n, kept, ones
+    cdef Py_ssize_t i, j, n, kept, ones, at
     cdef uint64_t masks[MASKS]
     cdef uint8_t seen
     while start < stop:
-        n = min(stop - start, BLOCK)
-        label = load_labels(&items.label, start, n, flags)
+        at = start
+        n = min(stop - at, BLOCK)
+        start += n
+        label = load_labels(&items.label, at, n, flags)
         ones = look_at_labels(label, n, masks, &seen)
         if ones == 0:
-            start += n
             continue
         if seen <= 1 and ones * DENSE > n:
-            kept = gather_dense(label, load_scores(&items.score, start, n, scratch), n, relevant, found, capacity)
+            kept = gather_dense(label, load_scores(&items.score, at, n, scratch), n, relevant, found, capacity)
             if tally.no_nan or not has_nan(<const score_t*>relevant + found, kept - found):
                 found = kept
-                start += n
                 continue
         if simd:
             simd_places(masks, n, places)
         else:
             ones = find_labels(label, n, places)
         if seen <= 1 and tally.no_nan and items.score.stride == sizeof(score_t) and found + ones <= capacity:
-            block = load_scores(&items.score, start, n, scratch)
+            block = load_scores(&items.score, at, n, scratch)
             for j in range(ones):
                 relevant[found + j] = block[places[j]]
             found += ones
-            start += n
             continue
         for j in range(ones):
             i = places[j]
             if label[i] > 1:
-                tally.bad_label = start + i
+                tally.bad_label = at + i
                 return found
-            x = load_scores(&items.score, start + i, 1, scratch)[0]
+            x = load_scores(&items.score, at + i, 1, scratch)[0]
             if is_nan(x):
                 if items.nan_policy == NAN_RAISE:
-                    tally.bad_score = start + i
+                    tally.bad_score = at + i
                     return found
                 tally.nan_hits += 1
             elif found < capacity:
                 relevant[found] = x
                 found += 1
-        start += n
     return found
 
 
