@@ -181,7 +181,6 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     """
     cdef Py_ssize_t start = 0, stop, found = 0
     cdef bint fine
-    tally_clear(tally)
     while start < items.n and not counting.cancelled:
         stop = min(items.n, start + 4 * PIECE)
         with nogil:

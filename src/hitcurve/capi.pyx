@@ -425,7 +425,7 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
     if measure == HITCURVE_ROC_ENRICHMENT:
-        reading.k = <int64_t>fmin(reading.x, 4611686018427387904.0)
+        reading.k = <int64_t>fmin(reading.x, <double>LARGEST)
         reading.x -= <double>reading.k
     rows = Table(table.above, table.tied, table.hits, <Py_ssize_t>table.rows, table.num_items, table.num_relevant)
     value[0] = record.formula(&rows, &reading)
