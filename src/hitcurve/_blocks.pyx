@@ -85,7 +85,6 @@ cdef class BlockCounter:
         self.memory = np.empty(index_size(strategy, m, ENDLESS), np.uint8)
         build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, ENDLESS,
                     cnp.PyArray_DATA(<cnp.ndarray>self.memory), &self.index)
-        self.index.others_only = False
         self.nan_items = 0
 
     def __dealloc__(self):

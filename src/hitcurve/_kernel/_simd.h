@@ -30,6 +30,9 @@ static inline int32_t upper_double(double x) {
     return (k ^ (sign & 0x7fffffff)) - sign;
 }
 
+#define RANKED 128     /* most scores sorted by rank */
+#define SHORT_MOST 126 /* most thresholds of compare_cells: twice as many fit a byte */
+
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
 #include <immintrin.h>
@@ -100,8 +103,6 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
         places += hits;
     }
 }
-
-#define RANKED 128 /* most scores sorted by rank */
 
 /* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
 #define HALVES(a, b, which) \
@@ -375,7 +376,6 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
 
 #define CELLS_FROM 24
 #define SHORT_CELLS 4096
-#define SHORT_MOST 126 /* thresholds: twice as many fit a byte */
 
 /* One block of items against more thresholds than are compared one by one: a table of cells knows, in the lowest bit,
  * whether a cell holds thresholds, and above it how many such cells lie before. */

@@ -19,6 +19,9 @@ from hitcurve._kernel.sort cimport (
 
 # The same loops for AVX2 (see there).
 cdef extern from "_simd.h":
+    enum:
+        RANKED      # most scores that are sorted by rank
+        SHORT_MOST  # most thresholds that the items of a block are compared with by cells
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
@@ -58,16 +61,15 @@ cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogi
 
 
 cdef enum:
-    # Scores that sorting by rank sorts faster than by insertion or by a map.
+    # Scores that sorting by rank sorts faster than by insertion or by a map; of floats, RANKED.
     RANKED_LEAST = 4
-    RANKED_FLOAT = 128
     RANKED_DOUBLE = 64
 
 
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
     """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
     if type == SCORE_FLOAT:
-        if simd and RANKED_LEAST <= n <= RANKED_FLOAT:
+        if simd and RANKED_LEAST <= n <= RANKED:
             simd_sort_float(<float*>scores, n)
         else:
             sort_typed(<float*>scores, n, <float*>scratch)
@@ -451,7 +453,6 @@ cdef enum:
     # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
     COMPARE_FLOAT = 16
     COMPARE_DOUBLE = 8
-    COMPARE_SHORT = 128      # with vector comparisons, where there are few items
     COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
@@ -479,7 +480,7 @@ cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexce
         compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
     else:
         compare = COMPARE_INT64
-    if m <= compare or (simd and type != SCORE_INT64 and m <= COMPARE_SHORT and n < 4 * CELLS):
+    if m <= compare or (simd and type != SCORE_INT64 and m <= SHORT_MOST and n < 4 * CELLS):
         return STRATEGY_COMPARE
     if m >> 32 > 0:
         return STRATEGY_SEARCH  # the others number the thresholds in 32 bits
@@ -710,6 +711,7 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
     index.thresholds = thresholds
     index.hits = NULL
     index.whole = False
+    index.others_only = False
     if type == SCORE_FLOAT:
         build_typed(index, <float*>thresholds, n, memory)
     elif type == SCORE_DOUBLE:
