@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve.sources.cells import numbers_of
 from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.scanning import Job, _Progress, _run
 from hitcurve.sources.spools import Parts, keys_of, texts_of
@@ -122,7 +123,7 @@ def _source(reader: TableReader, keep: bool) -> Source:
 def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
     """The distinct ids, for each row a number that stands for its id and group, and by what it divides to the id's."""
     coded = texts.dictionary_encode()
-    codes = np.frombuffer(coded.indices.buffers()[1], np.int32, len(texts)).astype(np.int64)
+    codes = numbers_of(coded.indices).astype(np.int64)
     width = 1 if group is None else int(group.max(initial=0)) + 1
     return coded.dictionary, codes if group is None else codes * width + group, width
 
