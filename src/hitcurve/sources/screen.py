@@ -189,11 +189,12 @@ class _BestOfEach(Source):
         group = columns[count].all(np.int64) if len(columns) > count else None
         distinct, codes, width = _id_codes(texts_of(*ids), group)
         order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
+        codes = codes[order]
+        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         label = labels[0].all(np.uint8)[order]
         low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
         if np.any(low != high):
-            code = int(codes[order][starts[int(np.argmax(low != high))]])
+            code = int(codes[starts[int(np.argmax(low != high))]])
             place = ""
             if group is not None:
                 ranks, names = self.group_order()
