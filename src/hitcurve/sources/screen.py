@@ -61,19 +61,18 @@ class Screen(NamedTuple):
 
 
 def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False,
-                keep: bool = False, progress: bool | None = None) -> Screen:  # fmt: skip
+                keep: bool = False) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
     scores : what each score column of the reader is called, and whether low scores rank first.
     best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
         must have the same label, else a ValueError. Rows without a score lose.
     keep : keep the items however many there are, and return them.
-    progress : as for `scan`.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
     grouped = reader.grouped
-    with _Progress(source, (1 if grouped else 2) + best_per_id, progress) as shown, ExitStack() as opened:
+    with _Progress(source, (1 if grouped else 2) + best_per_id, None) as shown, ExitStack() as opened:
         job = Job(source, shown, lower, reader.nan_policy, reader.workers)
         reading = job
         if best_per_id:
