@@ -115,18 +115,19 @@ class Parquet(Source):
             state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
-            leaves: dict[str, list[list[int]]] = {"label": [], "score": [], "group": []}
+            leaves: dict[str, list[list[int]]] = {"label": [], "score": []}
             for role, column in reader.roles:
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
                     raise OtherSchema(f"{path}: column {column!r} is of type {type_}, but {types[column]} in "
                                       f"{reader.paths[0]}: the files must have one schema")
-                leaves[role].append(leaves_of(schema, at))
                 if role == "group":
                     _checked_groups(type_, f"{path}: column {column!r}")
+                else:
+                    leaves[role].append(leaves_of(schema, at))
             for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
-                if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found[:1]):
+                if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found):
                     known.add(np.dtype(np.float64))
             label = leaves["label"][0] if self.label else []
             self.files.append(_ParquetFile(path, metadata, label, leaves["score"], self.rows, state))
@@ -224,11 +225,12 @@ def _without_hits(group: Any, label: list[int]) -> bool:
             and known.min == known.max == 0)  # fmt: skip
 
 
-def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
+def _nulls_among_integers(type_: Any, metadata: Any, leaves: list[int]) -> bool:
     """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
-    if not pa.types.is_integer(type_) or not leaf:
+    if not pa.types.is_integer(type_):
         return False
-    statistics = (metadata.row_group(at).column(leaf[0]).statistics for at in range(metadata.num_row_groups))
+    (leaf,) = leaves
+    statistics = (metadata.row_group(at).column(leaf).statistics for at in range(metadata.num_row_groups))
     return any(known is not None and known.has_null_count and known.null_count for known in statistics)
 
 
