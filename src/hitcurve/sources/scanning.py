@@ -158,7 +158,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
             return job.in_order()
         if actives is not None:
             known = checked_array(actives, "actives", "they are scores, one for each item")
-            if nan_policy == "raise" and known.dtype.kind == "f" and np.isnan(known).any():
+            if nan_policy == "raise" and has_nan(known):
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
             return job.counted(known, label is None and not unnamed)
         return job.twice()[0]
