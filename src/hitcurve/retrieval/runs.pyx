@@ -1,5 +1,6 @@
 """Judgments, runs, and the judged documents of a run: read, brought together, measured."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isnan
@@ -34,7 +35,6 @@ cdef enum:
     QUERIES_AT_ONCE = 1 << 10
 
 cdef extern from "Python.h":
-    int PyErr_CheckSignals() except -1
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 
