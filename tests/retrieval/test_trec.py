@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -314,6 +315,20 @@ def test_integer_ids_are_ranked_as_their_text_is():
         assert found.query_ids == wanted.query_ids
         for name in wanted.values:
             np.testing.assert_array_equal(found.values[name], wanted.values[name], name)
+
+
+def test_the_text_of_integer_judgments_is_made_once():
+    qrels = hc.read_qrels({"query_id": [1, 1, 2], "doc_id": [7, 8, 7], "relevance": [1, 0, 2]})
+    assert qrels.integers
+    with ThreadPoolExecutor(4) as pool:
+        read = list(pool.map(lambda _: _trec.judge_buffer(qrels, b"1 Q0 8 1 3 t\n2 Q0 7 1 2 t", "f"), range(8)))
+    texts = {id(one.qrels) for one in read}
+    assert len(texts) == 1
+    assert qrels.as_text() is read[0].qrels
+    assert qrels.as_text().as_text() is qrels.as_text()
+    assert qrels.integers
+    assert not qrels.as_text().integers
+    assert [read[0].table(at) for at in range(2)] == [[(1, 0, 1, 0)], [(1, 0, 1, 2)]]
 
 
 COLLIDING = pow(0x9E3779B97F4A7C15, -1, 2**64)  # times this, small numbers share a place in the table of a query

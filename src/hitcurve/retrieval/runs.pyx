@@ -375,9 +375,25 @@ cdef class Grouped:
 cdef class Qrels(Grouped):
     """Judgments, ready to be looked up. Made by `hitcurve.read_qrels`."""
     cdef int64_t* levels         # of each query's documents, falling
+    cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
+
+    def as_text(self):
+        """As for a run, but made once: of two threads both may make it, and the first is kept."""
+        cdef Qrels texts, made
+        if not self.integers:
+            return self
+        with cython.critical_section(self):
+            texts = self.texts
+        if texts is None:
+            made = Grouped.as_text(self)
+            with cython.critical_section(self):
+                if self.texts is None:
+                    self.texts = made
+                texts = self.texts
+        return texts
 
     cdef int finish(self) except -1:
         cdef Py_ssize_t q, i, n = self.docs.size
