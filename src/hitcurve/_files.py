@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +26,13 @@ Path = str | os.PathLike[str]
 
 def file_state(path: Path) -> tuple[int, ...] | None:
     """What differs when a file was written to or put in the place of another; None for a stream."""
-    if os.fspath(path) == "-" or not os.path.isfile(path):
+    if os.fspath(path) == "-":
         return None
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # the second: no name of a file
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def check_unchanged(path: Path, state: tuple[int, ...] | None) -> None:

@@ -259,6 +259,25 @@ def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, rea
         read(path)
 
 
+def test_a_file_that_is_removed_has_changed(tmp_path, monkeypatch):
+    """Also one that is removed as soon as it was looked at."""
+    path = write(tmp_path, "run", RUN)
+    state = _files.file_state(path)
+
+    def stat(name, *args, look=os.stat, **options):
+        found = look(name, *args, **options)
+        if name == path:
+            path.unlink()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", stat)
+        _files.check_unchanged(path, state)
+    with pytest.raises(ValueError, match="run: changed while it was read"):
+        _files.check_unchanged(path, state)
+    assert _files.file_state(path) is _files.file_state(tmp_path) is _files.file_state("a\0b") is None
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_read_or_refused(text, strict):
