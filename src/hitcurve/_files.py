@@ -124,7 +124,7 @@ class Pieces:
         self.name, self.file = name, file
         self.state = file_state(name)
         self.size = self.state[0] if self.state else 0  # 0: no regular file, or one of those that have no size
-        self.room = bytearray(_PIECE if self.size else 0)
+        self.room = bytearray(min(_PIECE, self.size))
         self.held = self.place = 0
 
     def _check(self, some: Any) -> None:
