@@ -13,7 +13,7 @@ from typing import Any
 
 from hitcurve._extras import needed
 
-__all__ = ["Path", "Pieces", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
+__all__ = ["Path", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
           ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf"}
@@ -86,13 +86,13 @@ def _standard_input() -> Any:
 
 @contextmanager
 def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `Pieces`."""
+    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `TextFile`."""
     name = os.fspath(path)
     if name == "-":
         yield "standard input", _unpacked(_standard_input().read(), "standard input")
         return
     with open(name, "rb", 0) as file:
-        source = Pieces(name, file)
+        source = TextFile(name, file)
         # The first bytes tell the form of a file. What is not a regular file can be read only once.
         head = file.read(6) if source.size else b""
         if pieces and source.size and not head.startswith((b"PAR1", *_PACKED)):
@@ -117,7 +117,7 @@ def _unpacked(text: bytes, name: str) -> Any:
         raise ValueError(f"{name}: cannot be decompressed: {error}") from None
 
 
-class Pieces:
+class TextFile:
     """A file loaded into our own memory. If a mapped file were cut short meanwhile, the process would end."""
 
     def __init__(self, name: str, file: Any) -> None:

@@ -204,7 +204,7 @@ def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
         patch.setattr(_files, "_PIECE", size)
         path = str(write(Path(folder), "run", mark + text))
         with _files.opened_text(path, pieces=True) as (name, pieces):
-            assert isinstance(pieces, _files.Pieces) == bool(mark + text)
+            assert isinstance(pieces, _files.TextFile) == bool(mark + text)
             assert name == path
             places = []
             options = {"strict": strict, "progress": places.append}
