@@ -13,7 +13,7 @@ import numpy as np
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve.sources.cells import numbers_of
 from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
-from hitcurve.sources.scanning import Job, _Progress, _run
+from hitcurve.sources.scanning import Job, ScanProgress, run_tasks
 from hitcurve.sources.spools import Parts, keys_of, texts_of
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
 
@@ -72,7 +72,7 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     lower = [low for _, low in scores]
     source = _source(reader, keep)
     grouped = reader.grouped
-    with _Progress(source, (1 if grouped else 2) + best_per_id, None) as shown, ExitStack() as opened:
+    with ScanProgress(source, (1 if grouped else 2) + best_per_id, None) as shown, ExitStack() as opened:
         job = Job(source, shown, lower, reader.nan_policy, reader.workers)
         reading = job
         if best_per_id:
@@ -168,7 +168,7 @@ class _BestOfEach(Source):
             self.parts.put(keys_of(piece.ids), [piece.ids, piece.label, *piece.scores, *group])
 
         try:
-            _run(job.source.tasks("rows"), put, job.workers, job.shown)
+            run_tasks(job.source.tasks("rows"), put, job.workers, job.shown)
         except BaseException:
             self.parts.close()
             raise
