@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve.sources import pieces as sources
+from hitcurve.sources import opening as sources
 from hitcurve.sources import scanning, tables
 
 pa = pytest.importorskip("pyarrow")

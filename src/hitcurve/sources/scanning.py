@@ -25,7 +25,7 @@ from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
 from hitcurve.sources.cells import Types, has_nan
-from hitcurve.sources.pieces import names_array, open_source
+from hitcurve.sources.opening import names_array, open_source
 from hitcurve.sources.spools import Parts, Spool, Store
 from hitcurve.sources.tables import Piece, Source, Task
 

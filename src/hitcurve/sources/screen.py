@@ -11,7 +11,7 @@ import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve.sources.cells import numbers_of
-from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
+from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.scanning import Job, ScanProgress, run_tasks
 from hitcurve.sources.spools import Parts, keys_of, texts_of
 from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
