@@ -1,8 +1,4 @@
-"""What can be scanned: files, Arrow streams and datasets, lazy queries, arrays and functions, as pieces of a few rows.
-
-A `Source` gives tasks, in the order of the rows; a task, called in any thread, gives pieces. Only the columns that a
-pass wants are decoded. What is wrong with a row is a ValueError that names file, row and column.
-"""
+"""What can be scanned: files, Arrow streams and datasets, lazy queries, arrays and functions, as sources."""
 
 from __future__ import annotations
 
@@ -19,7 +15,8 @@ from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_arr
 from hitcurve._extras import Later, needed
 from hitcurve._files import check_unchanged, file_kind, file_state
 from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
-from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
+from hitcurve.sources.pieces import Piece, Source, Task, piece_of
+from hitcurve.sources.tables import TableReader, _found, columns_of, leaves_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

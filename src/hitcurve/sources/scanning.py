@@ -26,8 +26,8 @@ from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
 from hitcurve.sources.cells import Types, has_nan
 from hitcurve.sources.opening import names_array, open_source
+from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
-from hitcurve.sources.tables import Piece, Source, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

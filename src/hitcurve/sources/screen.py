@@ -12,9 +12,10 @@ import numpy as np
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve.sources.cells import numbers_of
 from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
+from hitcurve.sources.pieces import Piece, Source, Task, piece_of
 from hitcurve.sources.scanning import Job, ScanProgress, run_tasks
 from hitcurve.sources.spools import Parts, keys_of, texts_of
-from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
+from hitcurve.sources.tables import TableReader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
