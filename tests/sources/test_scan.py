@@ -238,13 +238,13 @@ def test_the_counts_pass_32_bits():
 
 def test_relevant_items_of_one_score_pass_32_bits(monkeypatch):
     """As if there were 2**32 more: with counts that wrap nobody would miss them when all items are counted."""
-    whole = scanning._distinct
+    whole = scanning.distinct
 
     def distinct(scores, own=False):
         cuts, hits, missing = whole(scores, own)
         return cuts, hits + 2**32, missing
 
-    monkeypatch.setattr(scanning, "_distinct", distinct)
+    monkeypatch.setattr(scanning, "distinct", distinct)
     with pytest.raises(ValueError, match="changed between the passes"):
         hc.scan(([1, 0, 1], [2.0, 1.0, 2.0]))
 

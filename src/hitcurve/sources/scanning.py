@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hitcurve._blocks import BlockCounter, distinct_scores
+from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
-from hitcurve.sources.cells import Types, has_nan
+from hitcurve.sources.cells import Types, distinct, has_nan
 from hitcurve.sources.opening import names_array, open_source
 from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
@@ -162,18 +162,6 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
             return job.counted(known, label is None and not unnamed)
         return job.twice()[0]
-
-
-def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
-    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
-    scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
-    missing = 0
-    if scores.dtype.kind == "f":
-        present = scores == scores
-        missing = scores.shape[0] - int(np.count_nonzero(present))
-        if missing:
-            scores = scores[present]
-    return *distinct_scores(scores), missing
 
 
 def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
@@ -370,7 +358,7 @@ class Job:
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
         nan_policy, max_memory = self.nan_policy, self.max_memory
-        cuts, hits, nan_hits = _distinct(actives)
+        cuts, hits, nan_hits = distinct(actives)
         own = cuts.dtype
         # Smaller integers are floats that any score compares with exactly, also one that was rounded.
         small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
@@ -536,7 +524,7 @@ class _Column:
         self.needed = _needed(relevant.length, dtype, 1)
         self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
-            self.cuts, self.hits, self.nan_hits = _distinct(relevant.all(dtype), own=True)
+            self.cuts, self.hits, self.nan_hits = distinct(relevant.all(dtype), own=True)
             relevant.close()
             self.workers = _fitting(self.cuts, self.workers, max_memory)
         elif job.tolerance is not None and max_memory is not None:
