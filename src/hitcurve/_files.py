@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any
 
 from hitcurve._extras import needed
 
-__all__ = ["Path", "Pieces", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
+__all__ = ["Path", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
           ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf"}
@@ -25,10 +26,13 @@ Path = str | os.PathLike[str]
 
 def file_state(path: Path) -> tuple[int, ...] | None:
     """What differs when a file was written to or put in the place of another; None for a stream."""
-    if os.fspath(path) == "-" or not os.path.isfile(path):
+    if os.fspath(path) == "-":
         return None
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):  # the second: no name of a file
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def check_unchanged(path: Path, state: tuple[int, ...] | None) -> None:
@@ -82,13 +86,13 @@ def _standard_input() -> Any:
 
 @contextmanager
 def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `Pieces`."""
+    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `TextFile`."""
     name = os.fspath(path)
     if name == "-":
         yield "standard input", _unpacked(_standard_input().read(), "standard input")
         return
     with open(name, "rb", 0) as file:
-        source = Pieces(name, file)
+        source = TextFile(name, file)
         # The first bytes tell the form of a file. What is not a regular file can be read only once.
         head = file.read(6) if source.size else b""
         if pieces and source.size and not head.startswith((b"PAR1", *_PACKED)):
@@ -113,14 +117,14 @@ def _unpacked(text: bytes, name: str) -> Any:
         raise ValueError(f"{name}: cannot be decompressed: {error}") from None
 
 
-class Pieces:
+class TextFile:
     """A file loaded into our own memory. If a mapped file were cut short meanwhile, the process would end."""
 
     def __init__(self, name: str, file: Any) -> None:
         self.name, self.file = name, file
         self.state = file_state(name)
         self.size = self.state[0] if self.state else 0  # 0: no regular file, or one of those that have no size
-        self.room = bytearray(_PIECE if self.size else 0)
+        self.room = bytearray(min(_PIECE, self.size))
         self.held = self.place = 0
 
     def _check(self, some: Any) -> None:

@@ -20,7 +20,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve.counter import table_from_counts
 from hitcurve.measures import Measure, parse
-from hitcurve.sources.cells import BadCell, has_nan
+from hitcurve.sources.cells import BadCell, distinct, has_nan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,14 +99,11 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     check_options(lower_is_better, nan_policy)  # the options, before anything is computed
     relevant = rows.where("label").select("score").toArrow().column(0)
     found = relevant.drop_null().to_numpy() if dtype.kind == "i" else relevant.to_numpy()
+    cuts, hits, nan_hits = distinct(found + dtype.type(0), own=True)  # -0.0 becomes 0.0
     # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
-    filled, nan_hits = F.col("score"), 0
+    filled = F.col("score")
     if dtype.kind == "f":
         filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
-        missing = np.isnan(found)
-        nan_hits = int(np.count_nonzero(missing))
-        found = found[~missing] + dtype.type(0)  # -0.0 becomes 0.0
-    cuts, hits = np.unique(found, return_counts=True)
     scores = rows.select(F.when(F.col("label").isNotNull(), filled).alias("score"))
     partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
@@ -118,7 +115,7 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     for at, (counts, _) in sums.items():
         items[2 * _SLICE * at :][: counts.shape[0]] = counts
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
-        raise ValueError(f"the DataFrame had {found.shape[0] + nan_hits} relevant rows when they were collected, and "
+        raise ValueError(f"the DataFrame had {found.shape[0]} relevant rows when they were collected, and "
                          "not all of their scores when all rows were counted: cache it, so that it is the same both "
                          "times")
     if nan_policy == "omit":

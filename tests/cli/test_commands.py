@@ -166,9 +166,9 @@ def test_every_argument_that_an_error_names_has_an_option(capsys):
     """Wherever the modules that the commands read and measure with say argument=value."""
     package = Path(hitcurve.__file__).parent
     arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
-    # pieces.py and scanning.py are those of hitcurve.scan, which has arguments of the same names.
+    # opening.py and scanning.py are those of hitcurve.scan, which has arguments of the same names.
     paths = [path for folder in ("retrieval", "sources", "report") for path in (package / folder).glob("*.py")]
-    for path in (path for path in paths if path.stem not in ("pieces", "scanning")):
+    for path in (path for path in paths if path.stem not in ("opening", "scanning")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise):
                 for named in re.findall(r"\b(\w+)=(?:'|\{|\d|False|True)", ast.unparse(node)):

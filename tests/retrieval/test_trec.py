@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -203,7 +204,7 @@ def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
         patch.setattr(_files, "_PIECE", size)
         path = str(write(Path(folder), "run", mark + text))
         with _files.opened_text(path, pieces=True) as (name, pieces):
-            assert isinstance(pieces, _files.Pieces) == bool(mark + text)
+            assert isinstance(pieces, _files.TextFile) == bool(mark + text)
             assert name == path
             places = []
             options = {"strict": strict, "progress": places.append}
@@ -256,6 +257,25 @@ def test_a_file_that_changes_while_it_is_read_at_once(tmp_path, monkeypatch, rea
     monkeypatch.setattr(_files, "open", lambda name, *_: Cut(name), raising=False)
     with pytest.raises(ValueError, match="file: changed while it was read"):
         read(path)
+
+
+def test_a_file_that_is_removed_has_changed(tmp_path, monkeypatch):
+    """Also one that is removed as soon as it was looked at."""
+    path = write(tmp_path, "run", RUN)
+    state = _files.file_state(path)
+
+    def stat(name, *args, look=os.stat, **options):
+        found = look(name, *args, **options)
+        if name == path:
+            path.unlink()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", stat)
+        _files.check_unchanged(path, state)
+    with pytest.raises(ValueError, match="run: changed while it was read"):
+        _files.check_unchanged(path, state)
+    assert _files.file_state(path) is _files.file_state(tmp_path) is _files.file_state("a\0b") is None
 
 
 @settings(max_examples=150, deadline=None)
@@ -314,6 +334,20 @@ def test_integer_ids_are_ranked_as_their_text_is():
         assert found.query_ids == wanted.query_ids
         for name in wanted.values:
             np.testing.assert_array_equal(found.values[name], wanted.values[name], name)
+
+
+def test_the_text_of_integer_judgments_is_made_once():
+    qrels = hc.read_qrels({"query_id": [1, 1, 2], "doc_id": [7, 8, 7], "relevance": [1, 0, 2]})
+    assert qrels.integers
+    with ThreadPoolExecutor(4) as pool:
+        read = list(pool.map(lambda _: _trec.judge_buffer(qrels, b"1 Q0 8 1 3 t\n2 Q0 7 1 2 t", "f"), range(8)))
+    texts = {id(one.qrels) for one in read}
+    assert len(texts) == 1
+    assert qrels.as_text() is read[0].qrels
+    assert qrels.as_text().as_text() is qrels.as_text()
+    assert qrels.integers
+    assert not qrels.as_text().integers
+    assert [read[0].table(at) for at in range(2)] == [[(1, 0, 1, 0)], [(1, 0, 1, 2)]]
 
 
 COLLIDING = pow(0x9E3779B97F4A7C15, -1, 2**64)  # times this, small numbers share a place in the table of a query

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve.sources import pieces as sources
+from hitcurve.sources import opening as sources
 from hitcurve.sources import scanning, tables
 from hitcurve.sources.screen import read_screen
 from hitcurve.sources.tables import TableReader

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve.sources import pieces as sources
+from hitcurve.sources import opening as sources
 from hitcurve.sources import scanning, tables
 
 pa = pytest.importorskip("pyarrow")
@@ -238,13 +238,13 @@ def test_the_counts_pass_32_bits():
 
 def test_relevant_items_of_one_score_pass_32_bits(monkeypatch):
     """As if there were 2**32 more: with counts that wrap nobody would miss them when all items are counted."""
-    whole = scanning._distinct
+    whole = scanning.distinct
 
     def distinct(scores, own=False):
         cuts, hits, missing = whole(scores, own)
         return cuts, hits + 2**32, missing
 
-    monkeypatch.setattr(scanning, "_distinct", distinct)
+    monkeypatch.setattr(scanning, "distinct", distinct)
     with pytest.raises(ValueError, match="changed between the passes"):
         hc.scan(([1, 0, 1], [2.0, 1.0, 2.0]))
 
@@ -375,7 +375,7 @@ def test_a_source_that_changes_is_an_error():
     # Where reading again is cheap and there are too many rows to keep, they are read twice.
     opened = sources._Batches(source, None, None, None, "raise", rows=1 << 40, cheap=True)
     with pytest.raises(ValueError, match="changed between the passes"):
-        scanning.Job(opened, scanning._Progress(opened, 2, False), [False], "raise", 1).twice()
+        scanning.Job(opened, scanning.ScanProgress(opened, 2, False), [False], "raise", 1).twice()
 
 
 def test_promises_are_checked(items):
@@ -771,7 +771,7 @@ def test_a_file_that_changes_is_an_error(workers, in_place, tmp_path, monkeypatc
     def write(s, path):
         parquet.write_table(pa.table({"y": y, "s": s}), path, row_group_size=500, compression="none")
 
-    def change(self, rows, whole=scanning._Progress.next_pass):
+    def change(self, rows, whole=scanning.ScanProgress.next_pass):
         whole(self, rows)
         before = os.stat(path)
         write(s[::-1], path if in_place else tmp_path / "b.parquet")
@@ -781,7 +781,7 @@ def test_a_file_that_changes_is_an_error(workers, in_place, tmp_path, monkeypatc
 
     write(s, path)
     assert hc.scan(path, "y", "s") == hc.HitCurve(y, s)
-    monkeypatch.setattr(scanning._Progress, "next_pass", change)
+    monkeypatch.setattr(scanning.ScanProgress, "next_pass", change)
     with pytest.raises(ValueError, match=r"a\.parquet: changed while it was read"):
         hc.scan(path, "y", "s", workers=workers)
 

@@ -1,9 +1,8 @@
-"""Files of scores to curves: counted or kept, grouped, best poses, and what is said about odd data."""
+"""Files of scores to curves: counted or kept, grouped, best poses; intervals."""
 
 import csv
 import io
 import math
-import re
 
 import numpy as np
 import pytest
@@ -15,12 +14,9 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 import hitcurve as hc  # noqa: E402
 from hitcurve.measures import parse  # noqa: E402
-from hitcurve.sources import screen  # noqa: E402
-from hitcurve.sources.screen import read_screen, warnings_of  # noqa: E402
+from hitcurve.sources.screen import read_screen  # noqa: E402
 from hitcurve.sources.tables import TableReader  # noqa: E402
 from hitcurve.statistics.intervals import interval_ends  # noqa: E402
-
-CUTS = [parse(name) for name in ("EF@1%", "EF@10%", "Hits@100")]
 
 
 def made(path, scores=(("s", False),), **options):
@@ -256,69 +252,7 @@ def test_repeated_ids_are_told(tmp_path, monkeypatch):
     assert made(path, ids="id", group="g").notes == [note]
 
 
-# --- warnings and intervals ---------------------------------------------------------------------------------
-
-
-def told(curves, lower=False, names=None, measures=CUTS):
-    return warnings_of(screen.ScreenedScore("s", lower, curves, names), measures)
-
-
-def test_nothing_odd():
-    rng = np.random.default_rng(0)
-    y = np.arange(1000) < 100
-    assert told(hc.HitCurve(y, rng.normal(size=1000) + y)) == []
-    assert told(hc.HitCurve(y, rng.normal(size=1000))) == []  # chance is not worse than chance
-
-
-def test_few_relevant_items():
-    y = np.arange(1000) < 19
-    assert told(hc.HitCurve(y, -np.arange(1000.0)))[0].startswith("s: only 19 relevant items: with fewer than 20")
-    one = np.arange(1000) == 500
-    assert told(hc.HitCurve(one, -np.arange(1000.0)))[0].startswith("s: only 1 relevant item: with fewer than 20")
-    y = np.arange(1000) < 20
-    assert told(hc.HitCurve(y, -np.arange(1000.0))) == []
-
-
-@pytest.mark.parametrize(("lower", "other"), [(False, "lower"), (True, "higher")])
-def test_the_wrong_direction(lower, other):
-    rng = np.random.default_rng(0)
-    y = np.arange(1000) < 100
-    s = rng.normal(size=1000) - y
-    (warning,) = told(hc.HitCurve(y, -s if lower else s, lower_is_better=lower), lower)
-    assert re.fullmatch(
-        rf"s: the relevant items rank worse than chance \(ROC AUC 0\.\d+\): should {other} be better\?", warning
-    )
-
-
-def test_ties_at_a_cutoff():
-    y = np.zeros(1000, int)
-    y[:100:4] = 1
-    s = -np.arange(1000.0)
-    s[80:140] = -80.0  # 6 % of the items, around the cutoffs at 100
-    (warning,) = told(hc.HitCurve(y, s))
-    assert warning == (
-        "s: 60 items share the score at the cutoff of 10 %: depending on their order 20 to 25 relevant items lie "
-        "above it"
-    )
-    s[120:140] = -np.arange(120.0, 140)  # 4 %
-    assert told(hc.HitCurve(y, s)) == []
-    s[:] = 0
-    (warning,) = told(hc.HitCurve(y, s))
-    assert "cutoff of 1 %" in warning
-    assert warning.endswith("; ties as large also at 10 %")
-    assert told(hc.HitCurve(y, s), measures=[parse("AP")]) == []
-
-
-def test_warnings_of_groups():
-    y = np.tile([1, 0, 0, 0, 0], 30)
-    group = np.repeat([0, 1, 2], 50)
-    s = np.where(group == 1, 0.0, np.random.default_rng(0).normal(size=150)) - 3 * y * (group == 2)
-    said = told(hc.HitCurves(y, s, qid=group), names=["a", "b", "c"])
-    assert said == [
-        "s: 3 of 3 groups have fewer than 20 relevant items",
-        "s: 1 of 3 groups are ranked worse than chance: should lower be better?",
-        "s: more than 5 % of the items are tied at a cutoff, by groups: 1 % (1), 10 % (1)",
-    ]
+# --- intervals ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ties", ["expected", "worst", "threshold"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve.measures import MEASURES, Measure, parse
-from hitcurve.sources.screen import warnings_of
+from hitcurve.report.warnings import warnings_of
 from hitcurve.statistics.comparison import Comparison, blocks
 from hitcurve.statistics.intervals import interval_ends
 

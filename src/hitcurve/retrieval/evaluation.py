@@ -15,7 +15,7 @@ import numpy as np
 
 from hitcurve._checks import check_choice, check_rank, no_masked, unchanged, whole_number
 from hitcurve._extras import needed
-from hitcurve._files import Pieces, opened_text
+from hitcurve._files import TextFile, opened_text
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.retrieval import runs as _trec
@@ -618,7 +618,7 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
             if text is not None:
                 found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
                 if found is None:  # lines of a query apart
-                    text = text.read() if isinstance(text, Pieces) else text
+                    text = text.read() if isinstance(text, TextFile) else text
                     found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
                 _warn(found.passed)
                 return found

@@ -1,4 +1,5 @@
-# Kernels that read measures off the judged documents of one query. Plain pointers, no Python objects, nothing raised.
+# Kernels that compute measures from the judged documents of one query. Plain pointers, no Python objects; what a signal
+# raises is left for the caller.
 from libc.stdint cimport int64_t
 
 from hitcurve.retrieval.query cimport *

@@ -1,5 +1,6 @@
 """Judgments, runs, and the judged documents of a run: read, brought together, measured."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isnan
@@ -34,7 +35,6 @@ cdef enum:
     QUERIES_AT_ONCE = 1 << 10
 
 cdef extern from "Python.h":
-    int PyErr_CheckSignals() except -1
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 
@@ -375,9 +375,25 @@ cdef class Grouped:
 cdef class Qrels(Grouped):
     """Judgments, ready to be looked up. Made by `hitcurve.read_qrels`."""
     cdef int64_t* levels         # of each query's documents, falling
+    cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
+
+    def as_text(self):
+        """As for a run, but made once: of two threads both may make it, and the first is kept."""
+        cdef Qrels texts, made
+        if not self.integers:
+            return self
+        with cython.critical_section(self):
+            texts = self.texts
+        if texts is None:
+            made = Grouped.as_text(self)
+            with cython.critical_section(self):
+                if self.texts is None:
+                    self.texts = made
+                texts = self.texts
+        return texts
 
     cdef int finish(self) except -1:
         cdef Py_ssize_t q, i, n = self.docs.size

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hitcurve._blocks import distinct_scores
 from hitcurve._checks import LABEL_RULE, NO_RANK, unchanged
 from hitcurve._extras import Later
 
@@ -98,6 +99,18 @@ def rounded(score: NDArray[Any]) -> int | None:
 
 def has_nan(score: NDArray[Any]) -> bool:
     return bool(score.dtype.kind == "f" and score.size and np.isnan(score.min()))
+
+
+def distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
+    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
+    scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
+    missing = 0
+    if scores.dtype.kind == "f":
+        present = scores == scores
+        missing = scores.shape[0] - int(np.count_nonzero(present))
+        if missing:
+            scores = scores[present]
+    return *distinct_scores(scores), missing
 
 
 def labels_of(cells: Any) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""What can be scanned: files, Arrow streams and datasets, lazy queries, arrays and functions, as pieces of a few rows.
+"""Rows as they are read: pieces of a few, and the sources that give these.
 
 A `Source` gives tasks, in the order of the rows; a task, called in any thread, gives pieces. Only the columns that a
 pass wants are decoded. What is wrong with a row is a ValueError that names file, row and column.
@@ -6,410 +6,72 @@ pass wants are decoded. What is wrong with a row is a ValueError that names file
 
 from __future__ import annotations
 
-import glob
-import os
-import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
-from hitcurve._extras import Later, needed
-from hitcurve._files import check_unchanged, file_kind, file_state
-from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
-from hitcurve.sources.tables import Piece, Source, TableReader, Task, _found, columns_of, leaves_of, piece_of
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve.sources.cells import Column
-
-pa: Any = Later("pyarrow")
-
-__all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
-
-_ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
-_LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
+__all__ = ["Piece", "Source", "Task", "piece_of"]
 
 
-def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
-                header: bool, workers: int, in_order: bool, unlabelled: bool) -> Source:  # fmt: skip
-    """The source for what a caller gave.
+class Piece(NamedTuple):
+    """Some rows, with what was asked for; what was not is None."""
 
-    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
-    """
-    listed = source if isinstance(source, list) else [source]
-    if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
-        if score is None:
-            raise TypeError("score must say in which column of the files the scores are")
-        reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, header=header, workers=workers)  # fmt: skip
-        if not all_parquet(reader):
-            return reader
-        row_groups = Parquet(reader)
-        return reader if in_order else row_groups
-    if isinstance(source, tuple):
-        if len(source) not in (2, 3):
-            raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        slices, num_items = _arrays(source)
-        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True)
-    if callable(source):
-        return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
-    if score is None:
-        raise TypeError("score must say in which column the scores are")
-    open_, rows, cheap = _arrow(source, [column for column in (label, score, group) if column is not None])
-    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled)
+    rows: int
+    scores: tuple[Any, ...] = ()
+    """One array for each column of scores: int64 or float64 from text, from Parquet and Arrow the type of the column. A
+    missing score is NaN. The type may differ from piece to piece (integers first, then a fraction)."""
+    relevant: Any = None
+    """Scores of the relevant rows, for each column."""
+    label: Any = None
+    """uint8: 1 for a relevant item, else 0."""
+    group: Any = None
+    """The row's place among the groups in the order in which they came."""
+    ids: Any = None
+    """A pyarrow array of strings."""
+    start: int = 0
+    """Rows of the source before these."""
+    places: Any = None
+    """Which rows are relevant, where relevant scores and all scores were asked for."""
 
 
-def _paths(listed: list[Any]) -> list[str]:
-    """The files of paths, folders and globs."""
-    paths: list[str] = []
-    for one in listed:
-        text = os.fspath(one)
-        if os.path.isdir(text):
-            found = []
-            for folder, folders, names in os.walk(text):
-                # What engines write beside the data begins so.
-                folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-                found += [os.path.join(folder, name) for name in sorted(names) if not name.startswith((".", "_"))]
-            if not found:
-                raise ValueError(f"{text}: the folder holds no files")
-            paths += found
-        elif text != "-" and not os.path.exists(text) and glob.has_magic(text):
-            found = sorted(path for path in glob.glob(text, recursive=True) if os.path.isfile(path))
-            if not found:
-                raise ValueError(f"{text}: no file matches")
-            paths += found
-        else:
-            paths.append(text)
-    for path in paths:
-        file_kind(path)
-        if path != "-" and not os.path.exists(path):
-            raise FileNotFoundError(2, "No such file or directory", path)
-    return paths
+def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint8] | None,
+             group: NDArray[np.int64] | None, start: int, ids: Any = None) -> Piece:  # fmt: skip
+    places = relevant = None
+    if label is not None and want in ("relevant", "both"):
+        places = np.flatnonzero(label.view(np.bool_))
+        relevant = tuple(score[places] for score in scores)
+    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
 
 
-def all_parquet(reader: TableReader) -> bool:
-    return all(file_kind(path)[1:] == ("parquet", None) for path in reader.paths)
+Task = Callable[[], Iterable[Piece]]
 
 
-class Parquet(Source):
-    """The Parquet files of a reader: a task is a row group, and a pass decodes the columns that it needs."""
+class Source:
+    """Rows that can be read, once or again and again."""
 
-    cheap = True
+    rows: int | None = None
+    """How many there are, if that is known beforehand."""
+    cheap = False
+    """Reading again costs less than a copy on disk. Some others cannot be read again."""
+    dtypes: Sequence[set[np.dtype[Any]]] = ()
+    """For each column of scores the types that are known beforehand to come."""
 
-    def __init__(self, reader: TableReader) -> None:
-        self.label = [one for one in reader.roles if one[0] == "label"]
-        self.scores = [one for one in reader.roles if one[0] == "score"]
-        self.nan_policy = reader.nan_policy
-        self.threads = reader.workers == 1  # a single worker leaves the other cores to the decoder
-        self.files: list[_ParquetFile] = []
-        self.rows = 0
-        self.local = threading.local()
-        types: dict[Column, Any] = {}
-        dtypes: list[set[np.dtype[Any]]] = [set() for _ in self.scores]
-        for given in reader.paths:
-            path = os.fspath(given)
-            state = file_state(path)
-            file = self._open(path)
-            schema, metadata = file.schema_arrow, file.metadata
-            leaves: dict[str, list[list[int]]] = {"label": [], "score": [], "group": []}
-            for role, column in reader.roles:
-                at = _found(path, schema.names, column)
-                type_ = schema.field(at).type
-                if types.setdefault(column, type_) != type_:
-                    raise OtherSchema(f"{path}: column {column!r} is of type {type_}, but {types[column]} in "
-                                      f"{reader.paths[0]}: the files must have one schema")
-                leaves[role].append(leaves_of(schema, at))
-                if role == "group":
-                    _checked_groups(type_, f"{path}: column {column!r}")
-            for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
-                if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found[:1]):
-                    known.add(np.dtype(np.float64))
-            label = leaves["label"][0] if self.label else []
-            self.files.append(_ParquetFile(path, metadata, label, leaves["score"], self.rows, state))
-            self.rows += metadata.num_rows
-            file.close()
-        self.dtypes = tuple(dtypes)
-
-    def place(self, row: int) -> str:
-        at = max(at for at, file in enumerate(self.files) if file.start <= row)
-        return f"{self.files[at].path}: row {row - self.files[at].start + 1}"
-
-    def _open(self, path: str, metadata: Any = None) -> Any:
-        parquet = needed("pyarrow.parquet", "Parquet")
-        try:
-            return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
-        except (pa.ArrowInvalid, OSError) as error:
-            if getattr(error, "filename", None) is not None:
-                raise
-            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
+    def guess(self) -> int | None:
+        """About how many rows there are."""
+        return None
 
     def tasks(self, want: str) -> Iterator[Task]:
-        for at, file in enumerate(self.files):
-            first = 0
-            for group in range(file.metadata.num_row_groups):
-                yield lambda at=at, group=group, first=first: self._read(want, at, group, first)  # type: ignore[misc]
-                first += file.metadata.row_group(group).num_rows
-
-    def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
-        path, metadata, label, scores, _, state = self.files[at]
-        rows = metadata.row_group(group).num_rows
-        nothing = Piece(rows, (), tuple(np.empty(0, np.uint8) for _ in scores))
-        if want == "relevant" and _without_hits(metadata.row_group(group), label):
-            yield nothing
-            return
-        held = getattr(self.local, "file", None)
-        if held is None or held[0] != at:
-            if held is not None:
-                held[1].close()
-            held = self.local.file = (at, self._open(path, metadata))
-        file = held[1].reader
-        wanted = [[] if want == "score" else label, *scores]
-        try:
-            if rows > _LONG_GROUP:
-                for cells in columns_of(file, wanted, _ROWS, [group], self.threads):
-                    check_unchanged(path, state)
-                    yield self._converted(want, cells, at, first)
-                    first += len(cells[1])
-                return
-            cells = []
-            for leaves in wanted:
-                cells.append(self._column(file, group, leaves) if leaves else None)
-                only = cells[0]
-                if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
-                    break  # no scores are read
-        except (OSError, pa.ArrowException) as error:
-            check_unchanged(path, state)
-            raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
-        check_unchanged(path, state)  # what was just read is of the file that was opened first
-        yield self._converted(want, cells, at, first) if len(cells) == len(wanted) else nothing
-
-    def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
-        return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
-
-    def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
-        path, start = self.files[at].path, self.files[at].start + first
-        try:
-            label = None if want == "score" else converted(self.label, cells[:1], self.nan_policy)[0]
-            return piece_of(want, tuple(converted(self.scores, cells[1:], self.nan_policy)), label, None, start)
-        except BadCell as bad:
-            raise bad.named(path, lambda index: f"row {first + index + 1}") from None
-
-
-class OtherSchema(ValueError):
-    """Parquet files with a column that is of several types."""
-
-
-class _ParquetFile(NamedTuple):
-    path: str
-    metadata: Any
-    label: list[int]
-    """The leaves of the column: numbers, as names need not be distinct."""
-    scores: list[list[int]]
-    start: int
-    """Rows of the files before."""
-    state: tuple[int, ...] | None
-
-
-def _without_hits(group: Any, label: list[int]) -> bool:
-    """Whether the statistics of a row group say that all its labels are 0 or false."""
-    if len(label) != 1:
-        return False
-    column = group.column(label[0])
-    known = column.statistics if column.physical_type in ("BOOLEAN", "INT32", "INT64") else None
-    return (known is not None and known.has_min_max and known.has_null_count and known.null_count == 0
-            and known.min == known.max == 0)  # fmt: skip
-
-
-def _nulls_among_integers(type_: Any, metadata: Any, leaf: list[int]) -> bool:
-    """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
-    if not pa.types.is_integer(type_) or not leaf:
-        return False
-    statistics = (metadata.row_group(at).column(leaf[0]).statistics for at in range(metadata.num_row_groups))
-    return any(known is not None and known.has_null_count and known.null_count for known in statistics)
-
-
-def _checked_groups(type_: Any, place: str) -> None:
-    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
-    if str(plain).split("[")[0] in ("binary", "large_binary", "fixed_size_binary", "binary_view") or (
-        pa.types.is_nested(plain) or isinstance(plain, pa.BaseExtensionType)
-    ):
-        raise ValueError(f"{place}: it holds {type_}: groups must be numbers or texts")
-
-
-_Made = tuple["NDArray[np.uint8] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
-
-
-class _Batches(Source):
-    """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
-
-    def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
-                 group: Column | None, nan_policy: str, *, rows: int | None = None, cheap: bool = False,
-                 tuples: bool = False, unlabelled: bool = False) -> None:  # fmt: skip
-        self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
-        self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
-        self.codes: dict[Any, int] = {}  # of the groups
-
-    def tasks(self, want: str) -> Iterator[Task]:
-        start = 0
-        for given in self.open():
-            for batch in self._split(given, start):
-                try:
-                    label, score, group = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
-                except BadCell as bad:
-                    raise bad.named("source", lambda index: f"row {start + index + 1}") from None  # noqa: B023
-                piece = piece_of(want, (score,), label, group, start)
-                start += piece.rows
-                yield lambda piece=piece: (piece,)  # type: ignore[misc]
-
-    def _split(self, batch: Any, start: int) -> Iterable[Any]:
-        """What the source gave, as tuples or Arrow data."""
-        if isinstance(batch, tuple):
-            if not self.tuples and (self.label, self.score) != (None, None):
-                raise ValueError("label and score name columns, but the source gives tuples of arrays")
-            return (batch,)
-        stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
-        if self.tuples or not (stream or array):
-            raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow "
-                            "record batch, a data frame, or a tuple (labels, scores)")
-        if self.score is None:
-            raise TypeError("score must say in which column the scores are")
-        if self.label is None and not self.unlabelled:
-            raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
-        pa = needed("pyarrow", "reading this source")
-        if isinstance(batch, (pa.RecordBatch, pa.Table)):
-            return (batch,)
-        try:
-            read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
-        except UnicodeEncodeError as error:
-            raise ValueError(f"source: row {start + 1} or below: {no_text(error.object)}") from None
-        return read
-
-    def _columns(self, batch: Any, start: int) -> _Made:
-        named = (("label", self.label), ("score", self.score), ("group", self.group))
-        roles = [(role, column) for role, column in named if column is not None]
-        cells = [whole(batch.column(_found("source", batch.schema.names, column))) for _, column in roles]
-        if self.group is not None:
-            _checked_groups(cells[-1].type, f"source: column {self.group!r}")
-        of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.nan_policy), strict=True)}
-        group = coded(of["group"], self.codes, self.group) if "group" in of else None
-        return of.get("label"), of["score"], group
-
-    def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:
-        place = f"source: row {start + 1}"
-        if len(batch) not in ((2, 3) if self.group is None else (3,)):
-            raise ValueError(f"{place}: a batch of {len(batch)} arrays: it must be (labels, scores) "
-                             "or with groups third, if there is a group")  # fmt: skip
-        if len(batch) == 3 and self.group is None and not self.tuples:
-            raise ValueError(f"{place}: a batch of 3 arrays, but no group: group=3 says that the third are groups")
-        try:
-            labels = checked_array(batch[0], "y_true", LABEL_RULE)
-            score = checked_array(batch[1], "y_score", SCORES)
-            groups = as_column(batch[2], "groups") if len(batch) == 3 else None
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{place}: {error}") from None
-        if labels.shape != score.shape:
-            raise ValueError(f"{place}: y_true has {labels.shape[0]} items, y_score has {score.shape[0]}")
-        if groups is not None and groups.shape != score.shape:
-            raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
-        flags = labels
-        if labels.dtype != np.bool_:
-            flags = labels == 1
-            fine = flags | (labels == 0)
-            if not fine.all():
-                at = int(np.argmin(fine))
-                raise BadCell(at, f"the label is {labels[at]}: {LABEL_RULE}")
-        if self.nan_policy == "raise" and has_nan(score):
-            raise BadCell(int(np.argmax(np.isnan(score))), f"the score is nan: {NO_RANK}")
-        if groups is None:
-            return flags.view(np.uint8), score, None
-        pa = needed("pyarrow", "a scan of groups")
-        try:
-            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
-            return flags.view(np.uint8), score, coded(encoded(pa.array(native)), self.codes)
-        except (pa.ArrowException, OverflowError) as error:
-            raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
-        except UnicodeError:
-            texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
-            at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
-            raise BadCell(at, f"the group {no_text(name)}") from None
+        """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
+        raise NotImplementedError
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        return ascending(list(self.codes))
+        """The place of each group code among the groups met, ascending, and their names."""
+        raise NotImplementedError
 
-
-def names_array(names: Sequence[Any]) -> NDArray[Any]:
-    """Names of groups as an array; what is neither number nor text, or stands beside such, is text."""
-    kinds = ((int, float, np.number, np.bool_), str, bytes)
-    if not any(all(isinstance(name, kind) for name in names) for kind in kinds):
-        names = [str(name) for name in names]
-    return as_column(names, "groups")
-
-
-def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
-    """Slices of arrays in memory or mapped to it, and how many items there are."""
-    # Lists and what is masked are looked at as a whole; others may be too large for that.
-    source = tuple(
-        checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
-        for array, name, what in zip(source, ("y_true", "y_score"), (LABEL_RULE, SCORES), strict=False)
-    ) + tuple(as_column(array, "source: groups") if isinstance(array, list) else array for array in source[2:])
-    try:
-        lengths = [len(array) for array in source]
-    except TypeError as error:
-        raise TypeError(f"source is a tuple of {', '.join(type(one).__name__ for one in source)}: {error}") from None
-    if len(set(lengths)) > 1:
-        raise ValueError(f"source has arrays of {' and '.join(map(str, lengths))} items: one label for each score")
-
-    def slices() -> Iterator[Any]:
-        for start in range(0, lengths[0], _ROWS):
-            yield tuple(array[start : start + _ROWS] for array in source)
-
-    return slices, lengths[0]
-
-
-def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
-    """(function that gives batches, number of rows, whether reading is cheap)."""
-    pa = needed("pyarrow", "reading this source")
-
-    def wanted(names: list[str]) -> list[str] | None:
-        """The columns to read; None for all, where numbers say which."""
-        for column in columns:
-            _found("source", names, column)
-        asked = dict.fromkeys(column for column in columns if isinstance(column, str))
-        return list(asked) if len(asked) == len({*columns}) and all(name in names for name in asked) else None
-
-    if isinstance(source, pa.RecordBatchReader):
-        return lambda: iter(source), None, False
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, pa.Table):
-        return lambda: iter(source.to_batches(max_chunksize=_ROWS)), source.num_rows, True
-    module = type(source).__module__
-    if module.startswith("pyarrow._dataset"):
-        if type(source).__name__ == "Scanner":
-            wanted(source.projected_schema.names)
-            return lambda: iter(source.to_batches()), None, False
-        read = wanted(source.schema.names)
-        cheap = getattr(getattr(source, "format", None), "default_extname", "") in ("parquet", "feather", "arrow")
-        return lambda: source.to_batches(columns=read, batch_size=_ROWS), None, cheap
-    if module.startswith("polars") and type(source).__name__ == "LazyFrame":
-        picked = wanted(source.collect_schema().names())
-        lazy = source if picked is None else source.select(picked)
-
-        def collected() -> Iterator[Any]:
-            frames = lazy.collect_batches() if hasattr(lazy, "collect_batches") else [lazy.collect(engine="streaming")]
-            for frame in frames:
-                yield from frame.to_arrow().to_batches(max_chunksize=_ROWS)
-
-        return collected, None, False
-    if "duckdb" in module and hasattr(source, "fetch_arrow_reader"):
-        reader = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
-        return lambda: iter(reader(_ROWS)), None, False
-    if hasattr(source, "__arrow_c_stream__"):
-        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
-    raise TypeError(f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, "
-                    "an Arrow stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives "
-                    "batches")
+    def place(self, row: int) -> str:
+        """Where a row is, counted from 0 over all that was read."""
+        return f"source: row {row + 1}"

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from hitcurve._blocks import BlockCounter, distinct_scores
+from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
-from hitcurve.sources.cells import Types, has_nan
-from hitcurve.sources.pieces import names_array, open_source
+from hitcurve.sources.cells import Types, distinct, has_nan
+from hitcurve.sources.opening import names_array, open_source
+from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
-from hitcurve.sources.tables import Piece, Source, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     _Policy = Literal["raise", "worst", "omit"]
     _Order = Literal["score", "group"] | None
 
-__all__ = ["scan"]
+__all__ = ["Job", "ScanProgress", "run_tasks", "scan"]
 
 _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
@@ -150,7 +150,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
                          in_order=grouped or sorted is not None, unlabelled=actives is not None)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
-    with _Progress(opened, passes, progress) as shown:
+    with ScanProgress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance)
         if grouped:
             return job.by_group(sorted)[0]
@@ -158,25 +158,13 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
             return job.in_order()
         if actives is not None:
             known = checked_array(actives, "actives", "they are scores, one for each item")
-            if nan_policy == "raise" and known.dtype.kind == "f" and np.isnan(known).any():
+            if nan_policy == "raise" and has_nan(known):
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
             return job.counted(known, label is None and not unnamed)
         return job.twice()[0]
 
 
-def _distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
-    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
-    scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
-    missing = 0
-    if scores.dtype.kind == "f":
-        present = scores == scores
-        missing = scores.shape[0] - int(np.count_nonzero(present))
-        if missing:
-            scores = scores[present]
-    return *distinct_scores(scores), missing
-
-
-def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: _Progress) -> None:
+def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
     """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
     free = list(range(workers))
     left = threading.Event()
@@ -198,7 +186,7 @@ def _run(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: i
         pass
 
 
-class _Progress(Progress):
+class ScanProgress(Progress):
     """Passes, rows, rows a second, time left."""
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
@@ -236,7 +224,7 @@ class Job:
     `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
     """
 
-    def __init__(self, source: Source, shown: _Progress, lower: Sequence[bool], nan_policy: str, workers: int,
+    def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
                  num_relevant: int | None = None, max_memory: int | None = None,
                  tolerance: float | None = None) -> None:  # fmt: skip
         self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
@@ -290,7 +278,7 @@ class Job:
             for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
                 spool.append(score)
 
-        _run(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
+        run_tasks(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
         self.shown.next_pass(self.rows)
         made = [_Column(self, at, relevant[at]) for at in range(columns)]
         workers = min(one.workers for one in made)
@@ -305,7 +293,7 @@ class Job:
                     one.count(worker, piece, score)
 
         again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
-        _run(again, count, workers, self.shown)
+        run_tasks(again, count, workers, self.shown)
         if sum(seen) != self.rows:
             raise ValueError(f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second")
         for spool in scores:
@@ -359,7 +347,7 @@ class Job:
             above, tied, hits = int(starts[-1]), int(numbers[-1]), int(found[-1])
             group = line[-1:].copy()
 
-        _run(self.source.tasks("rows"), walk, 1, self.shown)
+        run_tasks(self.source.tasks("rows"), walk, 1, self.shown)
         if hits:
             tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
         score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
@@ -370,7 +358,7 @@ class Job:
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
         nan_policy, max_memory = self.nan_policy, self.max_memory
-        cuts, hits, nan_hits = _distinct(actives)
+        cuts, hits, nan_hits = distinct(actives)
         own = cuts.dtype
         # Smaller integers are floats that any score compares with exactly, also one that was rounded.
         small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
@@ -407,7 +395,7 @@ class Job:
                 np.add.at(found[worker], place, 1)
             counters[worker].add(wide, nan_policy, nan_policy == "raise")
 
-        _run(self.source.tasks("score" if unlabelled else "both"), count, workers, self.shown)
+        run_tasks(self.source.tasks("score" if unlabelled else "both"), count, workers, self.shown)
         counter = _together(counters)
         items, nan_items = counter.counts(), counter.nan_items
         if labelled:
@@ -500,7 +488,7 @@ class _Groups:
             if held >= limit:
                 close(last)
 
-        _run(job.source.tasks("rows"), stream, 1, job.shown)
+        run_tasks(job.source.tasks("rows"), stream, 1, job.shown)
         if held:
             close(last + 1)
 
@@ -514,7 +502,7 @@ class _Groups:
                     self.num_hits += int(np.count_nonzero(piece.label))
                 parts.put(piece.group, [piece.label, piece.group, *piece.scores])
 
-            _run(job.source.tasks("rows"), put, job.workers, job.shown)
+            run_tasks(job.source.tasks("rows"), put, job.workers, job.shown)
             self.num_groups = len(job.source.group_order()[1])
             longest = max(part[0][0].length for part in parts.apart())
             self.check_room(longest, min(longest, self.num_hits), share=3 / 4)
@@ -536,7 +524,7 @@ class _Column:
         self.needed = _needed(relevant.length, dtype, 1)
         self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
-            self.cuts, self.hits, self.nan_hits = _distinct(relevant.all(dtype), own=True)
+            self.cuts, self.hits, self.nan_hits = distinct(relevant.all(dtype), own=True)
             relevant.close()
             self.workers = _fitting(self.cuts, self.workers, max_memory)
         elif job.tolerance is not None and max_memory is not None:

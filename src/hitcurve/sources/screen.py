@@ -1,8 +1,7 @@
-"""From files of scores to hit curves: several scores, groups, best poses, tables larger than memory, warnings."""
+"""From files of scores to hit curves: several scores, groups, best poses, tables larger than memory."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -11,22 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve.sources.pieces import OtherSchema, Parquet, all_parquet
-from hitcurve.sources.scanning import Job, _Progress, _run
+from hitcurve.sources.cells import numbers_of
+from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
+from hitcurve.sources.pieces import Piece, Source, Task, piece_of
+from hitcurve.sources.scanning import Job, ScanProgress, run_tasks
 from hitcurve.sources.spools import Parts, keys_of, texts_of
-from hitcurve.sources.tables import Piece, Source, TableReader, Task, piece_of
+from hitcurve.sources.tables import TableReader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve.measures import Measure
-
-__all__ = ["Screen", "ScreenedScore", "read_screen", "warnings_of"]
-
-# Below this many relevant items an interval is as wide as the scale, and normal approximations fail.
-FEW_RELEVANT = 20
-# A tie group at a cutoff that holds more of the items than this is worth a warning.
-TIED_SHARE = 0.05
+__all__ = ["Screen", "ScreenedScore", "read_screen"]
 
 
 class ScreenedScore(NamedTuple):
@@ -60,19 +54,18 @@ class Screen(NamedTuple):
 
 
 def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False,
-                keep: bool = False, progress: bool | None = None) -> Screen:  # fmt: skip
+                keep: bool = False) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
     scores : what each score column of the reader is called, and whether low scores rank first.
     best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
         must have the same label, else a ValueError. Rows without a score lose.
     keep : keep the items however many there are, and return them.
-    progress : as for `scan`.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
     grouped = reader.grouped
-    with _Progress(source, (1 if grouped else 2) + best_per_id, progress) as shown, ExitStack() as opened:
+    with ScanProgress(source, (1 if grouped else 2) + best_per_id, None) as shown, ExitStack() as opened:
         job = Job(source, shown, lower, reader.nan_policy, reader.workers)
         reading = job
         if best_per_id:
@@ -122,7 +115,7 @@ def _source(reader: TableReader, keep: bool) -> Source:
 def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
     """The distinct ids, for each row a number that stands for its id and group, and by what it divides to the id's."""
     coded = texts.dictionary_encode()
-    codes = np.frombuffer(coded.indices.buffers()[1], np.int32, len(texts)).astype(np.int64)
+    codes = numbers_of(coded.indices).astype(np.int64)
     width = 1 if group is None else int(group.max(initial=0)) + 1
     return coded.dictionary, codes if group is None else codes * width + group, width
 
@@ -168,7 +161,7 @@ class _BestOfEach(Source):
             self.parts.put(keys_of(piece.ids), [piece.ids, piece.label, *piece.scores, *group])
 
         try:
-            _run(job.source.tasks("rows"), put, job.workers, job.shown)
+            run_tasks(job.source.tasks("rows"), put, job.workers, job.shown)
         except BaseException:
             self.parts.close()
             raise
@@ -188,11 +181,12 @@ class _BestOfEach(Source):
         group = columns[count].all(np.int64) if len(columns) > count else None
         distinct, codes, width = _id_codes(texts_of(*ids), group)
         order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
+        codes = codes[order]
+        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         label = labels[0].all(np.uint8)[order]
         low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
         if np.any(low != high):
-            code = int(codes[order][starts[int(np.argmax(low != high))]])
+            code = int(codes[starts[int(np.argmax(low != high))]])
             place = ""
             if group is not None:
                 ranks, names = self.group_order()
@@ -203,65 +197,3 @@ class _BestOfEach(Source):
         best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
                      types, down in zip(columns, self.job.types, self.job.lower, strict=False))
         return piece_of(want, best, low, None if group is None else group[order][starts], at)
-
-
-# --- warnings -----------------------------------------------------------------------------------------------
-
-
-def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
-    """What a person would want to know before believing these measures of one score column, in sentences."""
-    curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
-    said, groups = [], score.names is not None
-    few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
-    if few:
-        number = curves[0].num_relevant
-        said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items" if groups else
-                    f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
-                    "number here depends on a handful of items")
-    turned = sum(map(_worse_than_chance, curves))
-    if turned:
-        what = (f"{turned:,} of {len(curves):,} groups are ranked worse than chance" if groups else
-                f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
-        said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
-    tied: dict[str, int] = {}
-    shown = ""
-    for curve in curves:
-        for name, rank in _cutoffs(curve, measures):
-            inside = curve.tie_report(rank).cutoff_group
-            low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
-            if inside > TIED_SHARE * curve.num_items and low < high:  # else no order of them changes what lies above
-                tied[name] = tied.get(name, 0) + 1
-                shown = shown or (f"{inside:,} items share the score at the cutoff of {name}: depending on their order "
-                                  f"{low:,.0f} to {high:,.0f} relevant items lie above it")
-    if tied and groups:
-        listed = ", ".join(f"{name} ({count:,})" for name, count in tied.items())
-        said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by groups: {listed}")
-    elif tied:
-        said.append("; ties as large also at ".join(filter(None, (shown, ", ".join(list(tied)[1:])))))
-    return [f"{score.name}: {sentence}" for sentence in said]
-
-
-def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str, int]]:
-    """The cutoffs of the measures within the list, by name and rank, each once."""
-    from decimal import Decimal
-
-    seen = set()
-    for measure in measures:
-        options = dict(measure.keywords)
-        if "fraction" in options:
-            share = Decimal(repr(options["fraction"]))
-            rank, name = math.ceil(share * curve.num_items), f"{(share * 100).normalize():f} %"
-        else:
-            rank = options.get("k", 0)
-            name = f"{rank:,} items"
-        if 0 < rank < curve.num_items and rank not in seen:
-            seen.add(rank)
-            yield name, rank
-
-
-def _worse_than_chance(curve: HitCurve) -> bool:
-    """Whether ROC AUC lies below 1/2 by more than two standard errors of a random order."""
-    relevant, others = curve.num_relevant, curve.num_items - curve.num_relevant
-    if not relevant or not others or curve.num_hits < relevant:
-        return False
-    return curve.roc_auc() < 0.5 - 2 * math.sqrt((relevant + others + 1) / (12 * relevant * others))

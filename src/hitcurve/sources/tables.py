@@ -9,7 +9,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from hitcurve.sources.cells import (
     text_of,
     whole,
 )
+from hitcurve.sources.pieces import Piece, Source, Task, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ pc: Any = Later("pyarrow.compute")
 arrow_csv: Any = Later("pyarrow.csv")
 parquet: Any = Later("pyarrow.parquet")
 
-__all__ = ["Piece", "Source", "TableReader", "Task", "read_ids"]
+__all__ = ["TableReader", "read_ids"]
 
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
 _SLAB = 2 << 20
@@ -54,66 +55,6 @@ _FIRST_SLAB = 1 << 16  # read the slow way
 _LONGEST = 64 << 20
 _PARQUET_ROWS = 1 << 18
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
-
-
-class Piece(NamedTuple):
-    """Some rows, with what was asked for; what was not is None."""
-
-    rows: int
-    scores: tuple[Any, ...] = ()
-    """One array for each column of scores: int64 or float64 from text, from Parquet and Arrow the type of the column. A
-    missing score is NaN. The type may differ from piece to piece (integers first, then a fraction)."""
-    relevant: Any = None
-    """Scores of the relevant rows, for each column."""
-    label: Any = None
-    """uint8: 1 for a relevant item, else 0."""
-    group: Any = None
-    """The row's place among the groups in the order in which they came."""
-    ids: Any = None
-    """A pyarrow array of strings."""
-    start: int = 0
-    """Rows of the source before these."""
-    places: Any = None
-    """Which rows are relevant, where relevant scores and all scores were asked for."""
-
-
-def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint8] | None,
-             group: NDArray[np.int64] | None, start: int, ids: Any = None) -> Piece:  # fmt: skip
-    places = relevant = None
-    if label is not None and want in ("relevant", "both"):
-        places = np.flatnonzero(label.view(np.bool_))
-        relevant = tuple(score[places] for score in scores)
-    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
-
-
-Task = Callable[[], Iterable[Piece]]
-
-
-class Source:
-    """Rows that can be read, once or again and again."""
-
-    rows: int | None = None
-    """How many there are, if that is known beforehand."""
-    cheap = False
-    """Reading again costs less than a copy on disk. Some others cannot be read again."""
-    dtypes: Sequence[set[np.dtype[Any]]] = ()
-    """For each column of scores the types that are known beforehand to come."""
-
-    def guess(self) -> int | None:
-        """About how many rows there are."""
-        return None
-
-    def tasks(self, want: str) -> Iterator[Task]:
-        """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
-        raise NotImplementedError
-
-    def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        """The place of each group code among the groups met, ascending, and their names."""
-        raise NotImplementedError
-
-    def place(self, row: int) -> str:
-        """Where a row is, counted from 0 over all that was read."""
-        return f"source: row {row + 1}"
 
 
 class TableReader(Source):

@@ -1,0 +1,79 @@
+"""What a person would want to know before believing the measures of a column of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hitcurve._curve import HitCurve
+
+if TYPE_CHECKING:
+    from hitcurve.measures import Measure
+    from hitcurve.sources.screen import ScreenedScore
+
+__all__ = ["warnings_of"]
+
+# Below this many relevant items an interval is as wide as the scale, and normal approximations fail.
+FEW_RELEVANT = 20
+# A tie group at a cutoff that holds more of the items than this is worth a warning.
+TIED_SHARE = 0.05
+
+
+def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
+    """What a person would want to know before believing these measures of one score column, in sentences."""
+    curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
+    said, groups = [], score.names is not None
+    few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
+    if few:
+        number = curves[0].num_relevant
+        said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items" if groups else
+                    f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
+                    "number here depends on a handful of items")
+    turned = sum(map(_worse_than_chance, curves))
+    if turned:
+        what = (f"{turned:,} of {len(curves):,} groups are ranked worse than chance" if groups else
+                f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
+        said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
+    tied: dict[str, int] = {}
+    shown = ""
+    for curve in curves:
+        for name, rank in _cutoffs(curve, measures):
+            inside = curve.tie_report(rank).cutoff_group
+            low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
+            if inside > TIED_SHARE * curve.num_items and low < high:  # else no order of them changes what lies above
+                tied[name] = tied.get(name, 0) + 1
+                shown = shown or (f"{inside:,} items share the score at the cutoff of {name}: depending on their order "
+                                  f"{low:,.0f} to {high:,.0f} relevant items lie above it")
+    if tied and groups:
+        listed = ", ".join(f"{name} ({count:,})" for name, count in tied.items())
+        said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by groups: {listed}")
+    elif tied:
+        said.append("; ties as large also at ".join(filter(None, (shown, ", ".join(list(tied)[1:])))))
+    return [f"{score.name}: {sentence}" for sentence in said]
+
+
+def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str, int]]:
+    """The cutoffs of the measures within the list, by name and rank, each once."""
+    from decimal import Decimal
+
+    seen = set()
+    for measure in measures:
+        options = dict(measure.keywords)
+        if "fraction" in options:
+            share = Decimal(repr(options["fraction"]))
+            rank, name = math.ceil(share * curve.num_items), f"{(share * 100).normalize():f} %"
+        else:
+            rank = options.get("k", 0)
+            name = f"{rank:,} items"
+        if 0 < rank < curve.num_items and rank not in seen:
+            seen.add(rank)
+            yield name, rank
+
+
+def _worse_than_chance(curve: HitCurve) -> bool:
+    """Whether ROC AUC lies below 1/2 by more than two standard errors of a random order."""
+    relevant, others = curve.num_relevant, curve.num_items - curve.num_relevant
+    if not relevant or not others or curve.num_hits < relevant:
+        return False
+    return curve.roc_auc() < 0.5 - 2 * math.sqrt((relevant + others + 1) / (12 * relevant * others))
