@@ -316,7 +316,7 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
     def read(block: HitCurves) -> list[_Array]:
         return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
 
-    blocks = curve_blocks(curve, count, rng, workers, read, bool(stratified)) if drawn else []
+    blocks = curve_blocks(curve, count, rng, workers, read, stratified) if drawn else []
     for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
         distribution, acceleration = np.concatenate(parts), None
         if bootstrap_method == "BCa":
@@ -391,8 +391,8 @@ def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, 
     else:
         among = curves.num_relevant > 0
         made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
-    ends = iter([(*one.confidence_interval, one.method) for one in made])
-    return [next(ends) if one in varying else (math.nan, math.nan, "") for one in measures]
+    ends = {of: (*one.confidence_interval, one.method) for of, one in zip(varying, made, strict=True)}
+    return [ends.get(one, (math.nan, math.nan, "")) for one in measures]
 
 
 # --- against a random order ---------------------------------------------------------------------------------
