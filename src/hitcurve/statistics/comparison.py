@@ -126,7 +126,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        return rendered(blocks(self))
+        return rendered(tables_of(self))
 
     def to_markdown(self) -> str:
         """The tables in Markdown.
@@ -142,7 +142,7 @@ class Comparison:
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
         """
-        return rendered(blocks(self), "markdown")
+        return rendered(tables_of(self), "markdown")
 
     def to_latex(self) -> str:
         r"""The tables in LaTeX, with the rules of the package booktabs.
@@ -158,10 +158,10 @@ class Comparison:
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
         """
-        return rendered(blocks(self), "latex")
+        return rendered(tables_of(self), "latex")
 
 
-def blocks(found: Comparison) -> list[Grid | str]:
+def tables_of(found: Comparison) -> list[Grid | str]:
     """The tables of a comparison, and how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
     values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
