@@ -14,7 +14,9 @@ from scipy import stats
 import hitcurve as hc
 from hitcurve._kernel.draw import Resampler
 from hitcurve.measures import MEASURES, parse
-from hitcurve.statistics.intervals import acceleration_of, delete_one, delong_error, item_kinds, random_ranks
+from hitcurve.statistics.intervals import acceleration_of, delete_one, delong_error
+from hitcurve.statistics.random_order import random_ranks
+from hitcurve.statistics.resampling import item_kinds
 
 UNLIKELY = 1e-4  # a correct sampler fails a check once in ten thousand seeds; the seeds are fixed
 
