@@ -25,7 +25,21 @@ from hitcurve.statistics.resampling import (
     resampled_means,
 )
 
-__all__ = ["curve_intervals", "curves_interval", "interval_ends"]
+__all__ = [
+    "acceleration_of",
+    "auc_components",
+    "closed_form",
+    "curve_intervals",
+    "curves_interval",
+    "delete_one",
+    "delong_error",
+    "interval_ends",
+    "logit_interval",
+    "normal_interval",
+    "quantiles",
+    "standard_error",
+    "weighted_variance",
+]
 
 _Array = NDArray[Any]
 _NOTHING = ConfidenceInterval(math.nan, math.nan)

@@ -14,9 +14,9 @@ from hitcurve._curve import HitCurve
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.results import PValue
-from hitcurve.statistics.resampling import _BLOCK_ROWS, as_measure, check_plain, curves_of, in_chunks
+from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, curves_of, in_chunks
 
-__all__ = ["p_value"]
+__all__ = ["p_value", "random_ranks"]
 
 _Array = NDArray[Any]
 _EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
@@ -42,7 +42,7 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
             f"method='exact' would go through more than {100 * _EXACT_RANKS // hits} orders of {hits} relevant among "
             f"{items} items: take 'permutation'"
         )
-    size = max(1, _BLOCK_ROWS // hits)
+    size = max(1, BLOCK_ROWS // hits)
 
     def read(ranks: _Array) -> _Array:
         ones, offsets = np.ones(ranks.size, np.int64), np.arange(ranks.shape[0] + 1, dtype=np.int64) * hits

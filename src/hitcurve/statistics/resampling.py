@@ -19,10 +19,23 @@ from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS
 
-__all__ = ["resample"]
+__all__ = [
+    "BLOCK_ROWS",
+    "Kinds",
+    "as_measure",
+    "check_plain",
+    "curve_blocks",
+    "curves_of",
+    "entropy",
+    "in_chunks",
+    "item_blocks",
+    "item_kinds",
+    "resample",
+    "resampled_means",
+]
 
 _Array = NDArray[Any]
-_BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
+BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
 _BLOCK_TABLES = 1 << 10
 
 
@@ -31,6 +44,14 @@ _BLOCK_TABLES = 1 << 10
 
 def as_measure(measure: str | Measure) -> Measure:
     return measure if isinstance(measure, Measure) else parse(measure)
+
+
+def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
+    if curve.weighted:
+        raise ValueError(f"{what} {NO_WEIGHTS}")
+
+
+# --- streams of random numbers ------------------------------------------------------------------------------
 
 
 def entropy(rng: Any) -> list[int]:
@@ -51,11 +72,6 @@ def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size:
 
 
 # --- resamples of items -------------------------------------------------------------------------------------
-
-
-def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
-    if curve.weighted:
-        raise ValueError(f"{what} {NO_WEIGHTS}")
 
 
 def curves_of(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
@@ -97,7 +113,7 @@ def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, work
         tables = resampler.draw(draws.bit_generator, size)
         return measure([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
 
-    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
+    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
 
 
 def curve_blocks(curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any],
@@ -124,6 +140,9 @@ def resample(curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False,
     names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
     columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
     return curves_of(curve.lower_is_better, rows, *columns)
+
+
+# --- resamples of values ------------------------------------------------------------------------------------
 
 
 def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
