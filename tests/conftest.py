@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from hitcurve import _workers as cores
+from hitcurve import _workers
 
 # No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
 # new examples is a run with HYPOTHESIS_PROFILE=explore.
@@ -41,7 +41,7 @@ def shared_data():
 def many_cores():
     """As on a large machine: `workers` never is more than there are cores, and the tests are for any number of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cores, "cores", lambda: 8)
+        patch.setattr(_workers, "cores", lambda: 8)
         yield
 
 

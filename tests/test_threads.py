@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import _workers as cores
+from hitcurve import _workers
 from hitcurve._workers import cgroup_quota, in_threads, usable_cores
 from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
 
@@ -358,7 +358,7 @@ def started_threads(monkeypatch):
 @pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_no_more_threads_than_cores(monkeypatch):
     started = started_threads(monkeypatch)
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     y_true, y_score = ranking()
     for workers, threads in ((-1, 3), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 3)):
@@ -371,7 +371,7 @@ def test_no_more_threads_than_cores(monkeypatch):
     assert len(started) == 2
     hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=3)
     assert len(started) == 2 + 3
-    monkeypatch.setattr(cores, "cores", lambda: 1)
+    monkeypatch.setattr(_workers, "cores", lambda: 1)
     started.clear()
     hc.HitCurve(y_true, y_score, workers=5)
     assert started == []
@@ -380,7 +380,7 @@ def test_no_more_threads_than_cores(monkeypatch):
 @pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
     started = started_threads(monkeypatch)
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
     curve = hc.HitCurve([1, 0, 1] * 40, range(120))
@@ -402,7 +402,7 @@ def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
     ("value", "expected"), [("", 8), ("1", 1), ("3", 3), ("3,2", 3), ("0", 1), ("64", 8), ("many", 8), (" 2 ", 2)]
 )
 def test_omp_num_threads(monkeypatch, value, expected):
-    monkeypatch.setattr(cores, "cores", lambda: 8)
+    monkeypatch.setattr(_workers, "cores", lambda: 8)
     monkeypatch.setenv("OMP_NUM_THREADS", value)
     assert usable_cores() == expected
 
@@ -488,7 +488,7 @@ def test_cgroup_of_any_name(tmp_path, name, utf8):
 
 def test_cores(monkeypatch):
     assert 1 <= real_cores() <= os.cpu_count()
-    monkeypatch.setattr(cores, "cgroup_quota", lambda: 1)
+    monkeypatch.setattr(_workers, "cgroup_quota", lambda: 1)
     assert real_cores() == (1 if sys.platform == "linux" else real_cores())
 
 

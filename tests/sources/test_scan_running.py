@@ -18,7 +18,7 @@ import pytest
 from blocks import N, batches
 
 import hitcurve as hc
-from hitcurve import _workers as cores
+from hitcurve import _workers
 
 pytest.importorskip("pyarrow")
 
@@ -191,7 +191,7 @@ def test_no_more_threads_than_cores(monkeypatch):
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     for workers, number in ((64, 3), (-1, 2), (1, 0)):
         started.clear()
@@ -204,10 +204,10 @@ def test_no_more_threads_than_cores(monkeypatch):
 def test_interrupted_while_the_source_sleeps(workers, tmp_path):
     code = f"""
         import os, time, numpy as np, hitcurve as hc
-        from hitcurve import _workers as cores
+        from hitcurve import _workers
         from hitcurve.sources import scanning
         scanning._HELD = 1
-        cores.cores = lambda: 4
+        _workers.cores = lambda: 4
         def source():
             for at in range(5):
                 yield np.arange(1000) % 3 == 0, np.random.rand(1000)
@@ -260,7 +260,7 @@ def test_interrupted_while_threads_start(last, monkeypatch):
         if len(begun) > last:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
         hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)
