@@ -33,7 +33,8 @@ def shared_data():
     named = os.environ.get("HITCURVE_SHARED_DATA")
     folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"no shared data at {folder}")
+        what = "the shared data (TREC runs, score dumps and detections with the numbers of other programs)"
+        pytest.skip(f"{what} are not at {folder}: HITCURVE_SHARED_DATA names their folder")
     return folder
 
 

@@ -175,7 +175,7 @@ def test_arrays_that_another_thread_writes():
 
 
 @pytest.mark.thread_unsafe(reason="the size of stacks is the process's")
-@pytest.mark.skipif(sys.platform == "win32", reason="no thread has so little there")
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows no thread has so small a stack")
 @pytest.mark.parametrize("strategy", ["search", "buckets", "parts"])
 def test_small_stacks(strategy):
     """128 KB, all that a thread has with musl. Scores in clusters within clusters take maps within maps."""
@@ -232,7 +232,7 @@ def test_processes(method):
 def test_fork_while_threads_count():
     """The child has none of the parent's other threads, and must not need them."""
     if not hasattr(os, "fork"):
-        pytest.skip("no fork here")
+        pytest.skip("this system has no fork")
     code = """
 import os, threading, warnings
 import numpy as np, hitcurve as hc
@@ -407,7 +407,7 @@ def test_omp_num_threads(monkeypatch, value, expected):
     assert usable_cores() == expected
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process to a core")
 def test_affinity():
     """In a process that is bound to one core."""
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import _workers; "
@@ -415,7 +415,7 @@ def test_affinity():
     assert done.stdout == "1\n", done.stderr
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="PYTHON_CPU_COUNT is new in Python 3.13")
 def test_python_cpu_count():
     environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
     code = "from hitcurve import _workers; print(_workers.cores())"

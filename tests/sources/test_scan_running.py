@@ -123,7 +123,7 @@ def started(code, folder):
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     code = """
         import threading, time, numpy as np, hitcurve as hc
@@ -199,7 +199,7 @@ def test_no_more_threads_than_cores(monkeypatch):
         assert len(started) == 2 * number
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupted_while_the_source_sleeps(workers, tmp_path):
     code = f"""
