@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval import runs
 
 REFUSED = re.compile(r"f(, line \d+)?: ")
 SEEDS = (
@@ -34,18 +34,18 @@ def attempt(read, *arguments):
 def one(data):
     judgments, _, run = data.partition(b"\x00")
     for strict in (True, False):
-        qrels = attempt(_trec.Qrels.from_buffer, judgments, "f", strict)
-        whole = attempt(_trec.Run.from_buffer, run, "f", strict)
+        qrels = attempt(runs.Qrels.from_buffer, judgments, "f", strict)
+        whole = attempt(runs.Run.from_buffer, run, "f", strict)
         if isinstance(qrels, str):
-            qrels = _trec.Qrels.from_buffer(b"q1 0 a 1", "f")
-        pieces = attempt(_trec.judge_buffer, qrels, run, "f", "score", False, strict)
+            qrels = runs.Qrels.from_buffer(b"q1 0 a 1", "f")
+        pieces = attempt(runs.judge_buffer, qrels, run, "f", "score", False, strict)
         if pieces is None:
             continue
         if isinstance(whole, str) or isinstance(pieces, str):
             # A bad line may be named before or after a document that is there twice.
             assert isinstance(whole, str) and isinstance(pieces, str), (whole, pieces)
             continue
-        judged = _trec.judge(qrels, whole)
+        judged = runs.judge(qrels, whole)
         for query in range(len(qrels)):
             assert judged.table(query) == pieces.table(query)
         for text in (judgments, run):
@@ -85,16 +85,16 @@ def unguided(seconds):
     random_ = random.Random(0)
     corpus = list(SEEDS)
     end = time.monotonic() + seconds
-    runs = 0
+    tried = 0
     while time.monotonic() < end:
         data = changed(random_, random_.choice(corpus))
         one(data)
-        runs += 1
+        tried += 1
         if random_.random() < 0.01:
             corpus.append(data)
             if len(corpus) > 500:
                 del corpus[random_.randrange(len(SEEDS), len(corpus))]
-    print(f"{runs} inputs in {seconds:.0f} s: no failure")
+    print(f"{tried} inputs in {seconds:.0f} s: no failure")
 
 
 def main():

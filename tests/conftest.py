@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from hitcurve import _workers as cores
+from hitcurve import _workers
 
 # No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
 # new examples is a run with HYPOTHESIS_PROFILE=explore.
@@ -33,7 +33,8 @@ def shared_data():
     named = os.environ.get("HITCURVE_SHARED_DATA")
     folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip(f"no shared data at {folder}")
+        what = "the shared data (TREC runs, score dumps and detections with the numbers of other programs)"
+        pytest.skip(f"{what} are not at {folder}: HITCURVE_SHARED_DATA names their folder")
     return folder
 
 
@@ -41,7 +42,7 @@ def shared_data():
 def many_cores():
     """As on a large machine: `workers` never is more than there are cores, and the tests are for any number of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cores, "cores", lambda: 8)
+        patch.setattr(_workers, "cores", lambda: 8)
         yield
 
 

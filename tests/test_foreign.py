@@ -22,8 +22,8 @@ from register import MEASURES, calls
 import hitcurve as hc
 from hitcurve import capi
 
-pytest.importorskip("Cython", reason="builds a Cython package")
-pytest.importorskip("setuptools", reason="builds a package")
+pytest.importorskip("Cython", reason="builds a Cython package, and Cython is not installed")
+pytest.importorskip("setuptools", reason="builds a package, and setuptools is not installed")
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "docs" / "examples" / "foreign"
@@ -467,7 +467,7 @@ def test_bad_input(probe):
 def test_openmp_threads(probe):
     """Threads of Cython's prange, on shared arrays. In its own process: OpenMP keeps its threads."""
     if sys.platform in ("win32", "darwin"):
-        pytest.skip("built without OpenMP there")
+        pytest.skip("the probe is built without OpenMP on Windows and macOS")
     folder = os.path.dirname(probe.__file__)
     code = f"""
 import sys

@@ -83,7 +83,7 @@ def test_import_leaves_numpy_as_it_was():
 
 def test_subinterpreters_are_refused():
     """By an ImportError, as numpy's extensions refuse them; the first interpreter goes on."""
-    pytest.importorskip("concurrent.interpreters", reason="new in 3.14")
+    pytest.importorskip("concurrent.interpreters", reason="concurrent.interpreters is new in Python 3.14")
     run(
         """
         import concurrent.interpreters, hitcurve

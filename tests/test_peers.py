@@ -281,6 +281,25 @@ def test_negative_weights(metrics):
         hc.average_precision([1, 0, 1], [3, 2, 1], sample_weight=[1, -0.5, 1], ties="threshold")
 
 
+def test_scorer_in_grid_search():
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import average_precision_score, make_scorer
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.naive_bayes import GaussianNB
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.2).astype(int)
+    x = rng.standard_normal((300, 4)) + 0.8 * y[:, None]
+    scorer = make_scorer(hc.average_precision, response_method=("decision_function", "predict_proba"))
+    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=scorer, cv=3).fit(x, y)
+    plain = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring="average_precision", cv=3).fit(x, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-12)
+    model = GaussianNB().fit(x, y)  # has no decision_function
+    expected = average_precision_score(y, model.predict_proba(x)[:, 1])
+    np.testing.assert_allclose(scorer(model, x, y), expected, rtol=1e-12)
+
+
 # --- RDKit --------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import optional
 import pytest
 
@@ -18,6 +19,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCKS = FENCED.findall(README)
 TEXT = FENCED.sub("", README)
+SENTENCES = " ".join(TEXT.split())
 STDOUT = pytest.mark.thread_unsafe(reason="doctest takes the process's standard output")
 
 
@@ -126,10 +128,48 @@ def test_speed():
             assert re.sub(r" \(.*\)", "", whole[task][library]) == shown
 
 
+def test_newer_kernels():
+    """Most rows of the table of new times are as many times as fast as it says."""
+    low, high = map(float, re.search(r"made many rows ([\d.]+) to ([\d.]+) times faster", SENTENCES).groups())
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    speed = page.partition("| now / before |")[2].partition("\n\n")[0]
+    times = [float(before) / float(now) for before, now in re.findall(r"\| ([\d.]+) \| ([\d.]+) \|", speed)]
+    assert len(times) > 15
+    faster = [one for one in times if round(one, 1) >= low]
+    assert len(faster) > len(times) / 2
+    assert round(max(faster)) == high
+
+
+def test_number_of_measures():
+    named = {"AP", "nDCG", "ROCAUC", "EF", "BEDROC"}
+    assert named < {record.name for record in measures.MEASURES}
+    assert "average precision, nDCG, ROC AUC, enrichment factors, BEDROC and some forty other measures" in SENTENCES
+    assert 35 < len(measures.MEASURES) - len(named) < 45
+
+
+def test_ten_that_share_a_score():
+    relevant, score = np.repeat([0, 1], [100, 10]), np.repeat([2.0, 1.0], [100, 10])
+    expected, best, worst, threshold = (
+        f"{hc.average_precision(relevant, score, ties=ties):.4f}" for ties in ("expected", "best", "worst", "threshold")
+    )
+    assert expected == best == worst
+    said = f"have an average precision of {expected} in every order. The threshold reading says {threshold}."
+    assert f"Ten relevant items that share one score, below a hundred others, {said}" in SENTENCES
+
+
+def test_picture():
+    """The numbers beside it and in it are those of the data that docs/picture.py draws."""
+    data = pytest.importorskip("sklearn.datasets", reason="scikit-learn has the data").load_breast_cancer()
+    report = hc.HitCurve(data.target == 0, 5 * np.round(data.data[:, 0] / 5)).tie_report()
+    low, high = f"{report.worst:.2f}", f"{report.best:.2f}"
+    assert f"Ranked by the rounded radius, the average precision is anything from {low} to {high}." in SENTENCES
+    assert f"AP {low} to {high}<" in (ROOT / "docs" / "hits.svg").read_text(encoding="utf-8")
+
+
 def test_package_index():
     """The text in the metadata has neither picture nor relative links."""
     if hc.__file__.startswith(str(ROOT / "src")):
-        pytest.skip("not installed")
+        pytest.skip("only an installed package has metadata; this one is built in place")
     text = importlib.metadata.metadata("hitcurve").get_payload()
     assert "hc.average_precision(relevant, score)" in text
     assert "docs/hits.svg" not in text

@@ -12,7 +12,7 @@ import reference as ref
 from hypothesis import given
 from hypothesis import strategies as st
 
-metrics = pytest.importorskip("sklearn.metrics", reason="compares with it")
+metrics = pytest.importorskip("sklearn.metrics", reason="compares with scikit-learn, which is not installed")
 
 SMALL = [
     ([1], [0.5]),

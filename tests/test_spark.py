@@ -486,6 +486,6 @@ def test_presets(spark):
 @pytest.mark.slow
 def test_spark_connect(environment):
     for name in ("grpc", "grpc_status", "google.rpc", "zstandard"):
-        pytest.importorskip(name)
+        pytest.importorskip(name, reason=f"Spark Connect's client needs {name}: pip install 'pyspark[connect]'")
     run = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, timeout=300, check=False)
     assert run.stdout.endswith("the same\n"), run.stderr

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve import _workers as cores
+from hitcurve import _workers
 from hitcurve._workers import cgroup_quota, in_threads, usable_cores
 from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
 
@@ -175,7 +175,7 @@ def test_arrays_that_another_thread_writes():
 
 
 @pytest.mark.thread_unsafe(reason="the size of stacks is the process's")
-@pytest.mark.skipif(sys.platform == "win32", reason="no thread has so little there")
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows no thread has so small a stack")
 @pytest.mark.parametrize("strategy", ["search", "buckets", "parts"])
 def test_small_stacks(strategy):
     """128 KB, all that a thread has with musl. Scores in clusters within clusters take maps within maps."""
@@ -232,7 +232,7 @@ def test_processes(method):
 def test_fork_while_threads_count():
     """The child has none of the parent's other threads, and must not need them."""
     if not hasattr(os, "fork"):
-        pytest.skip("no fork here")
+        pytest.skip("this system has no fork")
     code = """
 import os, threading, warnings
 import numpy as np, hitcurve as hc
@@ -358,7 +358,7 @@ def started_threads(monkeypatch):
 @pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_no_more_threads_than_cores(monkeypatch):
     started = started_threads(monkeypatch)
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     y_true, y_score = ranking()
     for workers, threads in ((-1, 3), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 3)):
@@ -371,7 +371,7 @@ def test_no_more_threads_than_cores(monkeypatch):
     assert len(started) == 2
     hc.HitCurves(y_true, y_score, offsets=np.arange(0, N + 1, 300), workers=3)
     assert len(started) == 2 + 3
-    monkeypatch.setattr(cores, "cores", lambda: 1)
+    monkeypatch.setattr(_workers, "cores", lambda: 1)
     started.clear()
     hc.HitCurve(y_true, y_score, workers=5)
     assert started == []
@@ -380,7 +380,7 @@ def test_no_more_threads_than_cores(monkeypatch):
 @pytest.mark.thread_unsafe(reason="counts the threads of the process")
 def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
     started = started_threads(monkeypatch)
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
     curve = hc.HitCurve([1, 0, 1] * 40, range(120))
@@ -402,12 +402,12 @@ def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
     ("value", "expected"), [("", 8), ("1", 1), ("3", 3), ("3,2", 3), ("0", 1), ("64", 8), ("many", 8), (" 2 ", 2)]
 )
 def test_omp_num_threads(monkeypatch, value, expected):
-    monkeypatch.setattr(cores, "cores", lambda: 8)
+    monkeypatch.setattr(_workers, "cores", lambda: 8)
     monkeypatch.setenv("OMP_NUM_THREADS", value)
     assert usable_cores() == expected
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process to a core")
 def test_affinity():
     """In a process that is bound to one core."""
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import _workers; "
@@ -415,7 +415,7 @@ def test_affinity():
     assert done.stdout == "1\n", done.stderr
 
 
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="PYTHON_CPU_COUNT is new in Python 3.13")
 def test_python_cpu_count():
     environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
     code = "from hitcurve import _workers; print(_workers.cores())"
@@ -488,7 +488,7 @@ def test_cgroup_of_any_name(tmp_path, name, utf8):
 
 def test_cores(monkeypatch):
     assert 1 <= real_cores() <= os.cpu_count()
-    monkeypatch.setattr(cores, "cgroup_quota", lambda: 1)
+    monkeypatch.setattr(_workers, "cgroup_quota", lambda: 1)
     assert real_cores() == (1 if sys.platform == "linux" else real_cores())
 
 

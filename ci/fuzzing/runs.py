@@ -9,7 +9,7 @@ import numpy as np
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval import runs
 
 from .draws import close, refusing
 
@@ -171,11 +171,11 @@ def numbers_in_text(draw):
     strict = draw.chance(3)
     value = LIBC.strtod(text.encode(), None)
     overflows = isinf(value) and "n" not in text.lower().lstrip("+-")[:2]  # a number of digits, not "inf"
-    qrels = _trec.Qrels.from_buffer(b"q 0 a 1\nq 0 b 0", "qrels")
+    qrels = runs.Qrels.from_buffer(b"q 0 a 1\nq 0 b 0", "qrels")
     lines = f"q Q0 a 1 {text} t\nq Q0 b 2 {value!r} t"
-    run = refusing(lambda: _trec.Run.from_buffer(lines.encode(), "run", strict)) if not isnan(value) else None
+    run = refusing(lambda: runs.Run.from_buffer(lines.encode(), "run", strict)) if not isnan(value) else None
     if run is not None:
-        tied = _trec.judge(qrels, run).table(0)[0][2]
+        tied = runs.judge(qrels, run).table(0)[0][2]
         if tied != 2:
             raise AssertionError(f"the score {text!r} is not read as {value!r}, strict={strict}")
         if overflows:
@@ -183,12 +183,12 @@ def numbers_in_text(draw):
     elif not strict and not isnan(value) and not overflows:
         raise AssertionError(f"the score {text!r} is refused, strict=False")
     level = LIBC.atol(text.encode())
-    judged = refusing(lambda: _trec.Qrels.from_buffer(f"q 0 a {text}".encode(), "qrels", strict))
+    judged = refusing(lambda: runs.Qrels.from_buffer(f"q 0 a {text}".encode(), "qrels", strict))
     if judged is None:
         if not strict and abs(level) <= 10**9 and not isnan(value):
             raise AssertionError(f"the level {text!r} is refused, strict=False")
         return
-    run = _trec.Run.from_buffer(b"q Q0 a 1 1 t", "run")
-    found = _trec.judge(judged, run).table(0)[0][3]
+    run = runs.Run.from_buffer(b"q Q0 a 1 1 t", "run")
+    found = runs.judge(judged, run).table(0)[0][3]
     if found != level:
         raise AssertionError(f"the level {text!r} is read as {found}, not {level}, strict={strict}")

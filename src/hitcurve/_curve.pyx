@@ -1314,7 +1314,7 @@ cdef class HitCurve(_Measures):
         >>> len(resamples), resamples.recall(3).shape
         (100, (100,))
         """
-        from hitcurve.statistics.intervals import resample
+        from hitcurve.statistics.resampling import resample
         return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
@@ -1357,7 +1357,7 @@ cdef class HitCurve(_Measures):
         >>> round(hc.HitCurve([1, 1, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]).p_value().pvalue, 4)
         0.0667
         """
-        from hitcurve.statistics.intervals import p_value
+        from hitcurve.statistics.random_order import p_value
         return p_value(self, measure, method=method, n_resamples=n_resamples, ties=ties, rng=rng, workers=workers)
 
     def precision_recall_curve(self, *, ties="expected"):

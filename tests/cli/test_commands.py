@@ -64,7 +64,7 @@ def test_warnings_that_cannot_be_written_cost_no_numbers(arguments, status):
     assert command(*arguments, shell="2>/dev/full") == (*expected[:2], "")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="closes streams with a shell of Unix")
 @pytest.mark.parametrize(
     ("arguments", "shell", "stream"),
     [
@@ -78,7 +78,7 @@ def test_closed_streams(arguments, shell, stream):
     assert command(*arguments, shell=shell) == (1, "", f"hitcurve: error: standard {stream} is closed\n")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+@pytest.mark.skipif(os.name == "nt", reason="closes streams with a shell of Unix")
 def test_closed_standard_error():
     assert command(*TABLE, "-m", "AP", shell="2>&-") == (0, "AP  0.7917\n", "")
 

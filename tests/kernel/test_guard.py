@@ -177,7 +177,7 @@ def in_a_process(function, isa):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
 
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="mprotect")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="fences memory with mprotect, which Windows lacks")
 
 
 def test_the_fence():

@@ -31,7 +31,7 @@ import hitcurve as hc
 from hitcurve import _files
 from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval import runs
 from hitcurve.retrieval.evaluation import TieBand
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
@@ -150,15 +150,15 @@ def agree(read, slow, text):
 @settings(max_examples=150, deadline=None)
 @given(lines("qrels", False), lines("run", False))
 def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
-    qrels = agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
-    run = agree(_trec.Run.from_buffer, slow_run, run_text)
+    qrels = agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
+    run = agree(runs.Run.from_buffer, slow_run, run_text)
     if qrels is None or run is None:
         return
     (fast_qrels, slow_q), (fast_run, slow_r) = qrels, run
     assert fast_qrels.names.all_texts() == list(slow_q)
     assert fast_run.names.all_texts() == list(slow_r)
     tables = slow_tables(slow_q, slow_r)
-    judged = [_trec.judge(fast_qrels, fast_run), _trec.judge_buffer(fast_qrels, run_text, "f")]
+    judged = [runs.judge(fast_qrels, fast_run), runs.judge_buffer(fast_qrels, run_text, "f")]
     for one in judged:
         if one is None:  # lines of a query apart
             continue
@@ -170,14 +170,14 @@ def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_t
 @settings(max_examples=150, deadline=None)
 @given(lines("qrels", True), lines("run", True))
 def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
-    agree(_trec.Qrels.from_buffer, slow_qrels, qrels_text)
-    agree(_trec.Run.from_buffer, slow_run, run_text)
-    qrels = _trec.Qrels.from_buffer(QRELS.encode(), "qrels")
+    agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
+    agree(runs.Run.from_buffer, slow_run, run_text)
+    qrels = runs.Qrels.from_buffer(QRELS.encode(), "qrels")
     try:
         slow_run(run_text)
     except ValueError:
         try:
-            assert _trec.judge_buffer(qrels, run_text, "f") is None
+            assert runs.judge_buffer(qrels, run_text, "f") is None
         except ValueError as error:
             assert re.match(r"f(, line \d+)?: ", str(error))
 
@@ -199,7 +199,7 @@ def judged_or_refused(judge):
 )
 def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
     """Errors and their lines, notes and the tag included."""
-    qrels = _trec.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
+    qrels = runs.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(_files, "_PIECE", size)
         path = str(write(Path(folder), "run", mark + text))
@@ -208,9 +208,9 @@ def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
             assert name == path
             places = []
             options = {"strict": strict, "progress": places.append}
-            found = judged_or_refused(lambda: _trec.judge_buffer(qrels, pieces, "f", **options))
+            found = judged_or_refused(lambda: runs.judge_buffer(qrels, pieces, "f", **options))
             assert pieces == b"" or pieces.read() == mark + text
-    assert found == judged_or_refused(lambda: _trec.judge_buffer(qrels, mark + text, "f", strict=strict))
+    assert found == judged_or_refused(lambda: runs.judge_buffer(qrels, mark + text, "f", strict=strict))
     assert places == sorted(places)
     assert not places or isinstance(found, str) or found is None or places[-1] == len(mark + text)
 
@@ -281,7 +281,7 @@ def test_a_file_that_is_removed_has_changed(tmp_path, monkeypatch):
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_read_or_refused(text, strict):
-    for read in (_trec.Qrels.from_buffer, _trec.Run.from_buffer):
+    for read in (runs.Qrels.from_buffer, runs.Run.from_buffer):
         try:
             read(text, "f", strict)
         except ValueError as error:
@@ -293,8 +293,8 @@ def test_any_bytes_are_read_or_refused(text, strict):
 def test_scores_are_read_to_the_last_bit(value):
     for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"[:300]):
         docs = [f"q Q0 a 1 {text} t", f"q Q0 b 2 {float(text)!r} t"]
-        run = _trec.Run.from_buffer("\n".join(docs).encode(), "f")
-        judged = _trec.judge(_trec.Qrels.from_buffer(b"q 0 a 1", "f"), run)
+        run = runs.Run.from_buffer("\n".join(docs).encode(), "f")
+        judged = runs.judge(runs.Qrels.from_buffer(b"q 0 a 1", "f"), run)
         assert judged.table(0)[0][2] == 2, text  # tied with itself
 
 
@@ -308,8 +308,8 @@ def test_large_queries_in_any_order():
             if order == "falling":
                 items.sort(key=lambda item: -item[1])
             run = {b"q": dict(items)}
-            fast = _trec.judge(hc.read_qrels({"q": {d.decode(): v for d, v in levels.items()}}),
-                               hc.read_run({"q": {d.decode(): v for d, v in items}}))
+            fast = runs.judge(hc.read_qrels({"q": {d.decode(): v for d, v in levels.items()}}),
+                              hc.read_run({"q": {d.decode(): v for d, v in items}}))
             assert fast.table(0) == slow_tables({b"q": levels}, run)[b"q"]
 
 
@@ -373,8 +373,8 @@ def judged_integers(qrels, columns, order="score", single=False):
     starts, names, ids, scores = columns
     found = []
     for way in (
-        lambda: _trec.judge_integers(qrels, np.append(starts, len(ids)), names, ids, scores, "run", order, single),
-        lambda: _trec.judge(qrels, _trec.Run.from_columns(starts, names, ids, scores, "run"), order, single),
+        lambda: runs.judge_integers(qrels, np.append(starts, len(ids)), names, ids, scores, "run", order, single),
+        lambda: runs.judge(qrels, runs.Run.from_columns(starts, names, ids, scores, "run"), order, single),
     ):
         try:
             judged = way()
@@ -401,8 +401,8 @@ def test_runs_in_arrays_of_integers(ids, scores):
         judged_names = ["0", "-1", "9"] if share == 2 else names
         chosen += [np.array([1, 2])] if share == 2 else []
         levels = [rng.integers(-1, 4, len(d)).astype(float) for d in chosen]
-        qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, chosen[:-1])]), judged_names, np.concatenate(chosen),
-                                         np.concatenate(levels), "qrels")
+        qrels = runs.Qrels.from_columns(np.cumsum([0, *map(len, chosen[:-1])]), judged_names, np.concatenate(chosen),
+                                        np.concatenate(levels), "qrels")
         columns = np.cumsum([0, *sizes[:-1]]), names, np.concatenate(docs), np.concatenate(values)
         for order, single in itertools.product(("score", "order"), (False, True)):
             fast, slow = judged_integers(qrels, columns, order, single)
@@ -445,8 +445,8 @@ def test_runs_in_arrays_of_few_integers(data):
     judged = data.draw(st.dictionaries(st.sampled_from("abd"), st.dictionaries(number, st.integers(-1, 2), min_size=1),
                                        min_size=1))
     ids, levels = zip(*(row for of in judged.values() for row in of.items()), strict=True)
-    qrels = _trec.Qrels.from_columns(np.cumsum([0, *map(len, judged.values())])[:-1], list(judged),
-                                     np.array(ids), np.array(levels, dtype=float), "qrels")
+    qrels = runs.Qrels.from_columns(np.cumsum([0, *map(len, judged.values())])[:-1], list(judged),
+                                    np.array(ids), np.array(levels, dtype=float), "qrels")
     docs, scores = zip(*(row for of in run.values() for row in of), strict=True)
     starts = np.cumsum([0, *map(len, run.values())])[:-1]
     fast, slow = judged_integers(qrels, (starts, list(run), np.array(docs), np.array(scores)))
@@ -622,10 +622,10 @@ def test_lenient_reading_of_hexadecimal_scores(text):
     value = float(HEXADECIMAL[text])
     scores = [text, repr(value), repr(math.nextafter(value, math.inf)), repr(math.nextafter(value, -math.inf))]
     run = "".join(f"q Q0 d{i} 1 {score} t\n" for i, score in enumerate(scores)).encode()
-    judged = _trec.judge(hc.read_qrels({"q": {"d0": 1}}), _trec.Run.from_buffer(run, "f", False))
+    judged = runs.judge(hc.read_qrels({"q": {"d0": 1}}), runs.Run.from_buffer(run, "f", False))
     assert [row[1:3] for row in judged.table(0)] == [(1, 2)]
     with pytest.raises(ValueError, match=r"line 1: the score .* is no number"):
-        _trec.Run.from_buffer(run, "f")
+        runs.Run.from_buffer(run, "f")
 
 
 def test_lenient_reading_of_scores_that_no_double_holds(tmp_path):
@@ -975,8 +975,8 @@ def test_results_come_back_from_processes(files, tmp_path):
 
 def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monkeypatch):
     read = []
-    kernel = _trec.measure
-    monkeypatch.setattr(_trec, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
+    kernel = runs.measure
+    monkeypatch.setattr(runs, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
     found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "AP")
     assert ("worst",) not in read
     found.tie_report()
@@ -984,15 +984,15 @@ def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monke
 
 
 def test_runs_on_threads_and_one_by_one(tmp_path, files):
-    runs = [write(tmp_path, f"run{i}", RUN.replace("3.5", str(i))) for i in range(5)]
-    one = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec")]
-    many = [found.to_dict() for found in hc.evaluate(files[0], runs, "all_trec", workers=3)]
+    written = [write(tmp_path, f"run{i}", RUN.replace("3.5", str(i))) for i in range(5)]
+    one = [found.to_dict() for found in hc.evaluate(files[0], written, "all_trec")]
+    many = [found.to_dict() for found in hc.evaluate(files[0], written, "all_trec", workers=3)]
     assert one == many
 
 
 def test_every_kernel_is_a_record_and_the_other_way():
     named = {record.kernel for record in MEASURES if record.kernel}
-    assert named | {"SetRelP"} == set(_trec.KERNELS)
+    assert named | {"SetRelP"} == set(runs.KERNELS)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

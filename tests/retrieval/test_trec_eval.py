@@ -8,6 +8,7 @@ import lzma
 import re
 import shlex
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ import hitcurve as hc
 from hitcurve.cli.main import main
 from hitcurve.retrieval.trec_eval import expand
 
+ROOT = Path(__file__).resolve().parents[2]
 SETS = [
     ("trec_covid/round1", "expected", "qrels.txt", 1),
     ("trec_covid/round3", "expected", "qrels.txt", 1),
@@ -23,6 +25,7 @@ SETS = [
     ("codec/entity", "expected_graded", "qrels_graded.txt", 1),
     ("dl_hard/passage", "expected_l2", "qrels.txt", 2),
 ]
+RUNS = {"trec_covid/round1": 143, "trec_covid/round3": 13, "robust03": 8, "codec/entity": 6, "dl_hard/passage": 6}
 
 
 def rows(path):
@@ -30,10 +33,19 @@ def rows(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/retrieval.md"])
+def test_number_of_runs(page):
+    """What the pages say is how many are compared below."""
+    assert set(RUNS) == {folder for folder, *_ in SETS}
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert re.findall(r"On (\d+) real (?:TREC )?submissions", text) == [str(sum(RUNS.values()))]
+
+
 @pytest.mark.parametrize(
     ("folder", "expected", "qrels", "rel"), [pytest.param(*SETS[0], marks=pytest.mark.slow), *SETS[1:]]
 )
 def test_every_topic_of_every_run(shared_data, folder, expected, qrels, rel):
+    number = RUNS[folder]
     folder = shared_data / folder
     full = rows(folder / expected / "full_v10.tsv.gz")
     version9 = {
@@ -43,6 +55,7 @@ def test_every_topic_of_every_run(shared_data, folder, expected, qrels, rel):
     by_run = defaultdict(dict)
     for row in full:
         by_run[row["run"]][row["topic"]] = row
+    assert len(by_run) == number
     names = [name for name in full[0] if name not in ("run", "topic")]
     judgments = hc.read_qrels(folder / qrels)
     compared = 0

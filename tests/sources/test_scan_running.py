@@ -18,7 +18,7 @@ import pytest
 from blocks import N, batches
 
 import hitcurve as hc
-from hitcurve import _workers as cores
+from hitcurve import _workers
 
 pytest.importorskip("pyarrow")
 
@@ -123,7 +123,7 @@ def started(code, folder):
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     code = """
         import threading, time, numpy as np, hitcurve as hc
@@ -191,7 +191,7 @@ def test_no_more_threads_than_cores(monkeypatch):
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(1) or start(self))
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     for workers, number in ((64, 3), (-1, 2), (1, 0)):
         started.clear()
@@ -199,15 +199,15 @@ def test_no_more_threads_than_cores(monkeypatch):
         assert len(started) == 2 * number
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupted_while_the_source_sleeps(workers, tmp_path):
     code = f"""
         import os, time, numpy as np, hitcurve as hc
-        from hitcurve import _workers as cores
+        from hitcurve import _workers
         from hitcurve.sources import scanning
         scanning._HELD = 1
-        cores.cores = lambda: 4
+        _workers.cores = lambda: 4
         def source():
             for at in range(5):
                 yield np.arange(1000) % 3 == 0, np.random.rand(1000)
@@ -260,7 +260,7 @@ def test_interrupted_while_threads_start(last, monkeypatch):
         if len(begun) > last:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(cores, "cores", lambda: 3)
+    monkeypatch.setattr(_workers, "cores", lambda: 3)
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
         hc.scan(lambda: [([1, 0], [2.0, 1.0])], workers=3)

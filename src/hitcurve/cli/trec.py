@@ -206,7 +206,7 @@ def _rows(names: list[str], evaluations: list[Evaluation], each: bool) -> Iterat
 
 
 def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    from hitcurve.statistics.comparison import blocks, compare
+    from hitcurve.statistics.comparison import compare, tables_of
 
     rows, measures, each = _rows(names, evaluations, options.each), evaluations[0].means, int(options.each)
     if options.format == "csv":
@@ -218,7 +218,7 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
     if options.compare:
         baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]
         # Seeded, so that the same call prints the same.
-        parts += blocks(compare(dict(zip(names, evaluations, strict=True)), baseline=baseline, rng=0))
+        parts += tables_of(compare(dict(zip(names, evaluations, strict=True)), baseline=baseline, rng=0))
     return rendered(parts, options.format) + "\n"
 
 

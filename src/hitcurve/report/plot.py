@@ -18,7 +18,8 @@ import numpy as np
 from hitcurve._checks import check_choice, check_count, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve.statistics.intervals import check_plain, curve_blocks, quantiles
+from hitcurve.statistics.intervals import quantiles
+from hitcurve.statistics.resampling import check_plain, curve_blocks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.report.warnings import warnings_of
-from hitcurve.statistics.comparison import Comparison, blocks
+from hitcurve.statistics.comparison import Comparison, tables_of
 from hitcurve.statistics.intervals import interval_ends
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Report:
         self.legend = _LEGEND if ties is None else ()
         how = f"Intervals: {100 * (self.level or 0):g} %, {_METHODS[self.grouped]}"
         self.how = (how,) if intervals else ()
-        self.differences = blocks(comparison) if comparison else []
+        self.differences = tables_of(comparison) if comparison else []
         most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
         sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
         usual = [[name for name in _NOTES if "@" not in name]]

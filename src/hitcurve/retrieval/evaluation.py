@@ -18,7 +18,7 @@ from hitcurve._extras import needed
 from hitcurve._files import TextFile, opened_text
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
-from hitcurve.retrieval import runs as _trec
+from hitcurve.retrieval import runs
 from hitcurve.retrieval.runs import Judged, Qrels, Run
 from hitcurve.retrieval.trec_eval import expand
 
@@ -616,10 +616,10 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
     if isinstance(run, (str, os.PathLike)):
         with opened_text(run, pieces=True) as (name, text):
             if text is not None:
-                found = _trec.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
+                found = runs.judge_buffer(qrels, text, name, order, single, rules.strict, progress)
                 if found is None:  # lines of a query apart
                     text = text.read() if isinstance(text, TextFile) else text
-                    found = _trec.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
+                    found = runs.judge(qrels, Run.from_buffer(text, name, rules.strict), order, single)
                 _warn(found.passed)
                 return found
         run = _parquet(run)
@@ -628,9 +628,9 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
         plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
         if plain and len(set(names)) == len(names):
             ends = np.append(starts, len(docs))
-            return _trec.judge_integers(qrels, ends, names, docs, values, name, order, single)
+            return runs.judge_integers(qrels, ends, names, docs, values, name, order, single)
         run = Run.from_columns(starts, names, docs, values, name, ranks)
-    return _trec.judge(qrels, run, order, single)
+    return runs.judge(qrels, run, order, single)
 
 
 def _reading(measure: Measure, ties: str) -> str:
@@ -681,7 +681,7 @@ def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules
 
     def none_relevant(of: Sequence[Measure]) -> Any:
         levels = [_NUM_REL._replace(rel=measure.rel) for measure in of]
-        return _trec.measure(judged, levels, "ranks", False, -1, rules.rel) == 0
+        return runs.measure(judged, levels, "ranks", False, -1, rules.rel) == 0
 
     empty = [texts[i] for i in places[none_relevant([_NUM_REL])[0, places]]]
     if empty and rules.empty == "raise":
@@ -694,7 +694,7 @@ def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules
         found = np.empty((len(of), len(texts)))
         for (reading, judged_only), rows in groups.items():
             asked = [of[row] for row in rows]
-            found[rows] = _trec.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
+            found[rows] = runs.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
         for row, query in np.argwhere(np.isnan(found)):
             if ties == rules.ties:
                 raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "

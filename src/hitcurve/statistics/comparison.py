@@ -29,6 +29,7 @@ from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
+from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare"]
 
@@ -126,7 +127,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        return rendered(blocks(self))
+        return rendered(tables_of(self))
 
     def to_markdown(self) -> str:
         """The tables in Markdown.
@@ -142,7 +143,7 @@ class Comparison:
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
         """
-        return rendered(blocks(self), "markdown")
+        return rendered(tables_of(self), "markdown")
 
     def to_latex(self) -> str:
         r"""The tables in LaTeX, with the rules of the package booktabs.
@@ -158,10 +159,10 @@ class Comparison:
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
         """
-        return rendered(blocks(self), "latex")
+        return rendered(tables_of(self), "latex")
 
 
-def blocks(found: Comparison) -> list[Grid | str]:
+def tables_of(found: Comparison) -> list[Grid | str]:
     """The tables of a comparison, and how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
     values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
@@ -296,7 +297,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     names, pairs = _checked_names(y_score, baseline)
     lower = _directions(lower_is_better, names)
     usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
-    known = [intervals.as_measure(one) for one in _listed_measures(measures, usual)]
+    known = [as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
         groups = as_column(groups, "groups")
     if nan_policy == "omit":
@@ -338,7 +339,7 @@ def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str
     if not all(_is_evaluation(results[name]) for name in names):
         return ("AP",)
     held = dict.fromkeys(measure for name in names for measure in results[name].values)
-    return [measure for measure in held if intervals.as_measure(measure).record.mean == "arithmetic"]
+    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
 
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
@@ -395,7 +396,7 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 # --- over items ---------------------------------------------------------------------------------------------
 
 
-def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> intervals.Kinds:
+def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
     scores = [as_real(score, "y_score") for score in scores]
     relevant = as_flags(y_true, scores[0], relevance_level)
@@ -404,7 +405,7 @@ def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_lev
     hit_place, hit_weight = _counted([place[relevant] for place in places], sizes)
     other_place, other_weight = _counted([place[~relevant] for place in places], sizes)
     hit_place >>= 1  # of a relevant item it is always a row
-    return intervals.Kinds(hit_weight, hit_place, other_weight, other_place)
+    return Kinds(hit_weight, hit_place, other_weight, other_place)
 
 
 def _places(score: _Array, curve: HitCurve) -> _Array:
@@ -440,7 +441,7 @@ def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
     return np.stack(columns, axis=1), weight
 
 
-def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[Measure], names: list[str],
+def _over_items(curves: list[HitCurve], kinds: Kinds, measures: list[Measure], names: list[str],
                 pairs: list[tuple[int, int]], **how: Any) -> Comparison:  # fmt: skip
     level, n_resamples = how["confidence_level"], how["n_resamples"]
     alone = [intervals.curve_intervals(curve, measures, **how) for curve in curves]
@@ -457,7 +458,7 @@ def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[M
             values = [[one(curve, how["ties"]) for curve in block] for one in measures]
             return np.moveaxis(np.asarray(values, np.float64), 2, 0)
 
-        blocks = intervals.item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
+        blocks = item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
         drawn = np.concatenate(blocks)
     covariance = _auc_covariance(curves, kinds) if any(by_delong) else None
     differences: list[Difference] = []
@@ -477,7 +478,7 @@ def _over_items(curves: list[HitCurve], kinds: intervals.Kinds, measures: list[M
     return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
 
 
-def _auc_covariance(curves: list[HitCurve], kinds: intervals.Kinds) -> _Array:
+def _auc_covariance(curves: list[HitCurve], kinds: Kinds) -> _Array:
     parts = [intervals.auc_components(curve) for curve in curves]
     hits = [hit[place] for (hit, _, _), place in zip(parts, kinds.hit_place.T, strict=True)]
     others = [other[place] for (_, other, _), place in zip(parts, kinds.other_place.T, strict=True)]
@@ -522,13 +523,13 @@ def _per_query(results: Mapping[str, Any], names: list[str], measures: list[Any]
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
     """(name of the measure, one value for each query, their names) of one system."""
     if isinstance(result, HitCurves):
-        known = intervals.as_measure(measure)
+        known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         return known.name, np.asarray(known(result, ties), np.float64), ids
     if _is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
-            name = intervals.as_measure(measure).name
+            name = as_measure(measure).name
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
@@ -569,16 +570,16 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
                 mean, low, high = np.ldexp([mean, *intervals.quantiles(sums, mean, level, None)], power).tolist()
             return mean, low, high
 
-        drawn = intervals.resampled_means(kept, n_resamples, rng)
+        drawn = resampled_means(kept, n_resamples, rng)
         for name, column, sums in zip(names, kept.T, drawn.T, strict=True):
             systems.append(SystemValue(title, name, *shown(column, sums), "bootstrap"))
         # Streams of their own for each measure and test, whatever else is asked for.
         if isinstance(rng, np.random.Generator):
-            signs, orders = (np.random.default_rng(intervals.entropy(rng)) for _ in range(2))
+            signs, orders = (np.random.default_rng(entropy(rng)) for _ in range(2))
         else:
             signs, orders = map(np.random.default_rng, np.random.SeedSequence(rng).spawn(3)[1:])
         honest = tukey(kept, n_resamples, orders) if len(names) > 2 else None
-        words = intervals.entropy(signs)
+        words = entropy(signs)
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]

@@ -1,133 +1,48 @@
-"""Uncertainty: intervals for a measure of one ranking or of many, resamples, and the p-value of a random order.
-
-A resample of the items of a ranking is itself a table (`hitcurve._kernel.draw`): every measure with a name is computed
-from it as from any other curve.
-"""
+"""Intervals for a measure of one ranking or of many."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import chain, combinations, islice
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level, checked_seed
-from hitcurve._curve import HitCurve, HitCurves, _curves_of
+from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level
+from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._workers import check_workers, in_threads
-from hitcurve.measures import Measure, parse
-from hitcurve.results import NO_WEIGHTS, ConfidenceInterval, Interval, PValue
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure
+from hitcurve.results import ConfidenceInterval, Interval
+from hitcurve.statistics.resampling import (
+    as_measure,
+    check_plain,
+    curve_blocks,
+    curves_of,
+    item_kinds,
+    resampled_means,
+)
 
-__all__ = ["curve_intervals", "curves_interval", "interval_ends", "p_value", "resample"]
+__all__ = [
+    "acceleration_of",
+    "auc_components",
+    "closed_form",
+    "curve_intervals",
+    "curves_interval",
+    "delete_one",
+    "delong_error",
+    "interval_ends",
+    "logit_interval",
+    "normal_interval",
+    "quantiles",
+    "standard_error",
+    "weighted_variance",
+]
 
 _Array = NDArray[Any]
 _NOTHING = ConfidenceInterval(math.nan, math.nan)
-_BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
-_BLOCK_TABLES = 1 << 10
-
-
-# --- arguments ----------------------------------------------------------------------------------------------
-
-
-def as_measure(measure: str | Measure) -> Measure:
-    return measure if isinstance(measure, Measure) else parse(measure)
-
-
-def entropy(rng: Any) -> list[int]:
-    """Seed words for streams of one's own; a Generator moves on by them."""
-    return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
-
-
-def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any,
-              workers: int = 1) -> list[Any]:  # fmt: skip
-    """read(a generator of its own, how many draws) for each `size` of `count` draws, whoever makes them, and when."""
-    words = entropy(rng)
-
-    def chunk(number: int) -> Any:
-        stream = np.random.SFC64(np.random.SeedSequence(words, spawn_key=(number,)))
-        return read(np.random.Generator(stream), min(size, count - number * size))
-
-    return list(in_threads(chunk, range(-(-count // size)), workers))
-
-
-# --- resamples of items -------------------------------------------------------------------------------------
-
-
-def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
-    if curve.weighted:
-        raise ValueError(f"{what} {NO_WEIGHTS}")
-
-
-def curves_of(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
-    """Tables one after another: above, tied, hits by the row; items, retrieved and all relevant ones by the table."""
-    rankings = len(offsets) - 1
-    wide = [column if np.ndim(column) else np.full(rankings, column, np.int64) for column in columns]
-    return _curves_of(None, lower, False, offsets, None, *wide)
-
-
-def item_kinds(curve: HitCurve) -> _Array:
-    """Items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at the end."""
-    others = np.empty(2 * len(curve) + 1, np.int64)
-    ends = curve.above + curve.tied
-    others[0:-1:2] = curve.above
-    others[-1] = curve.num_items
-    others[2::2] -= ends
-    others[1::2] = curve.tied - curve.hits
-    return others
-
-
-class Kinds(NamedTuple):
-    """Items that a resample does not tell apart, counted: their places in each ranking, as Resampler takes them."""
-
-    hit_weight: _Array
-    hit_place: _Array
-    other_weight: _Array
-    other_place: _Array
-
-
-def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, workers: int,
-                measure: Callable[[list[HitCurves]], Any], stratified: bool) -> list[Any]:  # fmt: skip
-    """measure(resamples of each ranking) for all blocks of `count` resamples."""
-    from hitcurve._kernel.draw import Resampler
-
-    rows = [len(curve) for curve in curves]
-    resampler = Resampler(*kinds, rows, stratified)
-
-    def block(draws: np.random.Generator, size: int) -> Any:
-        tables = resampler.draw(draws.bit_generator, size)
-        return measure([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
-
-    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, _BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
-
-
-def curve_blocks(curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any],
-                 stratified: bool = False) -> list[Any]:  # fmt: skip
-    """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
-    others = item_kinds(curve)
-    place = np.flatnonzero(others)
-    row, hits = np.arange(len(curve)), curve.hits
-    missing = curve.num_relevant - curve.num_hits
-    if missing:
-        row, hits = np.append(row, -1), np.append(hits, missing)
-    kinds = Kinds(hits, row[:, None], others[place], place[:, None])
-    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified)
-
-
-def resample(curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
-             workers: int = 1) -> HitCurves:  # fmt: skip
-    """The work behind `HitCurve.resample`."""
-    check_plain(curve, "resample")
-    check_flag(stratified, "stratified")
-    count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
-    blocks = curve_blocks(curve, count, rng, threads, lambda block: block, stratified)
-    rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
-    names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
-    columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
-    return curves_of(curve.lower_is_better, rows, *columns)
 
 
 # --- from a distribution to an interval ---------------------------------------------------------------------
@@ -316,7 +231,7 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
     def read(block: HitCurves) -> list[_Array]:
         return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
 
-    blocks = curve_blocks(curve, count, rng, workers, read, bool(stratified)) if drawn else []
+    blocks = curve_blocks(curve, count, rng, workers, read, stratified) if drawn else []
     for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
         distribution, acceleration = np.concatenate(parts), None
         if bootstrap_method == "BCa":
@@ -330,19 +245,6 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
             standard_error=standard_error(distribution),
         )
     return found
-
-
-def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
-    """Means of `n_resamples` resamples of the rows of `values`, each column as if it were drawn alone."""
-    count = values.shape[0]
-    if count < 2:  # one value does not say how values vary
-        return np.full((n_resamples, values.shape[1]), math.nan)
-
-    def means(draws: np.random.Generator, size: int) -> _Array:
-        rows = draws.integers(0, count, (size, count))
-        return np.stack([column[rows].mean(axis=1) for column in values.T], axis=1)
-
-    return np.concatenate(in_chunks(means, n_resamples, max(1, (1 << 20) // count), rng))
 
 
 def curves_interval(curves: HitCurves, measure: str | Measure = "AP", *, method: str | None = None,
@@ -391,71 +293,5 @@ def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, 
     else:
         among = curves.num_relevant > 0
         made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
-    ends = iter([(*one.confidence_interval, one.method) for one in made])
-    return [next(ends) if one in varying else (math.nan, math.nan, "") for one in measures]
-
-
-# --- against a random order ---------------------------------------------------------------------------------
-
-_EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
-
-
-def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | None = None, n_resamples: int = 9999,
-            ties: str = "expected", rng: Any = None, workers: int = 1) -> PValue:  # fmt: skip
-    """The work behind `HitCurve.p_value`."""
-    check_plain(curve, "p_value")
-    known = as_measure(measure)
-    count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
-    if method is not None:
-        check_choice(method, "method", ("exact", "permutation"))
-    items, hits = int(curve.num_items), int(curve.num_hits)
-    value = float(known(curve, ties))
-    if math.isnan(value) or hits == 0:
-        return PValue(math.nan if math.isnan(value) else 1.0, value, np.empty(0), method or "exact", math.nan)
-    orders = math.comb(items, hits) if min(hits, items - hits) * math.log2(max(2, items)) < 400 else 1 << 400
-    if method is None:
-        method = "exact" if orders * hits <= _EXACT_RANKS else "permutation"
-    elif method == "exact" and orders * hits > 100 * _EXACT_RANKS:
-        raise ValueError(
-            f"method='exact' would go through more than {100 * _EXACT_RANKS // hits} orders of {hits} relevant among "
-            f"{items} items: take 'permutation'"
-        )
-    size = max(1, _BLOCK_ROWS // hits)
-
-    def read(ranks: _Array) -> _Array:
-        ones, offsets = np.ones(ranks.size, np.int64), np.arange(ranks.shape[0] + 1, dtype=np.int64) * hits
-        curves = curves_of(False, offsets, ranks.reshape(-1), ones, ones, items, hits, int(curve.num_relevant))
-        return np.asarray(known(curves, ties), dtype=np.float64)
-
-    if method == "exact":
-        sets = combinations(range(items), hits)
-        blocks = []
-        for start in range(0, orders, size):
-            n = min(size, orders - start)
-            blocks.append(read(np.fromiter(chain.from_iterable(islice(sets, n)), np.int64, n * hits).reshape(n, hits)))
-    else:
-        blocks = in_chunks(lambda draws, n: read(random_ranks(draws, items, hits, n)), count, size, rng, threads)
-    null = np.concatenate(blocks)
-    # Sums in another order may differ in the last bits where the values are equal.
-    as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))
-    good, of = (as_good, orders) if method == "exact" else (as_good + 1, count + 1)
-    return PValue(good / of, value, null, method, 1 / of)
-
-
-def random_ranks(rng: np.random.Generator, items: int, hits: int, count: int) -> _Array:
-    """`count` random sets of `hits` of the numbers below `items`, each ascending: (count, hits).
-
-    Numbers are drawn until enough are distinct; no number is favoured, so the sets are equally likely.
-    """
-    out = np.empty((count, hits), np.int64)
-    few = min(hits, items - hits)
-    for i in range(count):
-        chosen = np.unique(rng.integers(0, items, few))
-        while chosen.shape[0] < few:
-            chosen = np.union1d(chosen, rng.integers(0, items, few - chosen.shape[0]))
-        if few < hits:
-            left = np.ones(items, bool)
-            left[chosen] = False
-            chosen = np.flatnonzero(left)
-        out[i] = chosen
-    return out
+    ends = {of: (*one.confidence_interval, one.method) for of, one in zip(varying, made, strict=True)}
+    return [ends.get(one, (math.nan, math.nan, "")) for one in measures]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._extras import needed
-from hitcurve.statistics.intervals import in_chunks
+from hitcurve.statistics.resampling import in_chunks
 
 __all__ = ["delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
 

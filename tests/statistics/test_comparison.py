@@ -12,11 +12,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from draws import UNLIKELY, chi_square, ranking, slow_delong
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
-from test_resample import UNLIKELY, chi_square, ranking, slow_delong
 
 import hitcurve as hc
 from hitcurve._kernel.draw import Resampler

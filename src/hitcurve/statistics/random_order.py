@@ -1,0 +1,83 @@
+"""The p-value of a measure against a random order of the items."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain, combinations, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitcurve._checks import check_choice, check_count
+from hitcurve._curve import HitCurve
+from hitcurve._workers import check_workers
+from hitcurve.measures import Measure
+from hitcurve.results import PValue
+from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, curves_of, in_chunks
+
+__all__ = ["p_value", "random_ranks"]
+
+_Array = NDArray[Any]
+_EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
+
+
+def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | None = None, n_resamples: int = 9999,
+            ties: str = "expected", rng: Any = None, workers: int = 1) -> PValue:  # fmt: skip
+    """The work behind `HitCurve.p_value`."""
+    check_plain(curve, "p_value")
+    known = as_measure(measure)
+    count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
+    if method is not None:
+        check_choice(method, "method", ("exact", "permutation"))
+    items, hits = int(curve.num_items), int(curve.num_hits)
+    value = float(known(curve, ties))
+    if math.isnan(value) or hits == 0:
+        return PValue(math.nan if math.isnan(value) else 1.0, value, np.empty(0), method or "exact", math.nan)
+    orders = math.comb(items, hits) if min(hits, items - hits) * math.log2(max(2, items)) < 400 else 1 << 400
+    if method is None:
+        method = "exact" if orders * hits <= _EXACT_RANKS else "permutation"
+    elif method == "exact" and orders * hits > 100 * _EXACT_RANKS:
+        raise ValueError(
+            f"method='exact' would go through more than {100 * _EXACT_RANKS // hits} orders of {hits} relevant among "
+            f"{items} items: take 'permutation'"
+        )
+    size = max(1, BLOCK_ROWS // hits)
+
+    def read(ranks: _Array) -> _Array:
+        ones, offsets = np.ones(ranks.size, np.int64), np.arange(ranks.shape[0] + 1, dtype=np.int64) * hits
+        curves = curves_of(False, offsets, ranks.reshape(-1), ones, ones, items, hits, int(curve.num_relevant))
+        return np.asarray(known(curves, ties), dtype=np.float64)
+
+    if method == "exact":
+        sets = combinations(range(items), hits)
+        blocks = []
+        for start in range(0, orders, size):
+            n = min(size, orders - start)
+            blocks.append(read(np.fromiter(chain.from_iterable(islice(sets, n)), np.int64, n * hits).reshape(n, hits)))
+    else:
+        blocks = in_chunks(lambda draws, n: read(random_ranks(draws, items, hits, n)), count, size, rng, threads)
+    null = np.concatenate(blocks)
+    # Sums in another order may differ in the last bits where the values are equal.
+    as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))
+    good, of = (as_good, orders) if method == "exact" else (as_good + 1, count + 1)
+    return PValue(good / of, value, null, method, 1 / of)
+
+
+def random_ranks(rng: np.random.Generator, items: int, hits: int, count: int) -> _Array:
+    """`count` random sets of `hits` of the numbers below `items`, each ascending: (count, hits).
+
+    Numbers are drawn until enough are distinct; no number is favoured, so the sets are equally likely.
+    """
+    out = np.empty((count, hits), np.int64)
+    few = min(hits, items - hits)
+    for i in range(count):
+        chosen = np.unique(rng.integers(0, items, few))
+        while chosen.shape[0] < few:
+            chosen = np.union1d(chosen, rng.integers(0, items, few - chosen.shape[0]))
+        if few < hits:
+            left = np.ones(items, bool)
+            left[chosen] = False
+            chosen = np.flatnonzero(left)
+        out[i] = chosen
+    return out
