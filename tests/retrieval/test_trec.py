@@ -340,7 +340,7 @@ def test_the_text_of_integer_judgments_is_made_once():
     qrels = hc.read_qrels({"query_id": [1, 1, 2], "doc_id": [7, 8, 7], "relevance": [1, 0, 2]})
     assert qrels.integers
     with ThreadPoolExecutor(4) as pool:
-        read = list(pool.map(lambda _: _trec.judge_buffer(qrels, b"1 Q0 8 1 3 t\n2 Q0 7 1 2 t", "f"), range(8)))
+        read = list(pool.map(lambda _: runs.judge_buffer(qrels, b"1 Q0 8 1 3 t\n2 Q0 7 1 2 t", "f"), range(8)))
     texts = {id(one.qrels) for one in read}
     assert len(texts) == 1
     assert qrels.as_text() is read[0].qrels
