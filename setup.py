@@ -9,7 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MODULES = [
-    "_kernel.sort", "_kernel.columns", "_kernel.count", "_kernel.formulas", "_kernel.table", "_kernel.draw",
+    "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
+    "_kernel.table", "_kernel.draw",
     "_checks", "_ranking", "_blocks", "_curve", "retrieval.err", "retrieval.formulas", "retrieval.lines",
     "retrieval.ranks", "retrieval.runs", "capi",
 ]

@@ -17,9 +17,10 @@ from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, t
 from hitcurve._kernel.columns cimport NAN_RAISE, NAN_WORST, Items, ScoreType, Tally, look_for_nan, tally_clear
 from hitcurve._kernel.count cimport (
     STRATEGY_PARTS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
-    keep_distinct, open_counts, scratch_size, settle_counts, sort_relevant,
+    open_counts, scratch_size, settle_counts,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
+from hitcurve._kernel.thresholds cimport keep_distinct, sort_relevant
 
 cnp.import_array()
 

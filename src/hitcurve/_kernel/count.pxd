@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from hitcurve._kernel.columns cimport Items, ScoreType, Tally
+from hitcurve._kernel.parts cimport Part
 from hitcurve._kernel.sort cimport Buckets
 
 cdef enum Strategy:
@@ -10,13 +11,6 @@ cdef enum Strategy:
     STRATEGY_SEARCH   # each item by binary search in the thresholds
     STRATEGY_BUCKETS  # items counted by bucket, compared only in a bucket that holds a threshold
     STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
-
-# An interval of scores, cut into slots of 2**shift keys; a slot knows how many thresholds of the part lie before it.
-cdef struct Part:
-    uint64_t least          # key of the least score
-    size_t first            # its first slot among all
-    uint32_t shift
-    uint32_t slots          # how many; 0: the thresholds are searched
 
 # The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
 cdef struct Index:
@@ -30,7 +24,6 @@ cdef struct Index:
     Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
     const uint32_t* first   # how many thresholds lie before each part, or before each bucket that holds one
     # For STRATEGY_BUCKETS:
-    const uint32_t* packed  # the cells as simd_buckets wants them: base << 5 | shift; NULL: it is not for these scores
     const uint32_t* held    # the buckets that hold a threshold, and one beyond all
     Py_ssize_t num_held
     const uint32_t* coarse  # how many of them lie before each 64 buckets,
@@ -54,8 +47,6 @@ cdef struct Walk:
     Py_ssize_t done        # thresholds passed
     int64_t seen           # items above the next threshold's gap
 
-cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
-cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,

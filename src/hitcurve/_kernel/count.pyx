@@ -6,92 +6,36 @@ strategies stand behind ``count_items``: (thresholds, items) -> counts.
 
 NaN never reaches a comparison: blocks that hold one are rewritten without it first.
 """
-from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport NAN
+from libc.stdint cimport UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
-from hitcurve._kernel.sort cimport (
-    CELLS, Buckets, Cell, key_of, score_t, sort_typed, spread_typed,
+from hitcurve._kernel.parts cimport (
+    LINK, MANY_HERE, SLOTS, Part, Parts, count_part, first_place, open_parts, throw_typed,
+)
+from hitcurve._kernel.sort cimport CELLS, Buckets, Cell, key_of, score_t
+from hitcurve._kernel.thresholds cimport (
+    ABOVE, OUTSIDE, beyond_all, bucket_of, count_search, find_buckets, may_pack, most_buckets, not_below, spread_scores,
+    spread_uppers,
 )
 
 # The same loops for AVX2 (see there).
 cdef extern from "_simd.h":
     enum:
-        RANKED      # most scores that are sorted by rank
         SHORT_MOST  # most thresholds that the items of a block are compared with by cells
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
                              const int64_t* hits, uint32_t* counts) noexcept nogil
-    void simd_sort_float(float* x, Py_ssize_t n) noexcept nogil
-    void simd_sort_double(double* x, Py_ssize_t n) noexcept nogil
-    void simd_slots(const void* x, Py_ssize_t n, bint is_double, int64_t least, uint32_t shift, uint32_t* slots) noexcept nogil
-    bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
-                      uint32_t above, const uint32_t* packed, uint32_t* buckets) noexcept nogil
 
 cdef extern from "_memory.h":
     void prefetch(const void* memory) noexcept nogil
 
 cdef extern from *:
     bint unlikely(bint) noexcept nogil
-
-
-# ---------------------------------------------------------------------------------------------------------- thresholds
-
-cdef Py_ssize_t distinct_typed(const score_t* scores, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef int64_t again = 0
-    for i in range(1, n):
-        again += scores[i] == scores[i - 1]
-    return n - again
-
-
-cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil:
-    cdef Py_ssize_t i, m = -1
-    for i in range(n):
-        if m >= 0 and scores[i] == scores[m]:
-            hits[m] += 1
-        else:
-            m += 1
-            scores[m] = scores[i]
-            hits[m] = 1
-
-
-cdef enum:
-    # Scores that sorting by rank sorts faster than by insertion or by a map; of floats, RANKED.
-    RANKED_LEAST = 4
-    RANKED_DOUBLE = 64
-
-
-cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
-    """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
-    if type == SCORE_FLOAT:
-        if simd and RANKED_LEAST <= n <= RANKED:
-            simd_sort_float(<float*>scores, n)
-        else:
-            sort_typed(<float*>scores, n, <float*>scratch)
-        return distinct_typed(<const float*>scores, n)
-    if type == SCORE_DOUBLE:
-        if simd and RANKED_LEAST <= n <= RANKED_DOUBLE:
-            simd_sort_double(<double*>scores, n)
-        else:
-            sort_typed(<double*>scores, n, <double*>scratch)
-        return distinct_typed(<const double*>scores, n)
-    sort_typed(<int64_t*>scores, n, <int64_t*>scratch)
-    return distinct_typed(<const int64_t*>scores, n)
-
-
-cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil:
-    """Leaves each of the sorted scores once, in front, and how often it occurred."""
-    if type == SCORE_FLOAT:
-        keep_typed(<float*>scores, n, hits)
-    elif type == SCORE_DOUBLE:
-        keep_typed(<double*>scores, n, hits)
-    else:
-        keep_typed(<int64_t*>scores, n, hits)
 
 
 # ------------------------------------------------------------------------------------------------------------ counting
@@ -136,71 +80,6 @@ cdef inline void count_compare(const Index* index, const score_t* thresholds, co
     counts[2 * m] += below
 
 
-cdef enum:
-    TOGETHER = 16  # searches that run side by side: each waits for its own loads only
-
-
-cdef inline score_t beyond_all(const score_t* type, bint above) noexcept nogil:
-    if score_t is int64_t:
-        return INT64_MAX if above else INT64_MIN
-    else:
-        return <score_t>INFINITY if above else -<score_t>INFINITY
-
-
-cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_t x) noexcept nogil:
-    """How many of the m thresholds, at least one, lie below x: binary search without a branch that depends on x."""
-    cdef Py_ssize_t place = 0, half
-    while m > 1:
-        half = m >> 1
-        place += half & -<Py_ssize_t>(thresholds[place + half - 1] < x)
-        m -= half
-    return place + (thresholds[place] < x)
-
-
-cdef inline void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
-                              uint32_t* counts) noexcept nogil:
-    """Each item by binary search, several side by side. There is a score behind the last threshold, of any value."""
-    cdef Py_ssize_t i = 0, left, half
-    cdef int j
-    cdef const score_t* at[TOGETHER]
-    if m == 0:
-        counts[0] += <uint32_t>n
-        return
-    while i + TOGETHER <= n:
-        for j in range(TOGETHER):
-            at[j] = thresholds
-        left = m
-        while left > 1:
-            half = left >> 1
-            for j in range(TOGETHER):
-                at[j] += half & -<Py_ssize_t>(at[j][half - 1] < x[i + j])
-            left -= half
-        for j in range(TOGETHER):
-            at[j] += at[j][0] < x[i + j]
-            left = at[j] - thresholds
-            counts[2 * left + ((at[j][0] == x[i + j]) & (left < m))] += 1
-        i += TOGETHER
-    while i < n:
-        left = not_below(thresholds, m, x[i])
-        counts[2 * left + ((thresholds[left] == x[i]) & (left < m))] += 1
-        i += 1
-
-
-cdef enum:
-    # Buckets of a map for counting: two for scores below the least threshold, those between, two for scores above.
-    ABOVE = 2           # number + ABOVE and the one after it
-    OUTSIDE = 4
-
-
-cdef inline uint32_t bucket_of(const Buckets* buckets, uint64_t key) noexcept nogil:
-    """The bucket of a score by a map that spread_scores has made."""
-    cdef uint64_t place = key - buckets.least
-    cdef uint64_t cell = place >> buckets.shift
-    if place > buckets.span:
-        cell = buckets.num_cells + (key > buckets.least)
-    return <uint32_t>(place >> buckets.cells[cell].shift) + buckets.cells[cell].base
-
-
 # Items counted by bucket, in bytes: those of a bucket that holds a threshold are put aside and compared. One branch,
 # rarely taken, tells a byte that is full from a bucket that holds a threshold from all others.
 
@@ -212,26 +91,6 @@ cdef struct Held:
 cdef enum:
     HELD = 0x80         # a byte from here up: the bucket holds a threshold
     DENSELY = 6         # one item in so many put aside: from there on every item is compared, which needs no branch
-
-
-cdef inline bint find_buckets(const Index* index, const score_t* x, Py_ssize_t n, bint whole,
-                              uint32_t* buckets) noexcept nogil:
-    """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 7 places beyond."""
-    cdef Py_ssize_t i
-    cdef Buckets map = index.buckets
-    cdef uint64_t least = map.least ^ <uint64_t>1 << 63
-    if index.packed is not NULL:
-        if score_t is double:
-            return simd_buckets(x, n, True, <int32_t>(least >> 32), <int32_t>((least + map.span) >> 32), map.shift - 32,
-                                map.number + ABOVE, index.packed, buckets)
-        else:
-            return simd_buckets(x, n, False, <int32_t>least, <int32_t>(least + map.span), map.shift, map.number + ABOVE,
-                                index.packed, buckets)
-    if not whole and has_nan(x, n):
-        return True
-    for i in range(n):
-        buckets[i] = bucket_of(&map, key_of(x[i]))
-    return False
 
 
 cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const score_t* ahead, uint8_t* bytes,
@@ -331,91 +190,6 @@ cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noe
         held.dense[0] = False
 
 
-# Items thrown into parts, each of which holds a few hundred thresholds and is then counted by itself, in the first
-# caches. A part's items lie in a chain of blocks. Where it pays, a part is cut into slots, so many that few hold more
-# than one threshold.
-
-cdef enum:
-    # The first block of a part begins so far behind that of the part before; else all parts would be written to at
-    # addresses that share a place in the cache.
-    STAGGER = 24
-    LINK = 256  # items of a block
-
-
-cdef struct Parts:
-    void* items       # num_blocks(...) * LINK
-    uint32_t* before  # of each block: the block before it in its part, or itself
-    uint32_t* place   # of each part: where its next item goes
-    uint32_t used
-
-
-cdef inline uint32_t first_place(uint32_t part) noexcept nogil:
-    return part * LINK + part * STAGGER % LINK
-
-
-cdef void open_parts(const Index* index, Parts* parts) noexcept nogil:
-    cdef uint32_t part, number = index.buckets.number + OUTSIDE
-    for part in range(number):
-        parts.before[part] = part
-        parts.place[part] = first_place(part)
-    parts.used = number
-
-
-cdef inline void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
-    cdef score_t* items = <score_t*>parts.items
-    cdef uint32_t* places = parts.place
-    cdef uint32_t part, place
-    cdef Py_ssize_t i
-    for i in range(n):
-        part = part_of[i]
-        place = places[part]
-        items[place] = x[i]
-        place += 1
-        if unlikely(place % LINK == 0):
-            parts.before[parts.used] = place // LINK - 1
-            place = parts.used * LINK
-            parts.used += 1
-        places[part] = place
-
-
-cdef enum:
-    MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
-
-
-cdef inline void count_part(const Index* index, const Part* part, const score_t* thresholds, Py_ssize_t m, const score_t* x,
-                            Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil:
-    """Each item by its slot, which knows how many thresholds of the part lie before it."""
-    cdef const uint16_t* rank = index.ranks + part.first
-    cdef uint32_t slots[LINK + 8]
-    cdef uint16_t aside[LINK]
-    cdef Py_ssize_t i, num_aside = 0, place
-    cdef uint32_t many, slot
-    if part.slots == 0:
-        count_search(thresholds, m, x, n, counts)
-        return
-    for i in range(0, LINK * <Py_ssize_t>sizeof(score_t), 64):
-        prefetch(<const char*>next_block + i)
-    if index.packed is not NULL:
-        simd_slots(x, n, score_t is double, <int64_t>(part.least ^ <uint64_t>1 << 63), part.shift, slots)
-    else:
-        for i in range(n):
-            slots[i] = <uint32_t>((key_of(x[i]) - part.least) >> part.shift)
-    for i in range(n):
-        place = rank[slots[i]]
-        many = <uint32_t>(place >> 15)
-        place &= MANY_HERE - 1
-        aside[num_aside] = <uint16_t>i
-        num_aside += many
-        place += thresholds[place] < x[i]
-        # From here it is not below x; that makes "at most" the cheaper way to say "equal".
-        counts[2 * place + (thresholds[place] <= x[i])] += 1 - many
-    for i in range(num_aside):
-        slot = slots[aside[i]]
-        place = rank[slot] & (MANY_HERE - 1)
-        place += not_below(thresholds + place, (rank[slot + 1] & (MANY_HERE - 1)) - place, x[aside[i]])
-        counts[2 * place + (thresholds[place] == x[aside[i]])] += 1
-
-
 cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
     """Counts what was thrown, and leaves the parts empty."""
     cdef const score_t* items = <const score_t*>parts.items
@@ -435,13 +209,13 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
             if m == 0:
                 counts[2 * first] += end - begin
             else:
-                count_part(index, &index.parts[part - ABOVE], thresholds + first, m, items + begin, end - begin,
-                           items + parts.before[block] * LINK, counts + 2 * first)
+                count_part(&index.parts[part - ABOVE], index.ranks + index.parts[part - ABOVE].first, thresholds + first, m,
+                           items + begin, end - begin, items + parts.before[block] * LINK, counts + 2 * first)
             if block == part:
                 break
             block = parts.before[block]
             end = (block + 1) * LINK
-    open_parts(index, parts)
+    open_parts(parts, number + OUTSIDE)
 
 
 # --- The cost model: milliseconds for ten million items at each number of thresholds as benchmarks/strategies.py prints
@@ -456,8 +230,7 @@ cdef enum:
     COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
-    MOST_PACKED = 1 << 25    # buckets wanted of a map for simd_buckets, and thresholds of one bucket
-    CROWDED = 8
+    CROWDED = 8              # thresholds of one bucket, or a share of them in one part, up to which a map for simd_buckets does
     BUCKETS_FEW = 20         # buckets for each threshold, up to so many thresholds
     BUCKETS_MANY = 8         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
@@ -468,8 +241,7 @@ cdef enum:
     MOST_IN_PART = 8192      # but for the sake of the cache
     MOST_PARTS = 2048
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
-    SLOTS = 2                # slots of a part for each threshold, at least,
-    SLOTS_FROM = 8           # from so many items for each threshold
+    SLOTS_FROM = 8           # items for each threshold from which on parts are cut into slots
 
 
 cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
@@ -505,11 +277,6 @@ cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noex
     return <uint32_t>max(1, min(MOST_PARTS, m // PART))
 
 
-cdef inline size_t most_buckets(uint32_t wanted) noexcept nogil:
-    """Of a map for which so many were wanted (see spread_typed)."""
-    return 2 * <size_t>wanted + CELLS + OUTSIDE
-
-
 cdef inline size_t num_ranks(Py_ssize_t m, size_t most) noexcept nogil:
     """Of all slots of at most so many parts: a multiple of 4."""
     return 2 * SLOTS * <size_t>m + most + 4 & ~<size_t>3
@@ -534,47 +301,12 @@ cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, vo
     cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
     # Where an item above all thresholds is compared, this one is not equal to it, or in a part not below it.
     thresholds[index.m] = beyond_all(<const score_t*>thresholds, index.strategy == STRATEGY_PARTS)
-    index.packed = NULL
+    index.buckets.packed = NULL
     if index.strategy == STRATEGY_BUCKETS:
         build_buckets(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n), cells, packed)
     elif index.strategy == STRATEGY_PARTS:
         build_parts(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n),
                     wants_slots(index.strategy, index.m, n), cells, packed)
-
-
-cdef inline void spread_scores(Index* index, const score_t* scores, uint32_t wanted, Cell* cells) noexcept nogil:
-    """Makes the map of an index, with a cell for what lies below all thresholds and one for what lies above."""
-    cdef Buckets* buckets = &index.buckets
-    cdef uint32_t cell
-    spread_typed(scores, index.m, wanted, CELLS, cells, buckets)
-    for cell in range(buckets.num_cells):
-        cells[cell].base += ABOVE
-    for cell in range(buckets.num_cells, buckets.num_cells + 2):
-        cells[cell].shift = 63  # of a place that has wrapped one bit is left: hence two buckets each
-    cells[buckets.num_cells].base = 0
-    cells[buckets.num_cells + 1].base = buckets.number + ABOVE
-
-
-cdef inline void spread_uppers(Index* index, const score_t* thresholds, uint32_t wanted, int64_t* uppers, Cell* cells,
-                               uint32_t* packed) noexcept nogil:
-    """Makes the map for simd_buckets, which sees the upper 32 bits of a key: a map of keys whose lower bits do not matter."""
-    cdef Buckets* buckets = &index.buckets
-    cdef uint32_t lower = 32 if score_t is double else 0, cell
-    cdef Py_ssize_t i
-    for i in range(index.m):
-        uppers[i] = <int64_t>(key_of(thresholds[i]) ^ <uint64_t>1 << 63) >> lower
-    spread_scores(index, <const int64_t*>uppers, wanted, cells)
-    index.packed = packed
-    for cell in range(buckets.num_cells):
-        packed[cell] = cells[cell].base << 5 | cells[cell].shift
-        cells[cell].shift += lower
-    buckets.least = <uint64_t>uppers[0] << lower ^ <uint64_t>1 << 63
-    buckets.span = ((buckets.span + 1) << lower) - 1
-    buckets.shift += lower
-
-
-cdef inline bint may_pack(uint32_t wanted, const score_t* type) noexcept nogil:
-    return simd and score_t is not int64_t and wanted < MOST_PACKED
 
 
 cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint32_t* held, uint32_t* first) noexcept nogil:
@@ -603,11 +335,11 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
     cdef uint32_t* coarse = first + index.m + 1
     cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
     if may_pack(wanted, thresholds):
-        spread_uppers(index, thresholds, wanted, uppers, cells, packed)
+        spread_uppers(&index.buckets, thresholds, index.m, wanted, uppers, cells, packed)
         longest = hold_buckets(index, thresholds, held, first)
     if longest > CROWDED:
-        index.packed = NULL
-        spread_scores(index, thresholds, wanted, cells)
+        index.buckets.packed = NULL
+        spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
         hold_buckets(index, thresholds, held, first)
     for bucket in range(index.buckets.number + OUTSIDE):
         if bucket % 64 == 0:
@@ -646,12 +378,12 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
     if slots:
         parts = <Part*>(ranks + num_ranks(index.m, most_buckets(wanted)))
     if slots and may_pack(wanted, thresholds):
-        spread_uppers(index, thresholds, wanted, <int64_t*>ranks, cells, packed)
+        spread_uppers(&index.buckets, thresholds, index.m, wanted, <int64_t*>ranks, cells, packed)
         first = <uint32_t*>(parts + index.buckets.number)
         longest = begin_parts(index, thresholds, first)
     if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
-        index.packed = NULL
-        spread_scores(index, thresholds, wanted, cells)
+        index.buckets.packed = NULL
+        spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
         first = <uint32_t*>(parts + index.buckets.number)
         begin_parts(index, thresholds, first)
     index.first = first
@@ -769,7 +501,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         parts.items = scratch + (BLOCK + 1) * 8
         parts.before = <uint32_t*>(<score_t*>parts.items + blocks * LINK)
         parts.place = parts.before + blocks
-        open_parts(index, &parts)
+        open_parts(&parts, index.buckets.number + OUTSIDE)
     while start < stop:
         n = min(stop - start, BLOCK)
         x = load_scores(&items.score, start, n, to)
@@ -777,7 +509,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
             x = to
         if strategy == STRATEGY_BUCKETS:
-            whole = not find_buckets(index, x, n, tally.no_nan, buckets)
+            whole = not find_buckets(&index.buckets, x, n, tally.no_nan, buckets)
         else:
             whole = tally.no_nan or not has_nan(x, n)
         if not whole and items.nan_policy == NAN_RAISE:
@@ -811,10 +543,10 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             count_search(thresholds, m, x, kept, counts)
         elif strategy == STRATEGY_BUCKETS:
             if kept < n:
-                find_buckets(index, x, kept, True, buckets)
+                find_buckets(&index.buckets, x, kept, True, buckets)
             count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
-            find_buckets(index, x, kept, True, buckets)
+            find_buckets(&index.buckets, x, kept, True, buckets)
             throw_typed(buckets, x, kept, &parts)
             thrown += kept
             if thrown >= full or start == stop:

@@ -24,6 +24,7 @@ cdef struct Buckets:
     uint32_t number
     uint32_t num_cells
     Cell* cells
+    const uint32_t* packed  # the cells as simd_buckets wants them: base << 5 | shift; NULL: the map is not for it
 
 
 cdef inline uint64_t key_of(score_t x) noexcept nogil:

@@ -9,11 +9,12 @@ from hitcurve._kernel.columns cimport (
 )
 from hitcurve._kernel.count cimport (
     STRATEGY_AUTO, STRATEGY_PARTS, Index, Strategy, build_index, choose_strategy, count_items, emit_rows, emit_scores,
-    index_size, keep_distinct, open_counts, scratch_size, settle_counts, sort_relevant,
+    index_size, open_counts, scratch_size, settle_counts,
 )
 from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
 )
+from hitcurve._kernel.thresholds cimport keep_distinct, sort_relevant
 
 
 # ----------------------------------------------------------------------------------------------------------- workspace

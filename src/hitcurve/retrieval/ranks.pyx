@@ -10,8 +10,8 @@ from libc.stdio cimport snprintf
 from libc.string cimport memcmp, memcpy, memset
 
 from hitcurve._kernel.columns cimport SCORE_DOUBLE
-from hitcurve._kernel.count cimport sort_relevant
 from hitcurve._kernel.sort cimport key_of
+from hitcurve._kernel.thresholds cimport sort_relevant
 from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE, Text
 from hitcurve.retrieval.memory cimport grow
 

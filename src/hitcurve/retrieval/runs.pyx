@@ -16,7 +16,7 @@ cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.columns cimport SCORE_INT64
-from hitcurve._kernel.count cimport sort_relevant
+from hitcurve._kernel.thresholds cimport sort_relevant
 from hitcurve.retrieval cimport query as _query
 from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.lines cimport (
