@@ -213,6 +213,21 @@ def test_every_strategy(kind, dtype, strategy):
         check(curve, y_true, y_score, lower)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_read_together(dtype):
+    """Average precision is read off some rows at a time; the last of them may be that of the NaN, or stand alone."""
+    rng = np.random.default_rng(18)
+    for rows in (*range(1, 20), *range(254, 259), *range(510, 515), 1535, 1536, 2047):
+        y_score = np.repeat(rng.permutation(rows), 3).astype(dtype)
+        y_score[y_score == 0] = np.nan
+        y_true = np.tile([True, False, False], rows)
+        for lower in (False, True):
+            options = {"nan_policy": "worst", "lower_is_better": lower}
+            wanted = hc.HitCurve(y_true, y_score, **options).average_precision()
+            assert hc.average_precision(y_true, y_score, **options) == wanted, rows
+            assert hc.mean_average_precision(y_true, y_score, offsets=[0, 3 * rows], **options) == wanted, rows
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint64", "bool"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_queries_of_many_sizes(kind, dtype):

@@ -578,7 +578,7 @@ cdef inline int64_t count_at(const Counts* counts, Py_ssize_t i) noexcept nogil:
 cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,
                           int64_t* hits) noexcept nogil:
     """The next rows of the table, best first, at most `limit`; how many there were."""
-    cdef Py_ssize_t i, rows = min(limit, counts.num_thresholds - walk.done), t
+    cdef Py_ssize_t i, rows = max(0, min(limit, counts.num_thresholds - walk.done)), t
     cdef int64_t seen = walk.seen, relevant, items
     for i in range(rows):
         if counts.lower_is_better:
