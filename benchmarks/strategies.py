@@ -14,7 +14,7 @@ import numpy as np
 
 import hitcurve as hc
 
-STRATEGIES = ("compare", "search", "buckets", "parts", None)
+STRATEGIES = ("compare", "search", "buckets", "parts", "throw", None)
 RELEVANT = (1, 4, 8, 12, 16, 24, 32, 64, 300, 5_000, 20_000, 50_000, 100_000, 200_000, 1_000_000, 5_000_000)
 RUNS = 4
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import hitcurve as hc
 
-STRATEGIES = ("compare", "search", "buckets", "parts")
+STRATEGIES = ("compare", "search", "buckets", "parts", "throw")
 READINGS = ("expected", "best", "worst", "threshold")
 INTERPOLATIONS = ("11-point", "101-point", "all-point", "trapezoid", "continuous")
 ARGUMENTS = {  # of the measures that need one

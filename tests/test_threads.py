@@ -147,7 +147,7 @@ def test_arrays_that_another_thread_writes():
             offsets[:] = np.arange(0, N + 1, 100)
             y_score[:] = 0
 
-    ways = ("compare", "search", "buckets", "parts")
+    ways = ("compare", "search", "buckets", "parts", "throw")
     calls = [
         lambda: hc.average_precision(y_true, y_score, nan_policy="worst"),
         lambda: hc.HitCurve(y_true, y_score, nan_policy="omit", workers=2).roc_auc(),
@@ -176,7 +176,7 @@ def test_arrays_that_another_thread_writes():
 
 @pytest.mark.thread_unsafe(reason="the size of stacks is the process's")
 @pytest.mark.skipif(sys.platform == "win32", reason="on Windows no thread has so small a stack")
-@pytest.mark.parametrize("strategy", ["search", "buckets", "parts"])
+@pytest.mark.parametrize("strategy", ["search", "buckets", "parts", "throw"])
 def test_small_stacks(strategy):
     """128 KB, all that a thread has with musl. Scores in clusters within clusters take maps within maps."""
     code = f"""
@@ -503,7 +503,10 @@ def long_queries():
     labels[:: LONG // 100] = 1
     scores = np.random.default_rng(0).random(LONG, np.float32)
     offsets = [0, 10, LONG - 10, LONG]
+    half = scores[::-1] < 0.5
     for workers in (1, 2):
+        yield f"half, {workers}", lambda w=workers: hc.HitCurve(half, scores, workers=w)
+        yield f"AP of half, {workers}", lambda w=workers: hc.average_precision(half, scores, workers=w)
         yield f"HitCurve, {workers}", lambda w=workers: hc.HitCurve(labels, scores, workers=w)
         yield f"AP, {workers}", lambda w=workers: hc.average_precision(labels, scores, workers=w)
         yield f"offsets, {workers}", lambda w=workers: hc.HitCurves(labels, scores, offsets=offsets, workers=w)
@@ -528,8 +531,8 @@ def test_ctrl_c_is_noticed_within_a_query():
                 raise KeyboardInterrupt
 
             signal.signal(signal.SIGALRM, stop)
-            signal.setitimer(signal.ITIMER_REAL, 0.002)
             with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.002)
                 call()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -6,7 +6,7 @@ from math import isclose, isnan
 import numpy as np
 
 PROMISED = (ValueError, TypeError, MemoryError)
-STRATEGIES = (None, None, "compare", "search", "buckets", "parts")
+STRATEGIES = (None, None, "compare", "search", "buckets", "parts", "throw")
 READINGS = ("expected", "best", "worst", "threshold")
 SCORES = ("f2", "f4", "f8", "g", "?", "i1", "u1", "i2", "i4", "i8", "u4", "u8")
 LABELS = ("?", "u1", "i1", "i4", "i8", "u8", "f4", "f8", "f2")

@@ -25,7 +25,7 @@ cdef tuple NORMALIZATIONS = ("min", "relevant", "hits")
 cdef tuple INTERPOLATIONS = (
     None, "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float")
 NAN_POLICIES = ("raise", "worst", "omit")
-STRATEGIES = (None, "compare", "search", "buckets", "parts")
+STRATEGIES = (None, "compare", "search", "buckets", "parts", "throw")
 
 # What the texts of errors share, whatever the way in.
 LABEL_RULE = "labels must be 0 or 1, False or True"

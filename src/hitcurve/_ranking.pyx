@@ -7,9 +7,9 @@ where there is enough to do to pay for it.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memmove, memset
 
 cimport numpy as cnp
 
@@ -21,18 +21,25 @@ from hitcurve._checks cimport (
     same_items, set_column, type_of, whole_number,
 )
 from hitcurve._kernel.columns cimport (
-    SCORE_INT64, Items, NanPolicy, ScoreType, Tally, count_labels, gather_relevant, tally_clear,
+    SCORE_INT64, Items, NanPolicy, ScoreType, Tally, count_labels, gather_relevant, score_size, tally_clear,
 )
 from hitcurve._kernel.count cimport (
-    STRATEGY_SEARCH, Index, Strategy, count_items, good_piece, open_counts, scratch_size, settle_counts,
+    STRATEGY_AUTO, STRATEGY_SEARCH, STRATEGY_THROW, Index, Strategy, count_items, emit_scores, good_piece, open_counts,
+    scratch_size, settle_counts,
 )
-from hitcurve._kernel.formulas cimport Reading
+from hitcurve._kernel.formulas cimport (
+    AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
+)
+from hitcurve._kernel.parts cimport (
+    PartMap, Parts, build_part_map, counted_size, open_thrown, part_map_size, pays_throwing, throw_scores,
+    thrown_items, thrown_size,
+)
 from hitcurve._kernel.sort cimport MOST_HEAPS, MOST_LAID, Item, Layout, count_heaps, lay_heap, throw_items
 from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_BAD_SCORE, STATUS_NO_MEMORY, STATUS_OK, Ranking, Rankings, SmallSpace, Status, Workspace,
     finish_ranking, index_relevant, num_rows, prefer_huge_pages, query_done, query_items, rank_items, rank_queries,
-    ranking_average_precision, ranking_rows, ranking_scores, release, reserve_relevant, small_workspace, workspace_free,
-    workspace_init,
+    ranking_average_precision, ranking_rows, ranking_scores, release, reserve_relevant, small_workspace, thrown_rows,
+    workspace_free, workspace_init,
 )
 
 from hitcurve._checks import LABELS, SCORES
@@ -41,6 +48,7 @@ cnp.import_array()
 
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
+    RUNS = 64                # into which the parts of a thrown ranking are put together
 
 cdef int* NUMPY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64]  # of each ScoreType
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
@@ -84,6 +92,15 @@ cdef object origin_of(object kept):
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
+
+
+cdef void add_tally(Tally* total, Tally* tally) noexcept:
+    """Adds what another pass has met, and takes it from there."""
+    total.nan_items += tally.nan_items
+    total.nan_hits += tally.nan_hits
+    tally.nan_items = tally.nan_hits = 0
+    if tally.bad_score >= 0 and (total.bad_score < 0 or tally.bad_score < total.bad_score):
+        total.bad_score = tally.bad_score
 
 
 @cython.final
@@ -148,10 +165,7 @@ cdef class Counting:
             else:
                 self.narrow = counts
                 counts = NULL
-            self.tally.nan_items += tally.nan_items
-            tally.nan_items = 0
-            if tally.bad_score >= 0 and (self.tally.bad_score < 0 or tally.bad_score < self.tally.bad_score):
-                self.tally.bad_score = tally.bad_score
+            add_tally(&self.tally, tally)
         return counts
 
     cdef int run(self, Py_ssize_t workers) except -1:
@@ -208,19 +222,260 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
     return STATUS_OK
 
 
-cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
+cdef int open_table(OwnTable* table, Py_ssize_t room) except -1:
+    """An empty table with room for so many rows."""
+    table.block = PyMem_RawMalloc(32 * room + 1)
+    prefer_huge_pages(table.block, 32 * room)
+    if table.block is NULL:
+        raise MemoryError(f"not enough memory for a table of {room} rows")
+    table.above = <int64_t*>table.block
+    table.tied = table.above + room
+    table.hits = table.tied + room
+    table.score = table.hits + room
+    table.rows = 0
+    return 0
+
+
+cdef void close_table(OwnTable* table, size_t size) noexcept:
+    """Gives up the room that is left."""
+    cdef Py_ssize_t rows = table.rows
+    cdef void* block
+    memmove(table.above + rows, table.tied, 8 * rows)
+    memmove(table.above + 2 * rows, table.hits, 8 * rows)
+    memmove(table.above + 3 * rows, table.score, size * rows)
+    block = PyMem_RawRealloc(table.block, 32 * rows + 1)
+    table.block = block if block is not NULL else table.block
+    table.above = <int64_t*>table.block
+    table.tied = table.above + rows
+    table.hits = table.tied + rows
+    table.score = table.hits + rows
+
+
+cdef void put_rows(Py_ssize_t rows, int64_t seen, int64_t* above, const int64_t* tied, const int64_t* hits, const void* score,
+                   size_t size, OwnTable* table, AveragePrecision* ap) noexcept nogil:
+    """Puts rows, above which lie so many more items, into the table, or adds them to the average precision."""
+    cdef Py_ssize_t i
+    for i in range(rows):
+        above[i] += seen
+    if table is NULL:
+        average_precision_add(ap, above, tied, hits, rows)
+        return
+    memcpy(table.above + table.rows, above, 8 * rows)
+    memcpy(table.tied + table.rows, tied, 8 * rows)
+    memcpy(table.hits + table.rows, hits, 8 * rows)
+    memcpy(<char*>table.score + table.rows * size, score, size * rows)
+    table.rows += rows
+
+
+@cython.final
+cdef class Rows:
+    """The rows of some parts of a thrown ranking, and how many items these hold."""
+    cdef void* block
+    cdef int64_t* above
+    cdef int64_t* tied
+    cdef int64_t* hits
+    cdef char* score
+    cdef Py_ssize_t rows
+    cdef int64_t items
+
+    def __cinit__(self, Py_ssize_t room):
+        cdef OwnTable table
+        open_table(&table, room)
+        self.block = table.block
+        self.above = table.above
+        self.tied = table.tied
+        self.hits = table.hits
+        self.score = <char*>table.score
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.block)
+
+
+@cython.final
+cdef class Throwing:
+    """A long ranking of many relevant items, thrown into parts: workers throw shares of it, then count some parts each."""
+    cdef Items items
+    cdef PartMap map
+    cdef Tally tally
+    cdef bint lower, scored, cancelled
+    cdef Py_ssize_t workers
+    cdef Parts* thrown  # of each worker
+    cdef void** memory  # of each worker, and of the map
+    cdef object lock
+
+    def __dealloc__(self):
+        cdef Py_ssize_t w
+        if self.memory is not NULL:
+            for w in range(self.workers + 1):
+                PyMem_RawFree(self.memory[w])
+        PyMem_RawFree(self.memory)
+        PyMem_RawFree(self.thrown)
+
+    cdef bint open(self, const Items* items, bint lower, Py_ssize_t relevant, Py_ssize_t workers) except -1:
+        """Makes ready; whether throwing pays for these scores."""
+        cdef bint pays
+        import threading
+        self.lock = threading.Lock()
+        self.items = items[0]
+        self.lower = lower
+        tally_clear(&self.tally)
+        self.workers = workers
+        self.thrown = <Parts*>PyMem_RawCalloc(workers, sizeof(Parts))
+        self.memory = <void**>PyMem_RawCalloc(workers + 1, sizeof(void*))
+        if self.thrown is NULL or self.memory is NULL:
+            raise MemoryError("not enough memory to rank the items")
+        self.memory[workers] = PyMem_RawMalloc(part_map_size(relevant))
+        if self.memory[workers] is NULL:
+            raise MemoryError("not enough memory to rank the items")
+        with nogil:
+            pays = build_part_map(&self.items, relevant, self.memory[workers], &self.map)
+        return pays
+
+    def throw(self, tuple share):
+        """Throws the items from the start to the stop of the share of a worker."""
+        cdef Py_ssize_t w = share[0], start = share[1], stop = share[2], end
+        cdef size_t size = thrown_size(&self.map, stop - start)
+        cdef Tally tally
+        cdef bint fine = True
+        tally_clear(&tally)
+        self.memory[w] = PyMem_RawMalloc(size)
+        if self.memory[w] is NULL:
+            raise MemoryError("not enough memory to rank the items")
+        prefer_huge_pages(self.memory[w], size)
+        open_thrown(&self.map, stop - start, self.memory[w], &self.thrown[w])
+        while start < stop and fine and not self.cancelled:
+            end = min(stop, start + PIECE)
+            with nogil:
+                fine = throw_scores(&self.items, start, end, &self.map, &self.thrown[w], &tally)
+            PyErr_CheckSignals()
+            start = end
+        with self.lock:
+            add_tally(&self.tally, &tally)
+
+    def count(self, tuple parts):
+        """The rows of these parts, best first, as of a ranking that begins with them."""
+        cdef Py_ssize_t room = 0, most = 0, found, rows = 0, w
+        cdef uint32_t part
+        cdef Rows out
+        cdef void* memory
+        for part in parts:
+            found = 0
+            for w in range(self.workers):
+                found += thrown_items(&self.thrown[w], 2 * part + 1)
+            room += found
+            most = max(most, found)
+        out = Rows(room)
+        memory = PyMem_RawMalloc(counted_size(most))
+        if memory is NULL:
+            raise MemoryError("not enough memory to count the items")
+        prefer_huge_pages(memory, counted_size(most))
+        try:
+            for part in parts:
+                if self.cancelled:
+                    break
+                with nogil:
+                    rows += thrown_rows(&self.map, self.thrown, self.workers, part, self.lower, memory, &out.items,
+                                        out.above + rows, out.tied + rows, out.hits + rows,
+                                        out.score + rows * score_size(self.map.type) if self.scored else NULL)
+                PyErr_CheckSignals()
+        finally:
+            PyMem_RawFree(memory)
+        out.rows = rows
+        return out
+
+    cdef list runs(self):
+        """Parts to be counted together, best first: enough for every worker, few enough to need little memory."""
+        cdef Py_ssize_t items = 0, w, piece = max(self.items.n // RUNS, <Py_ssize_t>SMALL)
+        cdef uint32_t part
+        runs, run = [], []
+        for part in range(self.map.number) if self.lower else range(self.map.number - 1, -1, -1):
+            run.append(part)
+            for w in range(self.workers):
+                items += thrown_items(&self.thrown[w], 2 * part) + thrown_items(&self.thrown[w], 2 * part + 1)
+            if items >= piece:
+                runs.append(tuple(run))
+                run, items = [], 0
+        return [*runs, tuple(run)]
+
+    cdef Status run(self, OwnTable* table, object num_relevant, const Reading* reading, double* average_precision) except *:
+        """Makes the table; or without one (NULL) the average precision."""
+        cdef Py_ssize_t n = self.items.n, share = (n + self.workers - 1) // self.workers, found = 0, w
+        cdef uint32_t number
+        cdef int64_t seen = 0
+        cdef size_t size = score_size(self.map.type)
+        cdef Index nothing
+        cdef Ranking ranking
+        cdef AveragePrecision ap
+        cdef Rows rows, last = Rows(1)
+        from hitcurve._workers import in_threads
+        self.scored = table is not NULL
+        shares = [(w, min(n, w * share), min(n, (w + 1) * share)) for w in range(self.workers)]
+        list(in_threads(self.throw, shares, self.workers, cancel=self.cancel, patience=None))
+        if self.tally.bad_score >= 0:
+            return STATUS_BAD_SCORE
+        for w in range(self.workers):
+            for number in range(self.map.number):
+                found += thrown_items(&self.thrown[w], 2 * number + 1)
+        memset(&nothing, 0, sizeof(Index))
+        nothing.others_only = True
+        finish_ranking(&self.items, n, found, self.lower, &nothing, &self.tally, &ranking)
+        if table is NULL:
+            average_precision_begin(&ap, reading, parse_num_relevant(num_relevant, ranking.num_hits))
+        else:
+            open_table(table, found + 1)
+            table.num_items = ranking.num_items
+            table.num_hits = ranking.num_hits
+        try:
+            for rows in in_threads(self.count, self.runs(), self.workers, cancel=self.cancel, patience=None):
+                with nogil:
+                    put_rows(rows.rows, seen, rows.above, rows.tied, rows.hits, rows.score, size, table, &ap)
+                seen += rows.items
+                if table is NULL and ap.done:
+                    break
+        except BaseException:
+            if table is not NULL:
+                PyMem_RawFree(table.block)
+            raise
+        w = ranking_rows(&ranking, 1, last.above, last.tied, last.hits)  # that of the NaN, if there is one
+        emit_scores(&ranking.counts, NULL, self.map.type, w == 1, last.score)
+        put_rows(w, 0, last.above, last.tied, last.hits, last.score, size, table, &ap)
+        if table is NULL:
+            average_precision[0] = average_precision_end(&ap)
+        else:
+            close_table(table, size)
+        return STATUS_OK
+
+    def cancel(self):
+        self.cancelled = True
+
+
+cdef Throwing to_be_thrown(const Items* items, bint lower, Strategy strategy, Py_ssize_t relevant, Py_ssize_t workers):
+    """What throws the ranking, if that is wanted or pays."""
+    cdef Throwing throwing = Throwing.__new__(Throwing)
+    cdef bint pays
+    if relevant < 0 or not (strategy == STRATEGY_THROW or (strategy == STRATEGY_AUTO and pays_throwing(relevant, items.n))):
+        return None
+    pays = throwing.open(items, lower, relevant, max(1, min(workers, items.n // SMALL)))
+    return throwing if pays or strategy == STRATEGY_THROW else None
+
+
+cdef Py_ssize_t count_relevant(const Items* items, Tally* tally) noexcept:
+    """The relevant items, or -1 when there is a bad label."""
+    cdef Py_ssize_t relevant
+    tally_clear(tally)
+    with nogil:
+        relevant = count_labels(&items.label, 0, items.n, tally)
+    return relevant
+
+
+cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t relevant,
                        Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
     """Ranks in memory from the heap, without the GIL, at most so many relevant items; ``counting`` keeps the counts."""
     cdef Status status = STATUS_OK
-    cdef Py_ssize_t relevant
     cdef bint in_pieces = items.n > PIECE or workers > 1
-    workspace_init(work)
     tally_clear(tally)
     with nogil:
-        relevant = min(capacity, count_labels(&items.label, 0, items.n, tally))
-        if relevant < 0:
-            status = STATUS_BAD_LABEL
-        elif not reserve_relevant(items, relevant, work):
+        if not reserve_relevant(items, relevant, work):
             status = STATUS_NO_MEMORY
         elif not in_pieces:
             status = rank_items(items, 0, items.n, lower, strategy, relevant, work, ranking, tally)
@@ -230,17 +485,8 @@ cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssi
 
 
 cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking, OwnTable* table) except -1:
-    cdef Py_ssize_t rows = num_rows(ranking)
-    table.block = PyMem_RawMalloc(32 * rows + 1)
-    prefer_huge_pages(table.block, 32 * rows)
-    if table.block is NULL:
-        raise MemoryError(f"not enough memory for a table of {rows} rows")
-    table.above = <int64_t*>table.block
-    table.tied = table.above + rows
-    table.hits = table.tied + rows
-    table.score = table.hits + rows
-    table.rows = rows
-    ranking_rows(ranking, rows, table.above, table.tied, table.hits)
+    open_table(table, num_rows(ranking))
+    table.rows = ranking_rows(ranking, num_rows(ranking), table.above, table.tied, table.hits)
     ranking_scores(items, work, ranking, table.score)
     table.num_items = ranking.num_items
     table.num_hits = ranking.num_hits
@@ -261,6 +507,8 @@ cdef object rank_one(object y_true, object y_score, object relevance_level, obje
     cdef Tally tally
     cdef Status status
     cdef Counting counting  # keeps memory alive, as do the names with an underscore
+    cdef Throwing throwing
+    cdef Py_ssize_t relevant
     cdef bint lower = parse_lower(lower_is_better), small
     cdef Strategy way = parse_strategy(strategy)
     cdef Py_ssize_t threads = parse_workers(workers)
@@ -273,8 +521,19 @@ cdef object rank_one(object y_true, object y_score, object relevance_level, obje
             small_workspace(&space, &work)
             status = rank_items(&items, 0, items.n, lower, way, SMALL, &work, &ranking, &tally)
         else:
-            counting = Counting.__new__(Counting)
-            status = rank_large(&items, lower, way, threads, items.n, &work, &ranking, &tally, counting)
+            workspace_init(&work)
+            relevant = count_relevant(&items, &tally)
+            throwing = to_be_thrown(&items, lower, way, relevant, threads)
+            if relevant < 0:
+                status = STATUS_BAD_LABEL
+            elif throwing is not None:
+                status = throwing.run(table, num_relevant, reading, average_precision)
+                if status == STATUS_OK:
+                    return origin_of(scores)
+                tally = throwing.tally
+            else:
+                counting = Counting.__new__(Counting)
+                status = rank_large(&items, lower, way, threads, relevant, &work, &ranking, &tally, counting)
         if status != STATUS_OK:
             raise_status(status, &tally, y_true, y_score)
         if table is not NULL:
@@ -597,13 +856,16 @@ cdef class QueryRanking:
         cdef Workspace work
         cdef Ranking ranking
         cdef Tally tally
-        cdef Status status
+        cdef Status status = STATUS_BAD_LABEL
         cdef Counting counting = Counting.__new__(Counting)
         self.running.append(counting)
         counting.cancelled = self.cancelled
+        workspace_init(&work)
         try:
-            status = rank_large(&items, self.all.lower_is_better, self.all.strategy, 1, capacity, &work, &ranking, &tally,
-                                counting)
+            capacity = min(capacity, count_relevant(&items, &tally))
+            if capacity >= 0:
+                status = rank_large(&items, self.all.lower_is_better, self.all.strategy, 1, capacity, &work, &ranking, &tally,
+                                    counting)
             if status != STATUS_OK:
                 tally.bad_label += self.all.offsets[q]
                 tally.bad_score += self.all.offsets[q]

@@ -20,7 +20,7 @@ SCORES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 LABELS = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
-STRATEGIES = (None, "compare", "search", "buckets", "parts")
+STRATEGIES = (None, "compare", "search", "buckets", "parts", "throw")
 
 
 class Fenced:

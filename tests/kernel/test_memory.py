@@ -27,6 +27,7 @@ CALLS = {
     "search": "hc.average_precision(y, s, _strategy='search')",
     "buckets": "hc.average_precision(y, s, _strategy='buckets')",
     "parts": "hc.average_precision(y, s, _strategy='parts')",
+    "thrown": "hc.average_precision(y, s, _strategy='throw')",
     "parts of queries": "hc.HitCurves(y, s, offsets=[0, n // 3, n], _strategy='parts').mean_average_precision()",
     "HitCurve": "hc.HitCurve(y, s).average_precision()",
     "HitCurve of strided": "hc.HitCurve(y[::2], s[::2]).roc_auc()",

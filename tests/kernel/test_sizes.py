@@ -200,7 +200,7 @@ def test_large(kind, dtype):
             check(hc.HitCurve(y_true, y_score), y_true, y_score)
 
 
-@pytest.mark.parametrize("strategy", ["compare", "search", "buckets", "parts"])
+@pytest.mark.parametrize("strategy", ["compare", "search", "buckets", "parts", "throw"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_strategy(kind, dtype, strategy):
@@ -226,6 +226,27 @@ def test_rows_read_together(dtype):
             wanted = hc.HitCurve(y_true, y_score, **options).average_precision()
             assert hc.average_precision(y_true, y_score, **options) == wanted, rows
             assert hc.mean_average_precision(y_true, y_score, offsets=[0, 3 * rows], **options) == wanted, rows
+
+
+@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_many_relevant(kind, dtype, policy):
+    """What is chosen for many relevant items, by any number of workers, has the bits of a search."""
+    rng = np.random.default_rng(17)
+    n = 250_000
+    y_score, y_true = kind(rng, n, dtype), rng.random(n) < 0.4
+    if dtype != "int64":
+        y_score = np.where(rng.random(n) < 1e-3, np.nan, y_score).astype(dtype)
+    for lower in (False, True):
+        options = {"lower_is_better": lower, "nan_policy": policy}
+        wanted = hc.HitCurve(y_true, y_score, _strategy="search", **options)
+        for strategy, workers in ((None, 1), (None, 3), ("throw", 2), ("parts", 1)):
+            how = options | {"_strategy": strategy, "workers": workers}
+            found = hc.HitCurve(y_true, y_score, **how)
+            assert found == wanted, how
+            assert hc.average_precision(y_true, y_score, **how) == wanted.average_precision(), how
+            assert hc.average_precision(y_true, y_score, k=1000, **how) == wanted.average_precision(1000), how
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint64", "bool"])

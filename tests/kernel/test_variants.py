@@ -10,7 +10,7 @@ import pytest
 import hitcurve as hc
 from hitcurve._kernel.columns import instruction_set
 
-STRATEGIES = ("compare", "search", "buckets", "parts", None)
+STRATEGIES = ("compare", "search", "buckets", "parts", "throw", None)
 KINDS = {
     "random": lambda rng, n: rng.standard_normal(n),
     "ascending": lambda rng, n: np.sort(rng.standard_normal(n)),

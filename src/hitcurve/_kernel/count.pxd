@@ -11,6 +11,7 @@ cdef enum Strategy:
     STRATEGY_SEARCH   # each item by binary search in the thresholds
     STRATEGY_BUCKETS  # items counted by bucket, compared only in a bucket that holds a threshold
     STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
+    STRATEGY_THROW    # the relevant items too, which are sorted there
 
 # The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
 cdef struct Index:

@@ -14,7 +14,8 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
 from hitcurve._kernel.parts cimport (
-    LINK, MANY_HERE, SLOTS, Part, Parts, count_part, first_place, open_parts, throw_typed,
+    LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, last_link, lay_parts, link_before, open_parts, parts_size,
+    throw_typed,
 )
 from hitcurve._kernel.sort cimport CELLS, Buckets, Cell, key_of, score_t
 from hitcurve._kernel.thresholds cimport (
@@ -193,8 +194,10 @@ cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noe
 cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
     """Counts what was thrown, and leaves the parts empty."""
     cdef const score_t* items = <const score_t*>parts.items
+    cdef const Part* inside
+    cdef Link link
     cdef Py_ssize_t first, m
-    cdef uint32_t part, block, begin, end, number = index.buckets.number
+    cdef uint32_t part, number = index.buckets.number
     for part in range(number + OUTSIDE):
         first = m = 0
         if part >= number + ABOVE:
@@ -202,19 +205,16 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
         elif part >= ABOVE:
             first = index.first[part - ABOVE]
             m = index.first[part - ABOVE + 1] - first
-        end = parts.place[part]
-        block = end // LINK
+        last_link(parts, part, &link)
         while True:
-            begin = first_place(part) if block == part else block * LINK
             if m == 0:
-                counts[2 * first] += end - begin
+                counts[2 * first] += link.end - link.begin
             else:
-                count_part(&index.parts[part - ABOVE], index.ranks + index.parts[part - ABOVE].first, thresholds + first, m,
-                           items + begin, end - begin, items + parts.before[block] * LINK, counts + 2 * first)
-            if block == part:
+                inside = &index.parts[part - ABOVE]
+                count_part(inside, index.ranks + inside.first, thresholds + first, m, items + link.begin,
+                           link.end - link.begin, items + parts.before[link.block] * LINK, counts + 2 * first)
+            if not link_before(parts, part, &link):
                 break
-            block = parts.before[block]
-            end = (block + 1) * LINK
     open_parts(parts, number + OUTSIDE)
 
 
@@ -458,18 +458,13 @@ cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nog
     return min(n, max(min(2 * index.m, max(n // 3, <Py_ssize_t>1 << 20)), <Py_ssize_t>1 << 18)) + BLOCK
 
 
-cdef inline size_t num_blocks(const Index* index, Py_ssize_t n) noexcept nogil:
-    return <size_t>(chunk_size(index, n) // LINK + 2 * (index.buckets.number + OUTSIDE) + 1)
-
-
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
     """Bytes of scratch that count_items needs for n items."""
     cdef size_t scores = (BLOCK + 1) * 8
     if index.strategy == STRATEGY_BUCKETS:
         scores += (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1) + 1
     elif index.strategy == STRATEGY_PARTS:
-        scores += num_blocks(index, n) * (LINK * score_size(index.type) + sizeof(uint32_t))
-        scores += (index.buckets.number + OUTSIDE) * sizeof(uint32_t)
+        scores += parts_size(chunk_size(index, n), index.buckets.number + OUTSIDE, score_size(index.type))
     return scores
 
 
@@ -488,7 +483,6 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
     cdef Held held
     cdef Parts parts
     cdef Py_ssize_t i, kept, n, m = index.m, thrown = 0, full = 0
-    cdef size_t blocks
     cdef Strategy strategy = index.strategy
     cdef bint whole
     memset(&held, 0, sizeof(Held))
@@ -497,11 +491,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         held = held_in(index, scratch)
     elif strategy == STRATEGY_PARTS:
         full = chunk_size(index, stop - start) - BLOCK
-        blocks = num_blocks(index, stop - start)
-        parts.items = scratch + (BLOCK + 1) * 8
-        parts.before = <uint32_t*>(<score_t*>parts.items + blocks * LINK)
-        parts.place = parts.before + blocks
-        open_parts(&parts, index.buckets.number + OUTSIDE)
+        lay_parts(scratch + (BLOCK + 1) * 8, full + BLOCK, index.buckets.number + OUTSIDE, sizeof(score_t), &parts)
     while start < stop:
         n = min(stop - start, BLOCK)
         x = load_scores(&items.score, start, n, to)
@@ -571,31 +561,54 @@ cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
 
 # ---------------------------------------------------------------------------------------------------------------- rows
 
-cdef inline int64_t count_at(const Counts* counts, Py_ssize_t i) noexcept nogil:
-    return counts.wide[i] if counts.wide is not NULL else <int64_t>counts.narrow[i]
+ctypedef fused count_t:
+    uint32_t
+    int64_t
+
+
+cdef inline void emit_typed(const Counts* counts, const count_t* count, Walk* walk, Py_ssize_t rows, int64_t* above,
+                            int64_t* tied, int64_t* hits) noexcept nogil:
+    """Each row from the counts at a threshold and in the gap before it."""
+    cdef Py_ssize_t i, t, step, gap
+    cdef int64_t seen = walk.seen, items, relevant = 1, added = counts.others_only
+    if counts.lower_is_better:
+        t = walk.done
+        step = 1
+        gap = 0
+    else:
+        t = counts.num_thresholds - 1 - walk.done
+        step = -1
+        gap = 2
+    if counts.hits is NULL:
+        for i in range(rows):
+            seen += count[2 * t + gap]
+            items = count[2 * t + 1] + added
+            above[i] = seen
+            tied[i] = items
+            hits[i] = 1
+            seen += items
+            t += step
+    else:
+        for i in range(rows):
+            relevant = counts.hits[t]
+            seen += count[2 * t + gap]
+            items = count[2 * t + 1] + added * relevant
+            above[i] = seen
+            tied[i] = items
+            hits[i] = relevant
+            seen += items
+            t += step
+    walk.seen = seen
 
 
 cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,
                           int64_t* hits) noexcept nogil:
     """The next rows of the table, best first, at most `limit`; how many there were."""
-    cdef Py_ssize_t i, rows = max(0, min(limit, counts.num_thresholds - walk.done)), t
-    cdef int64_t seen = walk.seen, relevant, items
-    for i in range(rows):
-        if counts.lower_is_better:
-            t = walk.done + i
-            seen += count_at(counts, 2 * t)
-        else:
-            t = counts.num_thresholds - 1 - walk.done - i
-            seen += count_at(counts, 2 * t + 2)
-        relevant = counts.hits[t] if counts.hits is not NULL else 1
-        items = count_at(counts, 2 * t + 1)
-        if counts.others_only:
-            items += relevant
-        above[i] = seen
-        tied[i] = items
-        hits[i] = relevant
-        seen += items
-    walk.seen = seen
+    cdef Py_ssize_t rows = max(0, min(limit, counts.num_thresholds - walk.done))
+    if counts.wide is NULL:
+        emit_typed(counts, counts.narrow, walk, rows, above, tied, hits)
+    else:
+        emit_typed(counts, counts.wide, walk, rows, above, tied, hits)
     walk.done += rows
     return rows
 

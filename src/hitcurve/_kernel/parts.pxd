@@ -1,7 +1,8 @@
 # Items thrown into parts by their score. Plain pointers, no Python objects, nothing raised.
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
-from hitcurve._kernel.sort cimport score_t
+from hitcurve._kernel.columns cimport Items, ScoreType, Tally
+from hitcurve._kernel.sort cimport Buckets, score_t
 
 cdef enum:
     # The first block of a part begins so far behind that of the part before; else all parts would be written to at
@@ -25,11 +26,63 @@ cdef struct Parts:
     uint32_t used
 
 
+# A block of a part: the places of its items.
+cdef struct Link:
+    uint32_t block
+    uint32_t begin
+    uint32_t end
+
+# How all items of a ranking, the relevant ones too, are thrown: part p holds the others in stream 2p, the relevant in
+# stream 2p + 1.
+cdef struct PartMap:
+    Buckets buckets
+    ScoreType type
+    uint32_t number     # of parts
+    const Part* parts   # those of the map, as yet without slots; before and after them lie parts without bounds
+
+# The relevant scores of a part, sorted, and the counts of its other items.
+cdef struct Counted:
+    void* thresholds
+    Py_ssize_t m
+    uint32_t* counts    # as of ``count_items``
+    int64_t* hits       # how often each threshold occurs; NULL: once
+
+
 cdef inline uint32_t first_place(uint32_t part) noexcept nogil:
     return part * LINK + part * STAGGER % LINK
 
 
+cdef inline void last_link(const Parts* parts, uint32_t part, Link* link) noexcept nogil:
+    link.end = parts.place[part]
+    link.block = link.end // LINK
+    link.begin = first_place(part) if link.block == part else link.block * LINK
+
+
+cdef inline bint link_before(const Parts* parts, uint32_t part, Link* link) noexcept nogil:
+    """The block before this one in its part, if there is one."""
+    if link.block == part:
+        return False
+    link.block = parts.before[link.block]
+    link.begin = first_place(part) if link.block == part else link.block * LINK
+    link.end = (link.block + 1) * LINK
+    return True
+
+
+cdef size_t parts_size(Py_ssize_t n, uint32_t number, size_t size) noexcept nogil
+cdef void lay_parts(void* memory, Py_ssize_t n, uint32_t number, size_t size, Parts* parts) noexcept nogil
 cdef void open_parts(Parts* parts, uint32_t number) noexcept nogil
 cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil
 cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m, const score_t* x,
                      Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil
+
+cdef bint pays_throwing(Py_ssize_t relevant, Py_ssize_t n) noexcept nogil
+cdef size_t part_map_size(Py_ssize_t relevant) noexcept nogil
+cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, PartMap* map) noexcept nogil
+cdef size_t thrown_size(const PartMap* map, Py_ssize_t n) noexcept nogil
+cdef void open_thrown(const PartMap* map, Py_ssize_t n, void* memory, Parts* thrown) noexcept nogil
+cdef bint throw_scores(const Items* items, Py_ssize_t start, Py_ssize_t stop, const PartMap* map, Parts* thrown,
+                      Tally* tally) noexcept nogil
+cdef Py_ssize_t thrown_items(const Parts* thrown, uint32_t stream) noexcept nogil
+cdef size_t counted_size(Py_ssize_t relevant) noexcept nogil
+cdef void count_thrown(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, void* memory,
+                       Counted* counted) noexcept nogil

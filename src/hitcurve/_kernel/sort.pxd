@@ -1,5 +1,5 @@
 # Scores told apart by their bits: the map from scores to buckets, and sorting by it. Plain pointers, no Python objects.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 # The types in which scores are compared. Every other real type is widened to one of them exactly.
@@ -52,6 +52,8 @@ cdef inline uint32_t bucket_inside(const Buckets* buckets, uint64_t key) noexcep
 
 cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_ssize_t most_cells, Cell* cells,
                        Buckets* buckets) noexcept nogil
+cdef void lay_small(score_t* scores, Py_ssize_t n, score_t* to, uint32_t number, uint16_t* ends, const uint16_t* place,
+                    int depth) noexcept nogil
 cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept nogil
 
 # Items laid out by their id, their order kept: thrown into heaps by the upper bits, then heap by heap in the caches.

@@ -188,21 +188,27 @@ cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, 
 
 cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* buckets, Places* places,
                      int depth) noexcept nogil:
-    """Writes the scores, at most SMALL_SORT, in order: into buckets of one or two, the rest by insertion.
+    """Writes the scores, at most SMALL_SORT, in order. The scores themselves are lost."""
+    cdef Py_ssize_t i
+    cdef uint32_t bucket
+    memset(places.ends, 0, buckets.number * sizeof(uint16_t))
+    for i in range(n):
+        bucket = bucket_inside(buckets, key_of(scores[i]))
+        places.place[i] = <uint16_t>bucket
+        places.ends[bucket] += 1
+    lay_small(scores, n, to, buckets.number, places.ends, places.place, depth)
 
-    The scores themselves are lost.
+
+cdef void lay_small(score_t* scores, Py_ssize_t n, score_t* to, uint32_t number, uint16_t* ends, const uint16_t* place,
+                    int depth) noexcept nogil:
+    """Writes fewer than 2**16 scores in order: into buckets of one or two, the rest by insertion.
+
+    The scores themselves are lost. For each bucket ``ends`` holds how many scores it has, and afterwards where they end.
     """
-    cdef uint16_t* ends = places.ends
-    cdef uint16_t* place = places.place
     cdef uint16_t total = 0, held, most = 0
     cdef Py_ssize_t i, start, stop
     cdef uint32_t bucket
-    memset(ends, 0, buckets.number * sizeof(uint16_t))
-    for i in range(n):
-        bucket = bucket_inside(buckets, key_of(scores[i]))
-        place[i] = <uint16_t>bucket
-        ends[bucket] += 1
-    for bucket in range(buckets.number):
+    for bucket in range(number):
         held = ends[bucket]
         ends[bucket] = total
         total += held
@@ -212,7 +218,7 @@ cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* 
         ends[place[i]] += 1
     if most > INSERTION:
         start = 0
-        for bucket in range(buckets.number):
+        for bucket in range(number):
             stop = ends[bucket]
             if stop - start > INSERTION:
                 sort_deeper(to + start, stop - start, scores + start, depth + 1)

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint32_t
 from hitcurve._kernel.columns cimport BLOCK, Items, Tally
 from hitcurve._kernel.count cimport Counts, Index, Strategy, Walk
 from hitcurve._kernel.formulas cimport Reading
+from hitcurve._kernel.parts cimport PartMap, Parts
 
 cdef enum Status:
     STATUS_OK
@@ -96,6 +97,9 @@ cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above,
 cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil
 cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil
 cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil
+cdef Py_ssize_t thrown_rows(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, bint lower_is_better,
+                            void* memory, int64_t* seen, int64_t* above, int64_t* tied, int64_t* hits,
+                            void* score) noexcept nogil
 cdef Py_ssize_t query_items(const Rankings* all, Py_ssize_t q, Items* items) noexcept nogil
 cdef void query_done(const Rankings* all, Py_ssize_t q, const Workspace* work, Ranking* ranking) noexcept nogil
 cdef Status rank_queries(const Rankings* all, Py_ssize_t first, Py_ssize_t last, Tally* tally) noexcept nogil

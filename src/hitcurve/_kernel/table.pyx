@@ -8,12 +8,13 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_OMIT, Items, Tally, gather_relevant, look_for_nan, score_size, tally_clear,
 )
 from hitcurve._kernel.count cimport (
-    STRATEGY_AUTO, STRATEGY_PARTS, Index, Strategy, build_index, choose_strategy, count_items, emit_rows, emit_scores,
-    index_size, open_counts, scratch_size, settle_counts,
+    STRATEGY_AUTO, STRATEGY_PARTS, STRATEGY_THROW, Counts, Index, Strategy, Walk, build_index, choose_strategy, count_items,
+    emit_rows, emit_scores, index_size, open_counts, scratch_size, settle_counts,
 )
 from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
 )
+from hitcurve._kernel.parts cimport Counted, PartMap, Parts, count_thrown
 from hitcurve._kernel.thresholds cimport keep_distinct, sort_relevant
 
 
@@ -72,6 +73,8 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, m, n)
+    elif strategy == STRATEGY_THROW:
+        strategy = STRATEGY_PARTS  # one of many rankings
     if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
         return False
     if m < found:
@@ -199,6 +202,26 @@ cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, 
         average_precision_add(&ap, above, tied, hits, rows)
         if rows < ROWS_TOGETHER or ap.done:
             return average_precision_end(&ap)
+
+
+cdef Py_ssize_t thrown_rows(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, bint lower_is_better,
+                            void* memory, int64_t* seen, int64_t* above, int64_t* tied, int64_t* hits,
+                            void* score) noexcept nogil:
+    """The rows of a part that so many workers have thrown; how many. The memory is counted_size(...) bytes.
+
+    ``seen`` are the items above the part, and afterwards those above the next one.
+    """
+    cdef Counted counted
+    cdef Counts counts
+    cdef Walk walk
+    count_thrown(map, thrown, workers, part, memory, &counted)
+    counts = Counts(counted.counts, NULL, counted.hits, counted.m, True, lower_is_better)
+    walk = Walk(0, seen[0])
+    emit_rows(&counts, &walk, counted.m, above, tied, hits)
+    if score is not NULL:
+        emit_scores(&counts, counted.thresholds, map.type, False, score)
+    seen[0] = walk.seen + counted.counts[0 if not lower_is_better else 2 * counted.m]
+    return counted.m
 
 
 # -------------------------------------------------------------------------------------------------------- many rankings

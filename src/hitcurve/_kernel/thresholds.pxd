@@ -46,6 +46,8 @@ cdef inline size_t most_buckets(uint32_t wanted) noexcept nogil:
 cdef inline bint may_pack(uint32_t wanted, const score_t* type) noexcept nogil:
     return simd and score_t is not int64_t and wanted < MOST_PACKED
 
+cdef Py_ssize_t distinct_typed(const score_t* scores, Py_ssize_t n) noexcept nogil
+cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogil
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil
