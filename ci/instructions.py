@@ -18,9 +18,10 @@ CASES = {
     "gathering: 500,000 float32, 5,000 relevant": ("gather_relevant", 500_000, 5_000, 1, "buckets"),
     "slots: 500,000 float32, 20,000 relevant": ("count_items", 500_000, 20_000, 1, "parts"),
     "sorting: 100,000 relevant float32": ("sort_relevant", 500_000, 100_000, 1, "parts"),
+    "thrown: 500,000 float32, 200,000 relevant": ("thrown_rows", 500_000, 200_000, 1, "throw"),
     "reading: average precision of 100,000 rows": ("ranking_average_precision", 500_000, 100_000, 1, "parts"),
 }
-MODULES = {"count_items": "count", "gather_relevant": "columns", "sort_relevant": "count",
+MODULES = {"count_items": "count", "gather_relevant": "columns", "sort_relevant": "thresholds", "thrown_rows": "table",
            "ranking_average_precision": "table"}
 
 
@@ -34,7 +35,10 @@ def run(items, relevant, queries, strategy):
     labels = np.zeros((queries, items), np.uint8)
     for row in labels:
         row[rng.choice(items, relevant, replace=False)] = 1
-    hitcurve.mean_average_precision(labels, scores, _strategy=strategy)
+    if queries == 1:
+        hitcurve.average_precision(labels[0], scores[0], _strategy=strategy)
+    else:
+        hitcurve.mean_average_precision(labels, scores, _strategy=strategy)
 
 
 def count(case):

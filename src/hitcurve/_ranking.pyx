@@ -417,6 +417,7 @@ cdef class Throwing:
             for number in range(self.map.number):
                 found += thrown_items(&self.thrown[w], 2 * number + 1)
         memset(&nothing, 0, sizeof(Index))
+        memset(&ranking, 0, sizeof(Ranking))
         nothing.others_only = True
         finish_ranking(&self.items, n, found, self.lower, &nothing, &self.tally, &ranking)
         if table is NULL:
