@@ -48,7 +48,7 @@ cnp.import_array()
 
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
-    RUNS = 64                # into which the parts of a thrown ranking are put together
+    RUNS = 256               # into which the parts of a thrown ranking are put together
 
 cdef int* NUMPY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64]  # of each ScoreType
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
