@@ -186,6 +186,22 @@ cdef class BlockCounter:
         finally:
             PyThread_release_lock(self.taken)
 
+    def add_between(self, Py_ssize_t gap, Py_ssize_t number):
+        """Counts items that lie above so many thresholds and below the others."""
+        cdef Py_ssize_t part
+        self.take()
+        try:
+            self.prepare()
+            while number > 0:
+                part = min(number, NARROW)
+                if self.since > NARROW - part:
+                    self.widen()
+                self.narrow[2 * gap] += <uint32_t>part
+                self.since += part
+                number -= part
+        finally:
+            PyThread_release_lock(self.taken)
+
     def absorb(self, BlockCounter other):
         """Takes over the counts of a sibling, which has none afterwards."""
         cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2

@@ -113,6 +113,13 @@ def distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDA
     return *distinct_scores(scores), missing
 
 
+def no_hits(labels: Any) -> bool:
+    """Whether all labels are 0 or false, of those types where that is quickly seen."""
+    if labels.null_count or not pa.types.is_integer(labels.type):
+        return bool(labels.type == "bool" and not labels.null_count and not labels.true_count)
+    return bool(pc.min_max(labels).as_py() == {"min": 0, "max": 0})
+
+
 def labels_of(cells: Any) -> NDArray[np.uint8]:
     cells = _plain(cells)
     labels: NDArray[np.uint8]
@@ -122,7 +129,7 @@ def labels_of(cells: Any) -> NDArray[np.uint8]:
         labels = numbers.astype(np.uint8, copy=False) if not wrong.any() else np.empty(0, np.uint8)
     elif pa.types.is_boolean(cells.type):
         labels = numbers_of(cells)
-        wrong = labels > 1
+        wrong = np.zeros(labels.shape[0] if cells.null_count else 0, bool)
     elif pa.types.is_string(cells.type):
         # Few distinct texts: each is looked at once. 2 stands for a wrong one.
         distinct = cells.dictionary_encode()
@@ -144,20 +151,23 @@ def numbers_of(cells: Any) -> NDArray[Any]:
 
     Arrow's own way imports pandas where that is installed, which takes longer than a million rows.
     """
-    if pa.types.is_boolean(cells.type):
-        cells = pc.cast(cells, pa.uint8())
-    if cells.null_count and pa.types.is_integer(cells.type):
-        cells = pc.cast(cells, pa.float64(), safe=False)
+    flags = pa.types.is_boolean(cells.type)
+    if cells.null_count and (flags or pa.types.is_integer(cells.type)):
+        cells, flags = pc.cast(cells, pa.float64(), safe=False), False
     held, data = cells.buffers()
-    kind, end = np.dtype(cells.type.to_pandas_dtype()), cells.offset + len(cells)
+    start, end = cells.offset, cells.offset + len(cells)
+
+    def bits(buffer: Any) -> NDArray[np.uint8]:
+        packed = np.frombuffer(buffer, np.uint8, -(-end // 8) - start // 8, start // 8)
+        return np.unpackbits(packed, count=start % 8 + len(cells), bitorder="little")[start % 8 :]
+
+    kind = np.dtype(np.uint8 if flags else cells.type.to_pandas_dtype())
     if data is None:
         return np.empty(0, kind)
-    numbers = np.frombuffer(data, kind, end)[cells.offset :]
-    if not cells.null_count:
-        return numbers
-    bits = np.frombuffer(held, np.uint8, -(-end // 8))
-    present = np.unpackbits(bits, count=end, bitorder="little")[cells.offset :].view(bool)
-    return np.where(present, numbers, kind.type(np.nan))
+    if flags:
+        return bits(data)
+    numbers = np.frombuffer(data, kind, end)[start:]
+    return np.where(bits(held).view(bool), numbers, kind.type(np.nan)) if cells.null_count else numbers
 
 
 def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:

@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,19 @@ import numpy as np
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import Later, needed
 from hitcurve._files import check_unchanged, file_kind, file_state
-from hitcurve.sources.cells import BadCell, ascending, coded, converted, encoded, first_line, has_nan, no_text, whole
-from hitcurve.sources.pieces import Piece, Source, Task, piece_of
+from hitcurve.sources.cells import (
+    BadCell,
+    ascending,
+    coded,
+    converted,
+    encoded,
+    first_line,
+    has_nan,
+    no_hits,
+    no_text,
+    whole,
+)
+from hitcurve.sources.pieces import Gaps, Piece, Source, Task, piece_of
 from hitcurve.sources.tables import TableReader, _found, columns_of, leaves_of
 
 if TYPE_CHECKING:
@@ -93,7 +105,12 @@ def all_parquet(reader: TableReader) -> bool:
 
 
 class Parquet(Source):
-    """The Parquet files of a reader: a task is a row group, and a pass decodes the columns that it needs."""
+    """The Parquet files of a reader: a task is a row group, and a pass decodes the columns that it needs.
+
+    The scores of a row group without relevant rows are decoded once, in the second pass; not at all, if they are
+    integers that lie between two thresholds (statistics leave NaN out, so of floats they do not say it). Those of the
+    others are decoded in both, or kept, as far as there is room.
+    """
 
     cheap = True
 
@@ -131,6 +148,10 @@ class Parquet(Source):
             self.rows += metadata.num_rows
             file.close()
         self.dtypes = tuple(dtypes)
+        self.integers = all(pa.types.is_integer(types[column]) for _, column in self.scores)
+        # The row groups whose scores were decoded, all fit to be ranked, with those of them that are kept.
+        self.decoded: dict[tuple[int, int], list[Piece]] = {}
+        self.room, self.lock = 0, threading.Lock()
 
     def place(self, row: int) -> str:
         at = max(at for at, file in enumerate(self.files) if file.start <= row)
@@ -145,20 +166,52 @@ class Parquet(Source):
                 raise
             raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
 
-    def tasks(self, want: str) -> Iterator[Task]:
+    def tasks(self, want: str, gaps: Gaps | None = None) -> Iterator[Task]:
         for at, file in enumerate(self.files):
             first = 0
             for group in range(file.metadata.num_row_groups):
-                yield lambda at=at, group=group, first=first: self._read(want, at, group, first)  # type: ignore[misc]
+                yield partial(self._read, want, at, group, first, gaps)
                 first += file.metadata.row_group(group).num_rows
 
-    def _read(self, want: str, at: int, group: int, first: int) -> Iterator[Piece]:
-        path, metadata, label, scores, _, state = self.files[at]
-        rows = metadata.row_group(group).num_rows
+    def again(self, gaps: Gaps) -> Iterator[Task]:
+        return self.tasks("score", gaps if self.integers else None)
+
+    def keep(self, room: int) -> None:
+        with self.lock:
+            sizes = {where: sum(map(_size, pieces)) for where, pieces in self.decoded.items()}
+            self.room = room - sum(sizes.values())
+            for where, size in sizes.items():
+                if self.room < 0:
+                    self.decoded[where] = []
+                    self.room += size
+
+    def _reserved(self, where: tuple[int, int], size: int) -> bool:
+        """Whether there is room to keep the scores of a row group, which are decoded now."""
+        with self.lock:
+            self.decoded[where] = []
+            fits = size <= self.room
+            self.room -= size if fits else 0
+        return fits
+
+    def _read(self, want: str, at: int, group: int, first: int, gaps: Gaps | None) -> Iterator[Piece]:
+        path, metadata, label, scores, start, state = self.files[at]
+        row_group, where = metadata.row_group(group), (at, group)
+        rows, row = row_group.num_rows, first
         nothing = Piece(rows, (), tuple(np.empty(0, np.uint8) for _ in scores))
-        if want == "relevant" and _without_hits(metadata.row_group(group), label):
+        if want == "relevant" and _bounds(row_group, label) == (0, 0):
             yield nothing
             return
+        before = self.decoded.get(where) if want == "score" else None
+        if before:
+            yield from before
+            return
+        if gaps is not None:
+            bounds = [found for leaves in scores if (found := _bounds(row_group, leaves)) is not None]
+            known = gaps(bounds) if len(bounds) == len(scores) else None
+            if known is not None:
+                check_unchanged(path, state)
+                yield Piece(rows, gaps=known, start=start + first)
+                return
         held = getattr(self.local, "file", None)
         if held is None or held[0] != at:
             if held is not None:
@@ -166,33 +219,48 @@ class Parquet(Source):
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
         wanted = [[] if want == "score" else label, *scores]
+        # What was decoded before has no missing score, where that is an error.
+        policy = self.nan_policy if before is None else "worst"
         try:
-            if rows > _LONG_GROUP:
-                for cells in columns_of(file, wanted, _ROWS, [group], self.threads):
-                    check_unchanged(path, state)
-                    yield self._converted(want, cells, at, first)
-                    first += len(cells[1])
-                return
-            cells = []
-            for leaves in wanted:
-                cells.append(self._column(file, group, leaves) if leaves else None)
-                only = cells[0]
-                if want == "relevant" and only.type == "bool" and not only.null_count and not only.true_count:
-                    break  # no scores are read
+            for cells in self._cells(want, file, group, rows, wanted):
+                check_unchanged(path, state)  # what was just read is of the file that was opened first
+                if len(cells) < len(wanted):
+                    yield nothing
+                    return
+                piece = self._converted(want, cells, at, row, policy)
+                if want == "relevant":
+                    if row == first:
+                        keeps = self._reserved(where, rows * sum(score.itemsize for score in piece.scores))
+                    if keeps:
+                        self.decoded[where].append(Piece(piece.rows, piece.scores, start=piece.start))
+                    piece = piece._replace(scores=())
+                row += piece.rows
+                yield piece
         except (OSError, pa.ArrowException) as error:
             check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
-        check_unchanged(path, state)  # what was just read is of the file that was opened first
-        yield self._converted(want, cells, at, first) if len(cells) == len(wanted) else nothing
+
+    def _cells(self, want: str, file: Any, group: int, rows: int, wanted: list[list[int]]) -> Iterator[list[Any]]:
+        """Of a row group the columns wanted, without scores where no row is relevant; a long one in pieces."""
+        if rows > _LONG_GROUP:
+            yield from columns_of(file, wanted, _ROWS, [group], self.threads)
+            return
+        cells: list[Any] = []
+        for leaves in wanted:
+            cells.append(self._column(file, group, leaves) if leaves else None)
+            if want == "relevant" and len(cells) == 1 and no_hits(cells[0]):
+                break
+        yield cells
 
     def _column(self, file: Any, group: int, leaves: list[int]) -> Any:
         return whole(file.read_row_group(group, column_indices=leaves, use_threads=self.threads).column(0))
 
-    def _converted(self, want: str, cells: list[Any], at: int, first: int) -> Piece:
+    def _converted(self, want: str, cells: list[Any], at: int, first: int, policy: str) -> Piece:
         path, start = self.files[at].path, self.files[at].start + first
         try:
-            label = None if want == "score" else converted(self.label, cells[:1], self.nan_policy)[0]
-            return piece_of(want, tuple(converted(self.scores, cells[1:], self.nan_policy)), label, None, start)
+            label = None if want == "score" else converted(self.label, cells[:1], policy)[0]
+            scores = tuple(converted(self.scores, cells[1:], policy))
+            return piece_of("both" if want == "relevant" else want, scores, label, None, start)
         except BadCell as bad:
             raise bad.named(path, lambda index: f"row {first + index + 1}") from None
 
@@ -212,14 +280,19 @@ class _ParquetFile(NamedTuple):
     state: tuple[int, ...] | None
 
 
-def _without_hits(group: Any, label: list[int]) -> bool:
-    """Whether the statistics of a row group say that all its labels are 0 or false."""
-    if len(label) != 1:
-        return False
-    column = group.column(label[0])
+def _bounds(group: Any, leaves: list[int]) -> tuple[Any, Any] | None:
+    """The least and the greatest cell of a column in a row group, if statistics say it and that no cell is empty."""
+    if len(leaves) != 1:
+        return None
+    column = group.column(leaves[0])
     known = column.statistics if column.physical_type in ("BOOLEAN", "INT32", "INT64") else None
-    return (known is not None and known.has_min_max and known.has_null_count and known.null_count == 0
-            and known.min == known.max == 0)  # fmt: skip
+    if known is None or not known.has_min_max or not known.has_null_count or known.null_count:
+        return None
+    return known.min, known.max
+
+
+def _size(piece: Piece) -> int:
+    return sum(score.nbytes for score in piece.scores)
 
 
 def _nulls_among_integers(type_: Any, metadata: Any, leaves: list[int]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Piece", "Source", "Task", "piece_of"]
+__all__ = ["Gaps", "Piece", "Source", "Task", "piece_of"]
 
 
 class Piece(NamedTuple):
@@ -36,6 +36,8 @@ class Piece(NamedTuple):
     """Rows of the source before these."""
     places: Any = None
     """Which rows are relevant, where relevant scores and all scores were asked for."""
+    gaps: Any = None
+    """In place of the scores, for each column: how many thresholds lie below all of them; the others lie above."""
 
 
 def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint8] | None,
@@ -48,6 +50,8 @@ def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint
 
 
 Task = Callable[[], Iterable[Piece]]
+Gaps = Callable[[Sequence[tuple[int, int]]], "list[int] | None"]
+"""Of the least and the greatest score of each column: the gaps between thresholds in which they lie."""
 
 
 class Source:
@@ -67,6 +71,13 @@ class Source:
     def tasks(self, want: str) -> Iterator[Task]:
         """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
         raise NotImplementedError
+
+    def again(self, gaps: Gaps) -> Iterator[Task]:
+        """The scores once more, or the gaps in which they lie, where these are known without them."""
+        return self.tasks("score")
+
+    def keep(self, room: int) -> None:
+        """So many bytes of scores may wait, decoded, to be read once more; a source may use them or not."""
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group code among the groups met, ascending, and their names."""

@@ -261,11 +261,13 @@ class Job:
     def _both_passes(self, opened: ExitStack) -> list[HitCurve]:
         source, max_memory, columns = self.source, self.max_memory, len(self.lower)
         self.rows = 0
-        # What can be read again for less is kept only as long as it needs no disk, and not at all where it will not
-        # fit.
-        keep = not source.cheap or (source.rows is not None and source.rows * 4 * columns <= self.held)
+        keep = not source.cheap
+        # What can be read again for less is kept where memory is allowed, else only where little holds all of it.
+        little = source.rows is not None and source.rows * 4 * columns <= self.held
+        source.keep(max_memory // 2 if max_memory is not None else self.held if little else 0)
+        opened.callback(source.keep, 0)
         store = opened.enter_context(closing(Store()))
-        scores = [Spool(self.held // columns, None if source.cheap else store) for _ in self.lower]
+        scores = [Spool(self.held // columns, store) for _ in self.lower]
         room = sys.maxsize if max_memory is None else self.held // 2
         relevant = [Spool(room, store) for _ in self.lower]
         for spool in [*scores, *relevant]:
@@ -280,6 +282,10 @@ class Job:
 
         run_tasks(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
         self.shown.next_pass(self.rows)
+        if max_memory is not None:
+            tables = zip(relevant, self.types, strict=True)
+            needed = sum(_needed(spool.length, types.common(), self.workers) for spool, types in tables)
+            source.keep(max(0, min(max_memory // 2, max_memory - needed)))
         made = [_Column(self, at, relevant[at]) for at in range(columns)]
         workers = min(one.workers for one in made)
         for one in made:
@@ -288,14 +294,22 @@ class Job:
 
         def count(worker: int, piece: Piece) -> None:
             seen[worker] += piece.rows
+            if piece.gaps is not None:
+                for one, gap in zip(made, piece.gaps, strict=True):
+                    one.counters[worker].add_between(gap, piece.rows)
+                return
             for one, score in zip(made, piece.scores, strict=True):
                 if score is not None:
                     one.count(worker, piece, score)
 
-        again = _spooled(scores) if keep and not any(one.full for one in scores) else source.tasks("score")
-        run_tasks(again, count, workers, self.shown)
+        def gaps(bounds: Sequence[tuple[int, int]]) -> list[int] | None:
+            found = [one.gap(*ends) for one, ends in zip(made, bounds, strict=True)]
+            return [gap for gap in found if gap is not None] if None not in found else None
+
+        run_tasks(_spooled(scores) if keep else source.again(gaps), count, workers, self.shown)
         if sum(seen) != self.rows:
             raise ValueError(f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second")
+        source.keep(0)
         for spool in scores:
             spool.close()
         return [one.curve() for one in made]
@@ -544,6 +558,14 @@ class _Column:
             raise _OtherType
         nan_policy = self.job.nan_policy
         self.counters[worker].add(score.astype(self.dtype, copy=False), nan_policy, nan_policy == "raise")
+
+    def gap(self, low: int, high: int) -> int | None:
+        """How many thresholds lie below both of two scores, if all others lie above both, and are integers too."""
+        cuts = self.counters[0].cuts
+        if cuts.dtype.kind == "f":
+            return None
+        below = int(np.searchsorted(cuts, cuts.dtype.type(low)))
+        return below if below == np.searchsorted(cuts, cuts.dtype.type(high), side="right") else None
 
     def curve(self) -> HitCurve:
         job, nan_policy = self.job, self.job.nan_policy

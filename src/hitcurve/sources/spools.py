@@ -54,25 +54,23 @@ class Store:
 
 
 class Spool:
-    """Arrays kept in the order of their coming: in memory up to a limit, then in a file, or not at all without one."""
+    """Arrays kept in the order of their coming: in memory up to a limit, then in a file."""
 
-    def __init__(self, limit: int, store: Store | None) -> None:
+    def __init__(self, limit: int, store: Store) -> None:
         self.limit, self.store = limit, store
         self.bytes = self.length = 0
         self.parts: list[Any] = []  # arrays, or (offset, length, type) of those in the file
-        self.full = False  # there was no room: what is here is not all
+        self.closed = False
         self.lock = threading.Lock()
 
     def append(self, array: NDArray[Any]) -> None:
         with self.lock:
-            if self.full or not array.shape[0]:
+            if self.closed or not array.shape[0]:
                 return
             self.length += array.shape[0]
             if self.bytes + array.nbytes <= self.limit:
                 # A view would keep the whole batch it came from.
                 self.parts.append(array if array.base is None or isinstance(array.base, bytes) else array.copy())
-            elif self.store is None:
-                self.full, self.parts = True, []
             else:
                 data = memoryview(np.ascontiguousarray(array).view(np.uint8).data)
                 self.parts.append((self.store.write(data), array.shape[0], array.dtype))
@@ -83,7 +81,6 @@ class Spool:
             yield lambda part=part: part if isinstance(part, np.ndarray) else self._read(*part)  # type: ignore[misc]
 
     def _read(self, offset: int, length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        assert self.store is not None
         array = np.empty(length, dtype)
         self.store.read(offset, memoryview(array.view(np.uint8).data))
         return array
@@ -98,7 +95,7 @@ class Spool:
 
     def close(self) -> None:
         with self.lock:
-            self.full, self.parts = True, []
+            self.closed, self.parts = True, []
 
 
 class Parts:
