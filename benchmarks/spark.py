@@ -1,14 +1,17 @@
 """hitcurve.spark against Spark's own evaluators, on a cluster of two workers on this machine.
 
     python benchmarks/spark.py [--rows 2e7] [--queries 1e5] [--against area window ranking] [--folder DATA]
+                               [--decimals 4] [--batch-bytes 67108864]
 
 One ranking: `hit_curve` against `BinaryClassificationEvaluator(areaUnderPR, numBins=0)`, which is
 BinaryClassificationMetrics on a DataFrame without leaving the JVM ("area"), and against AP by SQL window functions
 ("window"). Queries: the mean of `hit_curves` against RankingMetrics.meanAveragePrecision ("ranking"), both from the
 same DataFrame of rows (query, score, label): making its arrays, in the JVM, belongs to what RankingMetrics costs. One
-session with the same settings for all, each run once after the workers have started. Data are Parquet in a temporary
-folder, or in `--folder`, where they stay; answers are compared (areaUnderPR is the trapezoid, the window query the
-threshold reading). Shuffled bytes are those of Spark's own status store, which `--stages` prints stage by stage.
+session with the same settings for all, each run once after the workers have started. `--batch-bytes 67108864` is
+Spark's own limit of an Arrow batch, which costs time with each row. `--decimals` rounds the scores of the one ranking:
+many ties. Data are Parquet in a temporary folder, or in `--folder`, where they stay; answers are compared (areaUnderPR
+is the trapezoid, the window query the threshold reading). Shuffled bytes are those of Spark's own status store, which
+`--stages` prints stage by stage.
 """
 
 import argparse
@@ -20,7 +23,7 @@ import time
 import numpy as np
 
 
-def session(memory):
+def session(memory, batch_bytes):
     import pyspark
     from pyspark.sql import SparkSession
 
@@ -28,14 +31,15 @@ def session(memory):
     settings = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
                 "spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false",
                 "spark.executor.memory": f"{memory}m",
-                "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "16"}  # fmt: skip
+                "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "16",
+                "spark.sql.execution.arrow.maxBytesPerBatch": batch_bytes}  # fmt: skip
     builder = SparkSession.builder.master(f"local-cluster[2,1,{memory}]").appName("hitcurve benchmarks")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def write(folder, n, share):
+def write(folder, n, share, decimals=None):
     """Rows of queries of 100 items each."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -48,6 +52,8 @@ def write(folder, n, share):
         m = min(1 << 22, n - start)
         label = rng.random(m) < share
         score = rng.standard_normal(m) + label
+        if decimals is not None:
+            score = score.round(decimals)
         query = (start + np.arange(m)) // 100 * 2654435761 % (1 << 32)
         table = pa.table({"score": score, "label": label, "query": query})
         parquet.write_table(table, os.path.join(folder, f"{part:04}.parquet"), row_group_size=1 << 20)
@@ -90,10 +96,12 @@ def main():
     parser.add_argument("--memory", type=int, default=2048, help="MiB of an executor")
     parser.add_argument("--against", nargs="*", default=["area", "window", "ranking"])
     parser.add_argument("--folder")
+    parser.add_argument("--decimals", type=int, help="round the scores of the one ranking")
+    parser.add_argument("--batch-bytes", default="2147483647", help="spark.sql.execution.arrow.maxBytesPerBatch")
     parser.add_argument("--stages", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        spark = session(options.memory)
+        spark = session(options.memory, options.batch_bytes)
         try:
             run(spark, options.folder or folder, options)
         finally:
@@ -139,8 +147,9 @@ def run(spark, folder, options):
         return RankingEvaluator(metricName="meanAveragePrecision").evaluate(ranked.where(F.size("label") > 0))
 
     if options.rows:
-        data = os.path.join(folder, f"ranking-{int(options.rows)}")
-        write(data, int(options.rows), 1e-3)
+        rounded = "" if options.decimals is None else f"-{options.decimals}"
+        data = os.path.join(folder, f"ranking-{int(options.rows)}{rounded}")
+        write(data, int(options.rows), 1e-3, options.decimals)
         frame = spark.read.parquet(os.path.join(data, "*.parquet"))
         parts = frame.rdd.getNumPartitions()
         print(f"one ranking of {frame.count():,} rows in {parts} partitions, 1 in 1,000 relevant")

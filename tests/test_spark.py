@@ -319,6 +319,35 @@ def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
         np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(curves, ties="best"))
 
 
+@pytest.mark.parametrize(("piece", "size"), [(512, 1 << 13), (4, 1 << 13), (512, 20)])
+@pytest.mark.parametrize("kind", ["int32", "string"])
+def test_a_run_of_a_query_is_packed_once(monkeypatch, piece, size, kind):
+    import hitcurve.spark
+    from hitcurve.measures import parse
+
+    monkeypatch.setattr(hitcurve.spark, "_PIECE", piece)
+    monkeypatch.setattr(hitcurve.spark, "_PIECE_BYTES", size)
+    rng = np.random.default_rng(12)
+    q, y, s = np.repeat(rng.integers(0, 40, 200), 7), rng.random(1400) < 0.5, rng.standard_normal(1400)
+    of = [None if one == 9 else one if kind == "int32" else f"q{one}" for one in q.tolist()]
+    codes = (2 * (q % 5) + y).astype(np.int32)
+    rows = pa.table({"code": codes, "score": s, "query": pa.array(of, kind)}).to_batches(100)
+    packed = pa.Table.from_batches(hitcurve.spark._packing("y", "s", "raise")(iter(rows)))
+    lengths = [np.frombuffer(one, np.uint16) for one in packed.column("runs").to_pylist()]
+    assert sum(int(one.sum()) for one in lengths) == 1400
+    assert max(int(one.sum()) for one in lengths) <= piece
+    if size > 20:
+        assert sum(map(len, lengths)) <= 200 + len(lengths)
+    else:
+        assert max(int(one.sum()) for one in lengths) <= 5
+    measure = hitcurve.spark._measuring({"AP": parse("AP")}, "q", pa.type_for_alias(kind), s.dtype, "expected", {})
+    batches = packed.sort_by("bucket").to_batches(7)
+    found = {row["q"]: row["AP"] for one in measure(iter(batches)) for row in one.to_pylist()}
+    curves = hc.HitCurves(y, s, qid=q)
+    names = [of[q.tolist().index(one)] for one in curves.qid.tolist()]
+    assert found == dict(zip(names, curves.average_precision().tolist(), strict=True))
+
+
 @pytest.mark.slow
 def test_queries_by_text_with_null_and_without_relevant_items(frame, items):
     from pyspark.sql import functions as F

@@ -4,6 +4,9 @@
 the function that counts (Spark broadcasts what is large), and only counts come back, slice by slice of the thresholds,
 added up on the cluster. `hit_curves` is a ranking for each query, with the measures computed where the query's rows
 meet. Both use the DataFrame API alone, and so run on Spark Connect as well.
+
+Spark measures an Arrow batch after each row, which takes longer than to write the row. It does not where the session's
+``spark.sql.execution.arrow.maxBytesPerBatch`` is 2147483647; ``maxRecordsPerBatch`` alone bounds the batch then.
 """
 
 from __future__ import annotations
@@ -33,11 +36,13 @@ _SLICE = 2048
 _ERROR = -1  # the slice of a row that says what is wrong
 _PARTIAL = "slice int, counts binary, width int, nan_items long, problem string"
 # Queries are shuffled in buckets by hash, packed: a row is a piece of a bucket, with a column's values in one binary.
-_PACKED = "bucket int, flags binary, score binary, query binary, lengths binary"
+# A query is there once for rows of it that follow one another: `runs` says how many they are.
+_PACKED = "bucket int, flags binary, score binary, runs binary, query binary, lengths binary"
 _MAX_BUCKETS = 1 << 16
 _BUCKETS_A_PARTITION = 32
 _BUCKET_ROWS = 1 << 20  # more or less, where the number of rows is known
 _PIECE = 512  # rows, at most
+_PIECE_BYTES = 1 << 13  # of queries, more or less: Spark may hand over 10,000 pieces at once
 _NULL = 2  # in the flags, of a query; 1 is the label
 # Rows, or bytes, of which pieces are made: an Arrow batch is far too short.
 _PACK_ROWS = 1 << 20
@@ -359,11 +364,7 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
                 score = _checked(batch.column("score"), nan_policy, score_name)
             except BadCell as bad:
                 raise ValueError(f"query {queries[bad.index or 0].as_py()!r}, {bad}") from None
-            code = code.to_numpy()
-            flags = (code & 1).astype(np.uint8)
-            if queries.null_count:
-                flags[queries.is_null().to_numpy(zero_copy_only=False)] |= _NULL
-            waiting.append(((code >> 1).astype(np.uint16), flags, score, queries))
+            waiting.append((code.to_numpy(), score, queries))
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows >= _PACK_ROWS or size >= _PACK_BYTES:
                 yield _packed(waiting)
@@ -375,37 +376,55 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
 
 
 def _packed(parts: list[tuple[Any, ...]]) -> Any:
-    """Rows of `_PACKED` from buckets, flags, scores and queries."""
+    """Rows of `_PACKED` from codes (bucket and label), scores and queries."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    buckets, flags, scores = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    codes, scores = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    queries = pa.concat_arrays([part[2] for part in parts])
+    if pa.types.is_boolean(queries.type):
+        queries = queries.cast(pa.int8())
+    n = codes.shape[0]
+    flags = (codes & 1).astype(np.uint8)
+    if queries.null_count:
+        flags[queries.is_null().to_numpy(zero_copy_only=False)] |= _NULL
+    # Runs of one query are moved as they are.
+    changes = pc.fill_null(pc.not_equal(queries.slice(1), queries.slice(0, n - 1)), True)
+    firsts = np.append(0, np.flatnonzero(changes.to_numpy(zero_copy_only=False)) + 1)
+    lengths = np.diff(firsts, append=n)
+    buckets = (codes[firsts] >> 1).astype(np.uint16)
     order = np.argsort(buckets, kind="stable")  # a radix sort, of 16 bits
-    buckets = buckets[order]
-    n = buckets.shape[0]
-    starts = np.union1d(np.flatnonzero(np.diff(buckets)) + 1, np.arange(0, n, _PIECE))
-    bounds = np.append(starts, n)
+    firsts, lengths, buckets = firsts[order], lengths[order], buckets[order]
+    ends = np.cumsum(lengths)
+    rows = np.arange(n) + np.repeat(firsts - ends + lengths, lengths)
+    # Bounds of the pieces and, with them, of the runs.
+    piece = max(1, min(_PIECE, _PIECE_BYTES * n // max(1, queries.nbytes)))
+    begins = np.zeros(n, bool)
+    begins[::piece] = begins[ends[:-1][np.diff(buckets) != 0]] = True
+    starts = np.flatnonzero(begins)
+    begins[ends - lengths] = True
+    runs = np.flatnonzero(begins)
+    bounds, of_runs = np.append(starts, n), np.append(np.searchsorted(runs, starts), runs.shape[0])
+    queries = queries.take(pa.array(rows[runs]))
 
     def pieces(values: Any, at: NDArray[np.int64]) -> Any:
         return pa.Array.from_buffers(pa.binary(), starts.shape[0],
                                      [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)])
 
-    queries = pa.concat_arrays([part[3] for part in parts])
-    if pa.types.is_boolean(queries.type):
-        queries = queries.cast(pa.int8())
-    queries = queries.take(pa.array(order))
     if _is_text(queries.type):
-        offsets = np.frombuffer(queries.buffers()[1], _offset_type(queries.type), n + 1)
-        data, at = queries.buffers()[2] or pa.py_buffer(b""), offsets[bounds]
-        lengths = pieces(np.diff(offsets).astype(np.int32), 4 * bounds)
+        offsets = np.frombuffer(queries.buffers()[1], _offset_type(queries.type), runs.shape[0] + 1)
+        data, at = queries.buffers()[2] or pa.py_buffer(b""), offsets[of_runs]
+        of_text = pieces(np.diff(offsets).astype(np.int32), 4 * of_runs)
     else:
-        data, at = queries.buffers()[1], queries.type.bit_width // 8 * bounds
-        lengths = pa.nulls(starts.shape[0], pa.binary())
+        data, at = queries.buffers()[1], queries.type.bit_width // 8 * of_runs
+        of_text = pa.nulls(starts.shape[0], pa.binary())
     return pa.RecordBatch.from_pydict({
-        "bucket": buckets[starts].astype(np.int32),
-        "flags": pieces(flags[order], bounds),
-        "score": pieces(scores[order], scores.dtype.itemsize * bounds),
+        "bucket": codes[rows[starts]] >> 1,
+        "flags": pieces(flags[rows], bounds),
+        "score": pieces(scores[rows], scores.dtype.itemsize * bounds),
+        "runs": pieces(np.diff(runs, append=n).astype(np.uint16), 2 * of_runs),
         "query": pieces(data, at),
-        "lengths": lengths,
+        "lengths": of_text,
     })  # fmt: skip
 
 
@@ -460,18 +479,19 @@ def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dt
         def column(name: str) -> NDArray[np.uint8]:
             return _unpacked([piece.column(name) for piece in pieces])
 
-        flags, values = column("flags"), column("query")
+        flags, runs, values = column("flags"), column("runs").view(np.uint16), column("query")
         valid = None
         if (flags >= _NULL).any():
-            valid = pa.py_buffer(np.packbits(flags < _NULL, bitorder="little"))
+            valid = pa.py_buffer(np.packbits(flags[np.cumsum(runs) - runs] < _NULL, bitorder="little"))
         if _is_text(kind):
-            offsets = np.zeros(flags.shape[0] + 1, np.int64)
+            offsets = np.zeros(runs.shape[0] + 1, np.int64)
             np.cumsum(column("lengths").view(np.int32), out=offsets[1:])
             buffers, code = [valid, pa.py_buffer(offsets), pa.py_buffer(values)], pa.large_binary()
         else:
             buffers, code = [valid, pa.py_buffer(values)], pa.int8() if pa.types.is_boolean(kind) else kind
-        queries = pa.Array.from_buffers(code, flags.shape[0], buffers).dictionary_encode("encode")
-        curves = HitCurves(flags & 1, column("score").view(dtype), qid=queries.indices.to_numpy(), **options)
+        queries = pa.Array.from_buffers(code, runs.shape[0], buffers).dictionary_encode("encode")
+        codes = np.repeat(queries.indices.to_numpy(), runs)
+        curves = HitCurves(flags & 1, column("score").view(dtype), qid=codes, **options)
         columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
         columns |= {name: np.asarray(measure(curves, ties), np.float64) for name, measure in measures.items()}
         return pa.RecordBatch.from_pydict({query: queries.dictionary.cast(kind), **columns})
