@@ -507,6 +507,7 @@ def long_queries():
     for workers in (1, 2):
         yield f"half, {workers}", lambda w=workers: hc.HitCurve(half, scores, workers=w)
         yield f"AP of half, {workers}", lambda w=workers: hc.average_precision(half, scores, workers=w)
+        yield f"AP@10 of half, {workers}", lambda w=workers: hc.average_precision(half, scores, k=10, workers=w)
         yield f"HitCurve, {workers}", lambda w=workers: hc.HitCurve(labels, scores, workers=w)
         yield f"AP, {workers}", lambda w=workers: hc.average_precision(labels, scores, workers=w)
         yield f"offsets, {workers}", lambda w=workers: hc.HitCurves(labels, scores, offsets=offsets, workers=w)

@@ -31,7 +31,7 @@ from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
 )
 from hitcurve._kernel.parts cimport (
-    PartMap, Parts, build_part_map, counted_size, open_thrown, part_map_size, pays_throwing, throw_scores,
+    MOST_THROWN, PartMap, Parts, build_part_map, counted_size, open_thrown, part_map_size, pays_throwing, throw_scores,
     thrown_items, thrown_size,
 )
 from hitcurve._kernel.sort cimport MOST_HEAPS, MOST_LAID, Item, Layout, count_heaps, lay_heap, throw_items
@@ -322,10 +322,9 @@ cdef class Throwing:
         self.workers = workers
         self.thrown = <Parts*>PyMem_RawCalloc(workers, sizeof(Parts))
         self.memory = <void**>PyMem_RawCalloc(workers + 1, sizeof(void*))
-        if self.thrown is NULL or self.memory is NULL:
-            raise MemoryError("not enough memory to rank the items")
-        self.memory[workers] = PyMem_RawMalloc(part_map_size(relevant))
-        if self.memory[workers] is NULL:
+        if self.memory is not NULL:
+            self.memory[workers] = PyMem_RawMalloc(part_map_size(relevant))
+        if self.thrown is NULL or self.memory is NULL or self.memory[workers] is NULL:
             raise MemoryError("not enough memory to rank the items")
         with nogil:
             pays = build_part_map(&self.items, relevant, self.memory[workers], &self.map)
@@ -395,7 +394,7 @@ cdef class Throwing:
             if items >= piece:
                 runs.append(tuple(run))
                 run, items = [], 0
-        return [*runs, tuple(run)]
+        return [*runs, tuple(run)] if run else runs
 
     cdef Status run(self, OwnTable* table, object num_relevant, const Reading* reading, double* average_precision) except *:
         """Makes the table; or without one (NULL) the average precision."""
@@ -426,13 +425,15 @@ cdef class Throwing:
             open_table(table, found + 1)
             table.num_items = ranking.num_items
             table.num_hits = ranking.num_hits
+        counted = in_threads(self.count, self.runs(), self.workers, cancel=self.cancel, patience=None)
         try:
-            for rows in in_threads(self.count, self.runs(), self.workers, cancel=self.cancel, patience=None):
+            for rows in counted:
                 with nogil:
                     put_rows(rows.rows, seen, rows.above, rows.tied, rows.hits, rows.score, size, table, &ap)
                 seen += rows.items
                 if table is NULL and ap.done:
                     break
+            counted.close()  # not left to a finalizer, in which Ctrl-C would be lost
         except BaseException:
             if table is not NULL:
                 PyMem_RawFree(table.block)
@@ -454,7 +455,8 @@ cdef Throwing to_be_thrown(const Items* items, bint lower, Strategy strategy, Py
     """What throws the ranking, if that is wanted or pays."""
     cdef Throwing throwing = Throwing.__new__(Throwing)
     cdef bint pays
-    if relevant < 0 or not (strategy == STRATEGY_THROW or (strategy == STRATEGY_AUTO and pays_throwing(relevant, items.n))):
+    if relevant < 0 or items.n > MOST_THROWN or not (
+            strategy == STRATEGY_THROW or (strategy == STRATEGY_AUTO and pays_throwing(relevant, items.n))):
         return None
     pays = throwing.open(items, lower, relevant, max(1, min(workers, items.n // SMALL)))
     return throwing if pays or strategy == STRATEGY_THROW else None

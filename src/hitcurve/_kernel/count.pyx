@@ -14,7 +14,7 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
 from hitcurve._kernel.parts cimport (
-    LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, last_link, lay_parts, link_before, open_parts, parts_size,
+    CROWDED, LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, last_link, lay_parts, link_before, open_parts, parts_size,
     throw_typed,
 )
 from hitcurve._kernel.sort cimport CELLS, Buckets, Cell, key_of, score_t
@@ -230,7 +230,7 @@ cdef enum:
     COMPARE_FLOAT_PORTABLE = 16
     COMPARE_DOUBLE_PORTABLE = 6
     COMPARE_INT64 = 3
-    CROWDED = 8              # thresholds of one bucket, or a share of them in one part, up to which a map for simd_buckets does
+    TOGETHER_MOST = 8        # thresholds of one bucket up to which a map for simd_buckets does
     BUCKETS_FEW = 20         # buckets for each threshold, up to so many thresholds
     BUCKETS_MANY = 8         # above, as long as they fit a cache
     BUCKETS_LEAST = 4
@@ -337,8 +337,7 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
     if may_pack(wanted, thresholds):
         spread_uppers(&index.buckets, thresholds, index.m, wanted, uppers, cells, packed)
         longest = hold_buckets(index, thresholds, held, first)
-    if longest > CROWDED:
-        index.buckets.packed = NULL
+    if longest > TOGETHER_MOST:
         spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
         hold_buckets(index, thresholds, held, first)
     for bucket in range(index.buckets.number + OUTSIDE):
@@ -382,7 +381,6 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
         first = <uint32_t*>(parts + index.buckets.number)
         longest = begin_parts(index, thresholds, first)
     if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
-        index.buckets.packed = NULL
         spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
         first = <uint32_t*>(parts + index.buckets.number)
         begin_parts(index, thresholds, first)

@@ -11,11 +11,13 @@ cdef enum:
     LINK = 256          # items of a block
     SLOTS = 2           # slots of a part for each threshold, at least
     MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
+    CROWDED = 8         # a share of the scores in one part up to which a map for simd_buckets does
+    MOST_THROWN = 0x7FFFFFFF  # items of a ranking that is thrown: their places have 32 bits
 
 # An interval of scores, cut into slots of 2**shift keys; a slot knows how many thresholds of the part lie before it.
 cdef struct Part:
     uint64_t least      # key of the least score
-    size_t first        # its first slot among all
+    size_t first        # its first slot among those of all parts, where these lie together
     uint32_t shift
     uint32_t slots      # how many; 0: the thresholds are searched
 

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, Items, Tally, is_nan, load_labels, load_scores, score_size, simd,
 )
-from hitcurve._kernel.sort cimport CELLS, Cell, key_of, lay_small, score_t, sort_typed
+from hitcurve._kernel.sort cimport CELLS, Cell, key_of, lay_small, sample_place, score_t, sort_typed
 from hitcurve._kernel.thresholds cimport (
     ABOVE, OUTSIDE, beyond_all, bucket_of, count_search, distinct_typed, find_buckets, keep_typed, may_pack, most_buckets,
     not_below, spread_scores, spread_uppers,
@@ -115,16 +115,15 @@ cdef enum:
     THROW_FROM = 80_000   # relevant items from which this pays,
     THROW_ITEMS = 24      # up to so many items for each of them
     SAMPLED = 4096        # scores of which the map is made
-    IN_PART = 16384       # relevant items of a part, at most, by the sample
+    IN_PART = 16384       # relevant items wanted in a part, were they spread as all items are
     PARTS_LEAST = 128     # parts wanted
     PARTS_MOST = 512
-    CROWDED = 8           # a share of the sample in one part up to which a map for simd_buckets does
     MOST_SLOTS = 1 << 16
-    SAME = 8              # scores for each distinct one of the sample from which on sorting them all costs little
+    SAME = 8              # fewer distinct ones than one in so many of the sample: sorting them all costs little
 
 
 cdef bint pays_throwing(Py_ssize_t relevant, Py_ssize_t n) noexcept nogil:
-    return relevant >= THROW_FROM and n // THROW_ITEMS <= relevant and n < <Py_ssize_t>1 << 31
+    return relevant >= THROW_FROM and n // THROW_ITEMS <= relevant
 
 
 cdef inline uint32_t wanted_parts(Py_ssize_t relevant) noexcept nogil:
@@ -142,7 +141,7 @@ cdef inline Py_ssize_t sample_typed(const Items* items, score_t* sample) noexcep
     cdef score_t room
     cdef Py_ssize_t i, found = 0, wanted = min(SAMPLED, items.n)
     for i in range(wanted):
-        sample[found] = load_scores(&items.score, <Py_ssize_t>(<double>i * items.n / wanted), 1, &room)[0]
+        sample[found] = load_scores(&items.score, sample_place(i, wanted, items.n), 1, &room)[0]
         found += not is_nan(sample[found])
     if found == 0:
         sample[0] = 0
@@ -175,7 +174,7 @@ cdef inline bint build_map_typed(const Items* items, uint32_t wanted, score_t* s
         spread_scores(&map.buckets, <const score_t*>sample, n, wanted, cells)
         if alike <= 2 * most_alike(&map.buckets, <const score_t*>sample, n):
             spread_uppers(&map.buckets, <const score_t*>sample, n, wanted, <int64_t*>scratch, cells, packed)
-    return distinct > n // SAME
+    return distinct > SAMPLED // SAME
 
 
 cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, PartMap* map) noexcept nogil:

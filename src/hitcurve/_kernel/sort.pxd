@@ -1,4 +1,5 @@
 # Scores told apart by their bits: the map from scores to buckets, and sorting by it. Plain pointers, no Python objects.
+from libc.math cimport floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -48,6 +49,12 @@ cdef inline uint32_t bucket_inside(const Buckets* buckets, uint64_t key) noexcep
     cdef uint64_t place = key - buckets.least
     cdef Cell cell = buckets.cells[place >> buckets.shift]
     return <uint32_t>(place >> cell.shift) + cell.base
+
+
+cdef inline Py_ssize_t sample_place(Py_ssize_t i, Py_ssize_t sampled, Py_ssize_t n) noexcept nogil:
+    """The i-th of so many places in n, spread evenly, but not so evenly that they could follow a period of the data."""
+    cdef double golden = 0.6180339887498949 * <double>i
+    return <Py_ssize_t>((<double>i + golden - floor(golden)) * <double>n / <double>sampled)
 
 
 cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_ssize_t most_cells, Cell* cells,

@@ -131,7 +131,7 @@ cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, PartsSpace
     cdef Py_ssize_t i, start = 0, stop
     cdef uint32_t part, cell, last, top
     for i in range(SAMPLE):
-        sample[i] = scores[<Py_ssize_t>(<double>i * n / SAMPLE)]
+        sample[i] = scores[sample_place(i, SAMPLE, n)]
     spread_typed(<const score_t*>sample, SAMPLE, <uint32_t>min(MOST_PARTS, n // PART), CELLS, cells, &buckets)
     least = buckets.least
     greatest = least + buckets.span
