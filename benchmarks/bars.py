@@ -217,8 +217,9 @@ print(max(0, status("VmHWM") - before) / s.nbytes)
 
 
 def memory(options):
-    rows = [("f8", 300, 0.06), ("f8", 20_000, 0.10)]
-    for dtype, relevant, target in rows + [(d, r, 1.1) for d in ("f8", "f4") for r in (2_000_000, 5_000_000, 10_000_000)]:
+    few = [("f8", 300, 0.06), ("f8", 20_000, 0.10)]
+    many = [(dtype, relevant, 1.1) for dtype in ("f8", "f4") for relevant in (2_000_000, 5_000_000, 10_000_000)]
+    for dtype, relevant, target in few + many:
         name = {"f4": "float32", "f8": "float64"}[dtype]
         row = Row(f"extra memory, 20 million {name}, R = {relevant:,}", "bytes of the scores", target)
         yield row, partial(extra_memory, options, row, relevant, dtype)
