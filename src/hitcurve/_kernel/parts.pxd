@@ -83,7 +83,7 @@ cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, 
 cdef size_t thrown_size(const PartMap* map, Py_ssize_t n) noexcept nogil
 cdef void open_thrown(const PartMap* map, Py_ssize_t n, void* memory, Parts* thrown) noexcept nogil
 cdef bint throw_scores(const Items* items, Py_ssize_t start, Py_ssize_t stop, const PartMap* map, Parts* thrown,
-                      Tally* tally) noexcept nogil
+                       Tally* tally) noexcept nogil
 cdef Py_ssize_t thrown_items(const Parts* thrown, uint32_t stream) noexcept nogil
 cdef size_t counted_size(Py_ssize_t relevant) noexcept nogil
 cdef void count_thrown(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, void* memory,

@@ -217,7 +217,7 @@ cdef void open_thrown(const PartMap* map, Py_ssize_t n, void* memory, Parts* thr
 
 
 cdef bint throw_scores_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, const PartMap* map, const score_t* type,
-                            Parts* thrown, Tally* tally) noexcept nogil:
+                             Parts* thrown, Tally* tally) noexcept nogil:
     cdef uint8_t flags[BLOCK]
     cdef score_t scores[BLOCK]
     cdef uint32_t streams[BLOCK + 8]
@@ -255,7 +255,7 @@ cdef bint throw_scores_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
 
 
 cdef bint throw_scores(const Items* items, Py_ssize_t start, Py_ssize_t stop, const PartMap* map, Parts* thrown,
-                      Tally* tally) noexcept nogil:
+                       Tally* tally) noexcept nogil:
     """Throws the items from start to stop; False when a NaN that is not allowed was met. Other NaN are only counted."""
     if items.type == SCORE_FLOAT:
         return throw_scores_typed(items, start, stop, map, <const float*>NULL, thrown, tally)
