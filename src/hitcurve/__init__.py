@@ -15,6 +15,7 @@ from hitcurve.results import (
 )
 
 if typing.TYPE_CHECKING:
+    from hitcurve._gains import GainCurve, GainCurves, mean_ndcg, ndcg
     from hitcurve.counter import HitCounter
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves
@@ -23,13 +24,15 @@ if typing.TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __all__ = [
-    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "HitCounter", "HitCurve",
+    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCurve", "GainCurves",
+    "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
     "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
-    "mean_average_precision", "plot_curves", "read_qrels", "read_run", "scan",
+    "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "read_qrels", "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
+    "_gains": "GainCurve GainCurves mean_ndcg ndcg",
     "counter": "HitCounter",
     "presets": "PRESETS",
     "report.plot": "plot_curves",

@@ -13,6 +13,7 @@ cdef tuple TIES, NAN_POLICIES, STRATEGIES
 
 cdef int other_choice(object value, str name, tuple choices) except -1
 cpdef bint check_flag(object value, str name) except -1
+cpdef object check_number(object value, str name)
 cpdef object whole_number(object value, str name)
 cdef object not_negative(object value, str name)
 cdef object countable(object number, str name)

@@ -1809,7 +1809,7 @@ def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits
 
 # ----------------------------------------------------------------------------------------------------------- in one line
 
-cdef object mean_over(object values, object empty, object qid):
+cpdef object mean_over(object values, object empty, object qid):
     """Mean of per-query values, NaN meaning a query without relevant items."""
     check_empty(empty)
     without = np.isnan(values)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 MAKERS: dict[str, Callable[..., Any]] = {}  # filled by the module of the curves, which lies above this one
@@ -13,3 +14,17 @@ def hit_curve(*table: Any) -> Any:
 
 def hit_curves(*tables: Any) -> Any:
     return MAKERS["HitCurves"](*tables)
+
+
+def gain_curve(*table: Any) -> Any:
+    return _gains("GainCurve")(*table)
+
+
+def gain_curves(*tables: Any) -> Any:
+    return _gains("GainCurves")(*tables)
+
+
+def _gains(name: str) -> Callable[..., Any]:
+    """Their module is loaded when one of its names is first used, which may be here."""
+    import_module("hitcurve._gains")
+    return MAKERS[name]

@@ -1,0 +1,118 @@
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, Literal, TypeAlias, final, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hitcurve._curve import (
+    HitCurve,
+    HitCurves,
+    _Column,
+    _Counts,
+    _Empty,
+    _Floats,
+    _K,
+    _N,
+    _NanPolicy,
+    _Number,
+    _Orders,
+    _Ranks,
+    _V,
+)
+
+_Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
+_Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]
+_Ideal: TypeAlias = Literal["same", "all"]
+
+def ndcg(
+    y_true: _Column, y_score: _Column, *, k: _K = None, gain: _Gain = "linear", discount: _Discount = "log2",
+    ties: _Orders = "expected", ideal_k: _Ideal = "same", unretrieved: _Column = None, tiebreak: _Column = None,
+    lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
+) -> float: ...
+def mean_ndcg(
+    y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
+    mask: _Column = None, empty: _Empty = "skip", k: _K = None, gain: _Gain = "linear",
+    discount: _Discount = "log2", ties: _Orders = "expected", ideal_k: _Ideal = "same",
+    unretrieved: Sequence[_Column] | None = None, tiebreak: _Column = None, lower_is_better: bool = False,
+    nan_policy: _NanPolicy = "raise", workers: int = 1,
+) -> float: ...
+
+class _Gains(Generic[_V, _N]):
+    @property
+    def num_items(self) -> _N: ...
+    @property
+    def num_relevant(self) -> _N: ...
+    @property
+    def num_hits(self) -> _N: ...
+    @property
+    def score(self) -> NDArray[Any] | None: ...
+    @property
+    def above(self) -> _Counts: ...
+    @property
+    def tied(self) -> _Counts: ...
+    @property
+    def hits(self) -> _Counts: ...
+    @property
+    def level(self) -> _Floats: ...
+    @property
+    def level_count(self) -> _Counts: ...
+    @property
+    def level_offsets(self) -> _Counts: ...
+    @property
+    def lower_is_better(self) -> bool: ...
+    def __len__(self) -> int: ...
+    @overload
+    def dcg(self, k: _K = None, *, gain: _Gain = "linear", discount: _Discount = "log2",
+            ties: _Orders = "expected") -> _V: ...
+    @overload
+    def dcg(self, k: _Ranks, *, gain: _Gain = "linear", discount: _Discount = "log2",
+            ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def ndcg(self, k: _K = None, *, gain: _Gain = "linear", discount: _Discount = "log2", ties: _Orders = "expected",
+             ideal_k: _Ideal = "same") -> _V: ...
+    @overload
+    def ndcg(self, k: _Ranks, *, gain: _Gain = "linear", discount: _Discount = "log2", ties: _Orders = "expected",
+             ideal_k: _Ideal = "same") -> _Floats: ...
+    @overload
+    def rbp(self, k: _K = None, *, p: _Number = 0.8, ties: _Orders = "expected") -> _V: ...
+    @overload
+    def rbp(self, k: _Ranks, *, p: _Number = 0.8, ties: _Orders = "expected") -> _Floats: ...
+
+@final
+class GainCurve(_Gains[float, int]):
+    def __init__(
+        self, y_true: _Column, y_score: _Column, *, unretrieved: _Column = None, tiebreak: _Column = None,
+        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
+    ) -> None: ...
+    @classmethod
+    def from_ranked(cls, levels: _Column, *, num_items: _K = None, unretrieved: _Column = None) -> GainCurve: ...
+    @classmethod
+    def from_table(
+        cls, score: _Column, above: _Column, tied: _Column, level_offsets: _Column, level: _Column,
+        level_count: _Column, *, num_items: _Number, unretrieved: _Column = None, lower_is_better: bool = False,
+    ) -> GainCurve: ...
+    @property
+    def unretrieved(self) -> _Floats: ...
+    def __bool__(self) -> Literal[True]: ...
+    def at_level(self, level: _Number) -> HitCurve: ...
+
+@final
+class GainCurves(_Gains[_Floats, NDArray[Any]]):
+    def __init__(
+        self, y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
+        mask: _Column = None, unretrieved: Sequence[_Column] | None = None, tiebreak: _Column = None,
+        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
+    ) -> None: ...
+    @property
+    def qid(self) -> NDArray[Any] | None: ...
+    @property
+    def row_offsets(self) -> _Counts: ...
+    @property
+    def unretrieved(self) -> list[NDArray[np.float64]]: ...
+    def __getitem__(self, key: int | np.integer[Any], /) -> GainCurve: ...
+    def __iter__(self) -> Iterator[GainCurve]: ...
+    def at_level(self, level: _Number) -> HitCurves: ...
+    def mean_ndcg(
+        self, k: _K = None, *, empty: _Empty = "skip", gain: _Gain = "linear", discount: _Discount = "log2",
+        ties: _Orders = "expected", ideal_k: _Ideal = "same",
+    ) -> float: ...

@@ -1,0 +1,1129 @@
+# cython: wraparound=True
+"""GainCurve and GainCurves: rankings of items with levels of relevance, and what they gain."""
+from libc.math cimport log
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+cimport cython
+cimport numpy as cnp
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hitcurve._checks cimport (
+    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, no_threshold, one_dimension,
+    parse_lower, parse_ties, same_items, whole_number, whole_ranks,
+)
+from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, Items
+from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
+from hitcurve._kernel.gains cimport (
+    DISCOUNT_LOG, DISCOUNT_TABLE, GainFormula, GainReading, GainRoom, Levels, Pairs, dcg as read_dcg, find_pairs,
+    ndcg as read_ndcg, rbp as read_rbp,
+)
+from hitcurve._ranking cimport Queries, queries_tables
+
+from hitcurve._checks import LABELS, SCORES
+from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_over
+from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
+from hitcurve._sorted import group_starts, ranks_of
+
+cnp.import_array()
+
+cdef enum:
+    MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
+    MOST_EXPONENTIAL = 1023  # the greatest level whose gain 2**level - 1 is a number
+
+
+# -------------------------------------------------------------------------------------------------------------- levels
+
+cdef object frozen(object array):
+    array.flags.writeable = False
+    return array
+
+
+cdef object coded(object levels, str name, object more):
+    """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
+    array = as_ndarray(levels, name, LABELS)
+    if array.dtype.kind not in "biuf":
+        array = as_real(array, name)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
+        place = np.argwhere(~((array >= 0) & (array < np.inf)))[0]
+        where = ", ".join(map(str, place.tolist()))
+        raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: a level must be a number from 0 up, and finite")
+    top = max(array.max(initial=0), more.max(initial=0.0))
+    if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
+        codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
+        return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
+    graded = array != 0
+    values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
+    codes = np.zeros(array.shape, np.uint32)
+    codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
+    return codes, np.searchsorted(values, more).astype(np.uint32), values
+
+
+cdef object missing_levels(object unretrieved, str name="unretrieved"):
+    """The levels of relevant items that were never retrieved, rising."""
+    levels = one_dimension(as_real([] if unretrieved is None else unretrieved, name), name).astype(np.float64)
+    for i in np.flatnonzero(~((levels > 0) & np.isfinite(levels)))[:1]:
+        raise ValueError(f"{name}[{i}] is {levels[i]}: a level must be above 0 and finite")
+    return np.sort(levels)
+
+
+cdef tuple run_lengths(object codes):
+    """(codes, how many of each), of sorted ones."""
+    starts = group_starts(codes) if codes.shape[0] else np.empty(0, np.int64)
+    return codes[starts], np.diff(np.append(starts, codes.shape[0])).astype(np.int64)
+
+
+cdef object comparable(object score, Items* items):
+    """Scores as the kernels compare them, in one piece; sets the column."""
+    items.n = score.shape[0]
+    kept = as_scores(score, "y_score", items)
+    if isinstance(kept, tuple):
+        return kept[0]
+    if kept.dtype == np.uint64:
+        return (kept ^ np.uint64(1 << 63)).view(np.int64)
+    kind = np.float32 if items.type == SCORE_FLOAT else np.float64 if items.type == SCORE_DOUBLE else np.int64
+    return np.ascontiguousarray(kept, kind)
+
+
+cdef object resolved(object score, object query, object lower, object key):
+    """The place of each item among those of its query that differ in score or key, best first."""
+    ranks = ranks_of(score, lower)
+    key = np.arange(ranks.shape[0]) if key is None else key
+    order = np.lexsort((key, ranks, query))
+    starts = group_starts(query[order], ranks[order], key[order])
+    places = np.empty(order.shape[0], np.int64)
+    places[order] = np.repeat(np.arange(starts.shape[0]), np.diff(np.append(starts, order.shape[0])))
+    return places
+
+
+@cython.final
+cdef class _Finder:
+    """Finds the pairs of one ranking after another: where those of each row start, the code and the count of each."""
+    cdef readonly object starts, code, count
+    cdef object keys
+    cdef Pairs pairs
+
+    def __cinit__(self, Py_ssize_t rows, Py_ssize_t hits, Py_ssize_t most_hits):
+        self.starts = np.zeros(rows + 1, np.int64)
+        self.code = np.empty(hits, np.uint32)
+        self.count = np.empty(hits, np.int64)
+        self.keys = np.empty(2 * most_hits, np.int64)
+        self.pairs.code = <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
+        self.pairs.count = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
+        self.pairs.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.keys)
+        self.pairs.number = 0
+
+    cdef int close(self) except -1:
+        self.code = self.code[:self.pairs.number].copy()
+        self.count = self.count[:self.pairs.number].copy()
+        return 0
+
+
+cdef int changed() except -1:
+    raise ValueError("y_true or y_score changed while the items were ranked")
+
+
+# ----------------------------------------------------------------------------------------------------------- measures
+
+cdef object checked_gains(object gains, str name):
+    gains = as_real(gains, name).astype(np.float64)
+    for i in np.flatnonzero(~((gains >= 0) & np.isfinite(gains)))[:1]:
+        raise ValueError(f"{name}[{i}] is {gains[i]}: a gain must be a number from 0 up, and finite")
+    return gains
+
+
+cdef object gains_of(object gain, object values, object used):
+    """The gain of each code; those of codes that are not used do not matter."""
+    if isinstance(gain, str):
+        if gain == "linear":
+            return values
+        if gain != "exponential":
+            raise ValueError(f"gain is {gain!r}: must be 'linear', 'exponential', a mapping or an array")
+        top = values[used].max(initial=0.0)
+        if top > MOST_EXPONENTIAL:
+            raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
+                             f"{MOST_EXPONENTIAL}")
+        with np.errstate(over="ignore"):
+            return np.where(used, np.exp2(values) - 1, 0.0)
+    gains = np.zeros(values.shape[0])
+    if isinstance(gain, Mapping):
+        known = {float(level): worth for level, worth in gain.items()}
+        for at in np.flatnonzero(used).tolist():
+            level = float(values[at])
+            if level not in known and level != 0:
+                raise ValueError(f"gain has no level {level:g}")
+            gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
+        return gains
+    table = one_dimension(checked_gains(gain, "gain"), "gain")
+    for at in np.flatnonzero(used).tolist():
+        level = float(values[at])
+        if level != int(level) or level >= table.shape[0]:
+            if level == 0:
+                continue
+            raise ValueError(f"gain has no level {level:g}: it has the levels 0 to {table.shape[0] - 1}")
+        gains[at] = table[int(level)]
+    return gains
+
+
+@cython.final
+cdef class _Reader:
+    """What a measure reads, and the arrays that it points to."""
+    cdef GainReading reading
+    cdef object gains, places, falling, table
+
+    cdef int set_gains(self, object gains) except -1:
+        distinct, places = np.unique(gains, return_inverse=True)
+        self.gains = np.ascontiguousarray(gains)
+        self.places = (distinct.shape[0] - 1 - places).astype(np.uint32)
+        self.falling = np.ascontiguousarray(distinct[::-1])
+        self.reading.gain = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.gains)
+        self.reading.place = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.places)
+        self.reading.falling = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.falling)
+        return 0
+
+    cdef int set_discount(self, object discount) except -1:
+        self.reading.discount = DISCOUNT_LOG
+        self.reading.scale, self.reading.shift, self.reading.plain = log(2.0), 1.0, 0
+        if isinstance(discount, str) and discount == "log2":
+            return 0
+        if isinstance(discount, tuple) and len(discount) == 2 and isinstance(discount[0], str) and discount[0] == "log":
+            base = float(check_number(discount[1], "discount[1]"))
+            if not 1 < base < 2.0**62:
+                raise ValueError(f"discount[1] is {discount[1]!r}: the base of the logarithm must be above 1")
+            self.reading.scale, self.reading.shift, self.reading.plain = log(base), 0.0, <int64_t>np.ceil(base)
+            return 0
+        if isinstance(discount, (str, tuple)):
+            raise ValueError(f"discount is {discount!r}: must be 'log2', ('log', base) or an array")
+        table = np.ascontiguousarray(one_dimension(as_real(discount, "discount"), "discount"), np.float64)
+        for i in np.flatnonzero(~((table >= 0) & np.isfinite(table)))[:1]:
+            raise ValueError(f"discount[{i}] is {table[i]}: a discount must be a number from 0 up, and finite")
+        for i in np.flatnonzero(table[1:] > table[:-1])[:1]:
+            raise ValueError(f"discount[{i + 1}] is {table[i + 1]}, above discount[{i}], {table[i]}: discounts must not rise")
+        self.reading.discount = DISCOUNT_TABLE
+        self.table = table
+        self.reading.table = <const double*>cnp.PyArray_DATA(<cnp.ndarray>table)
+        self.reading.length = table.shape[0]
+        return 0
+
+
+cdef class _Gains:
+    """The measures of gain, written once: a number for a GainCurve, an array of one per query for a GainCurves."""
+    cdef object curves                    # HitCurve or HitCurves of the items that have a level
+    cdef object row_starts, sizes         # of each ranking: where its rows begin, its items
+    cdef object values                    # the level of each code
+    cdef object starts, code, count       # the pairs of all rows
+    cdef object missing_starts, missing_code, missing_count
+    cdef Levels levels                    # of all rankings together
+
+    cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,
+                        tuple pairs, tuple missing) except -1:
+        self.row_starts, self.sizes = (np.ascontiguousarray(column, np.int64) for column in (row_starts, num_items))
+        self.values = values
+        self.starts, self.code, self.count = (frozen(np.ascontiguousarray(column)) for column in pairs)
+        self.missing_starts, self.missing_code, self.missing_count = (
+            frozen(np.ascontiguousarray(column)) for column in missing)
+        self.levels.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
+        self.levels.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
+        self.levels.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+        self.levels.starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.starts)
+        self.levels.code = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
+        self.levels.count = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
+        self.levels.missing_code = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_code)
+        self.levels.missing_count = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_count)
+        return 0
+
+    cdef object used(self):
+        """Which codes occur; 0 always does."""
+        used = np.zeros(self.values.shape[0], bool)
+        used[self.code] = used[self.missing_code] = True
+        used[0] = True
+        return used
+
+    cdef object read_all(self, GainFormula formula, _Reader reader, object ranks, bint ideal_all):
+        """The measure for each ranking and rank; without ranks one column."""
+        cdef Levels levels = self.levels
+        cdef GainReading reading = reader.reading
+        cdef GainRoom room
+        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size
+        cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
+        cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
+        cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
+        cdef const int64_t* k = NULL
+        cdef double* out
+        if ranks is not None:
+            k = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranks)
+            n = ranks.shape[0]
+        pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
+        room_size = pairs.max(initial=0) + 2
+        values = np.empty((number, n))
+        keys = np.empty(2 * room_size, np.int64)
+        out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
+        room.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
+        room.scratch = room.keys + room_size
+        with nogil:
+            for q in range(number):
+                levels.table.above = self.levels.table.above + row_starts[q]
+                levels.table.tied = self.levels.table.tied + row_starts[q]
+                levels.table.hits = self.levels.table.hits + row_starts[q]
+                levels.table.rows = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
+                levels.table.num_items = num_items[q]
+                levels.starts = self.levels.starts + row_starts[q]
+                levels.num_missing = <Py_ssize_t>(missing_starts[q + 1] - missing_starts[q])
+                levels.missing_code = self.levels.missing_code + missing_starts[q]
+                levels.missing_count = self.levels.missing_count + missing_starts[q]
+                for i in range(n):
+                    reading.k = k[i] if k is not NULL else NO_CUTOFF
+                    reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
+                    out[q * n + i] = formula(&levels, &reading, &room)
+        return values
+
+    cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
+                     double p):
+        cdef _Reader reader = _Reader.__new__(_Reader)
+        ranks, shape = (None, None) if k is None else whole_ranks(k)
+        reader.reading.ties = <Ties>parse_ties(ties)
+        if reader.reading.ties == TIES_THRESHOLD:
+            no_threshold(name, TIES_THRESHOLD)
+        reader.set_gains(gains_of(gain, self.values, self.used()))
+        reader.set_discount(discount)
+        reader.reading.p = p
+        return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
+
+    cdef object shaped(self, object values, object shape):
+        """Of a row of values for each ranking: numbers, or arrays of a shape."""
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return self.curves == (<_Gains>other).curves and all(
+            [np.array_equal(mine, theirs) for mine, theirs in zip((<_Gains>self).parts(), (<_Gains>other).parts(), strict=True)])
+
+    def __hash__(self):
+        return hash((self.curves, self.level.tobytes(), self.count.tobytes()))
+
+    # The table.
+
+    def __len__(self):
+        return len(self.curves)
+
+    @property
+    def num_items(self):
+        return self.curves.num_items
+
+    @property
+    def num_relevant(self):
+        return self.curves.num_relevant
+
+    @property
+    def num_hits(self):
+        return self.curves.num_hits
+
+    @property
+    def score(self):
+        return self.curves.score
+
+    @property
+    def above(self):
+        return self.curves.above
+
+    @property
+    def tied(self):
+        return self.curves.tied
+
+    @property
+    def hits(self):
+        return self.curves.hits
+
+    @property
+    def lower_is_better(self):
+        return self.curves.lower_is_better
+
+    @property
+    def level(self):
+        return frozen(self.values[self.code])
+
+    @property
+    def level_count(self):
+        return self.count
+
+    @property
+    def level_offsets(self):
+        return self.starts
+
+    cdef tuple parts(self):
+        """All that a curve has besides its hit curves."""
+        return (self.starts, self.level, self.count, self.missing_starts, self.values[self.missing_code], self.missing_count)
+
+    cdef tuple from_level(self, object level):
+        """(hits of each row, those of the rows before it and in it, relevant items never retrieved), from a level up."""
+        bound = check_number(level, "level")
+        if not bound > 0:
+            raise ValueError(f"level is {level!r}: must be above 0")
+        hits = np.append(0, np.cumsum(np.where(self.values[self.code] >= bound, self.count, 0)))
+        missing = np.append(0, np.cumsum(np.where(self.values[self.missing_code] >= bound, self.missing_count, 0)))
+        return hits[self.starts[1:]] - hits[self.starts[:-1]], hits[self.starts], np.diff(missing[self.missing_starts])
+
+    # The measures.
+
+    def dcg(self, k=None, *, gain="linear", discount="log2", ties="expected"):
+        """Discounted cumulated gain: the sum, over the first k ranks, of gain times discount.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count. None counts all.
+        gain : {"linear", "exponential"}, mapping or array
+            What an item of a level gains: the level itself, 2**level - 1, ``gain[level]``. Every level that occurs needs
+            a gain, finite and at least 0; level 0 gains 0 unless the mapping or the array says otherwise.
+        discount : "log2", ("log", b) or array
+            What a rank is worth: 1 / log2(rank + 1); 1 up to rank b and 1 / log_b(rank) beyond (Jarvelin & Kekalainen);
+            or the values themselves, the first for rank 1, which must not rise and count as 0 beyond the last.
+        ties : {"expected", "best", "worst"}
+            How a group of equal scores is read: the mean over all orders of its items, the order with the most gain
+            first, or that with the least.
+
+        Returns
+        -------
+        float or ndarray
+            0 where nothing gains.
+
+        References
+        ----------
+        Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422. Burges et al.
+        (2005), "Learning to rank using gradient descent", ICML, for 2**level - 1. McSherry & Najork (2008), ECIR, for ties.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([3, 0, 1], [0.9, 0.8, 0.7]).dcg()
+        3.5
+        """
+        return self.read(read_dcg, "dcg", k, ties, gain, discount, False, 0.5)
+
+    def ndcg(self, k=None, *, gain="linear", discount="log2", ties="expected", ideal_k="same"):
+        """Normalised discounted cumulated gain: DCG divided by that of the ideal order of all relevant items.
+
+        Parameters
+        ----------
+        k, gain, discount, ties
+            As in ``dcg``.
+        ideal_k : {"same", "all"}
+            How many items of the ideal order count: as many as of the ranking, or all.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN where no item gains anything, and for k = 0.
+
+        References
+        ----------
+        As of ``dcg``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([1, 0, 3], [0.9, 0.8, 0.7]).ndcg(), 4)
+        0.6885
+        """
+        if not isinstance(ideal_k, str) or ideal_k not in ("same", "all"):
+            raise ValueError(f"ideal_k is {ideal_k!r}: must be 'same' or 'all'")
+        return self.read(read_ndcg, "ndcg", k, ties, gain, discount, ideal_k == "all", 0.5)
+
+    def rbp(self, k=None, *, p=0.8, ties="expected"):
+        """Rank-biased precision: (1 - p) times the sum of gain times p**(rank - 1).
+
+        The gain is the level, divided by the greatest level of the ranking where that is above 1.
+
+        Parameters
+        ----------
+        k, ties
+            As in ``dcg``.
+        p : float
+            The chance to look at the next item, between 0 and 1.
+
+        Returns
+        -------
+        float or ndarray
+            NaN without a relevant item.
+
+        References
+        ----------
+        Moffat & Zobel (2008), "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 27:2.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp(p=0.5), 4)
+        0.625
+        """
+        persistence = float(check_number(p, "p"))
+        if not 0 < persistence < 1:
+            raise ValueError(f"p is {p!r}: must be between 0 and 1")
+        return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence)
+
+
+cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing, object where):
+    """(values, pairs, codes of the missing levels) of a table that another program made, checked."""
+    starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
+    level = one_dimension(as_real(level, "level"), "level").astype(np.float64)
+    count = one_dimension(as_whole(level_count, "level_count"), "level_count").astype(np.int64)
+    rows = hits.shape[0]
+    if level.shape != count.shape:
+        raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
+    if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
+        raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
+                         "each row begin")
+    for i in np.flatnonzero(~((level > 0) & np.isfinite(level)))[:1]:
+        raise ValueError(f"level[{i}] is {level[i]}: a level must be above 0 and finite")
+    for i in np.flatnonzero(count < 1)[:1]:
+        raise ValueError(f"level_count[{i}] is {count[i]}: must be at least 1")
+    same_row = np.ones(level.shape[0], bool)
+    same_row[starts[:-1]] = False
+    for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
+        raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
+    sums = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
+    for i in np.flatnonzero(sums != hits)[:1]:
+        raise ValueError(f"hits[{i}] is {hits[i]}, but level_count holds {sums[i]} items of that row")
+    values = np.unique(np.concatenate([[0.0], level, missing]))
+    return values, (starts, np.searchsorted(values, level).astype(np.uint32), count), np.searchsorted(
+        values, missing).astype(np.uint32)
+
+
+# ----------------------------------------------------------------------------------------------------------- one curve
+
+@cython.final
+cdef class GainCurve(_Gains):
+    """The gain curve of one ranking of items with levels of relevance, and every measure computed from it.
+
+    The table is that of the ``HitCurve`` of the items above level 0, with the levels of each tie group beside it. Items of
+    level 0 are only counted.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        The level of relevance of each item, or its gain: whole or real numbers, at least 0.
+    y_score : array_like of shape (n,)
+        Scores; the highest rank first.
+    unretrieved : array_like, optional
+        The levels of relevant items that were never retrieved.
+    tiebreak, lower_is_better, nan_policy, workers
+        As for ``HitCurve``.
+
+    Attributes
+    ----------
+    num_items, num_relevant, num_hits : int
+        Items, those above level 0, and those of the latter that were ranked.
+    score, above, tied, hits : ndarray
+        The rows, as of ``HitCurve``.
+    level_offsets : ndarray of shape (rows + 1,)
+        Row i has the levels level_offsets[i] to level_offsets[i + 1].
+    level, level_count : ndarray
+        The levels above 0 of the items of a row, rising, and how many items have each.
+    unretrieved : ndarray
+        The levels of relevant items that were never retrieved, rising.
+    lower_is_better : bool
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curve = hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1])
+    >>> round(curve.ndcg(), 4), round(curve.ndcg(2), 4)
+    (0.972, 0.8801)
+    >>> curve.at_level(2).average_precision()
+    1.0
+    """
+    def __init__(self, y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
+                 workers=1):
+        cdef Items items, rows
+        cdef _Finder finder
+        cdef Py_ssize_t found, hits
+        cdef const void* data
+        cdef bint narrow, nan_row, by_lower, lower = parse_lower(lower_is_better)
+        if self.curves is not None:
+            raise TypeError("a GainCurve is immutable: make a new one")
+        by_lower = lower
+        missing = missing_levels(unretrieved)
+        codes, missing_codes, values = coded(y_true, "y_true", missing)
+        one_dimension(codes, "y_true")
+        score = by = one_dimension(as_ndarray(y_score, "y_score", SCORES), "y_score")
+        same_items(codes.shape[0], score.shape[0])
+        if tiebreak is not None:
+            score = as_real(score, "y_score")
+            key = as_key(tiebreak, codes.shape[0])
+            kept = apply_nan_policy(nan_policy, score, None)
+            if kept is not None:
+                codes, score, key = codes[kept], score[kept], None if key is None else key[kept]
+            by = resolved(score, np.zeros(codes.shape[0], np.int64), lower, key)
+            by_lower, nan_policy = True, "raise"
+        codes = np.ascontiguousarray(codes)
+        curve = HitCurve(codes != 0, by, lower_is_better=by_lower, nan_policy=nan_policy, workers=workers)
+        items.n = codes.shape[0]
+        held = as_scores(by, "y_score", &items)
+        of_rows = curve.score
+        nan_row = bool(of_rows.dtype.kind == "f" and of_rows.shape[0] > 0 and of_rows[-1] != of_rows[-1])
+        raw = np.searchsorted(held[1], of_rows) if isinstance(held, tuple) else comparable(of_rows, &rows)
+        rows.score.data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
+        rows.n = raw.shape[0]
+        hits = curve.num_hits
+        finder = _Finder(rows.n, hits, hits)
+        finder.pairs.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
+        narrow = codes.dtype == np.uint8
+        data = cnp.PyArray_DATA(<cnp.ndarray>codes)
+        with nogil:
+            found = find_pairs(&items, data, narrow, &rows, by_lower, nan_row, hits, &finder.pairs)
+        if found != hits:
+            changed()
+        finder.close()
+        if tiebreak is not None:
+            at_place = np.empty(codes.shape[0], score.dtype)
+            at_place[by] = score
+            of_rows = at_place[of_rows] + 0 if score.dtype.kind == "f" else at_place[of_rows]
+        self.set_curve(lower, of_rows, curve.above, curve.tied, curve.hits, curve.num_items, values,
+                       (finder.starts, finder.code, finder.count), missing_codes)
+
+    cdef int set_curve(self, lower, score, above, tied, hits, num_items, values, pairs, missing_codes) except -1:
+        found = int(hits.sum())
+        self.curves = _curve_of(lower, found + missing_codes.shape[0], score, above, tied, hits, num_items, found)
+        missing, counts = run_lengths(missing_codes)
+        self.set_levels(np.array([0, above.shape[0]]), np.array([num_items]), above, tied, hits, values, pairs,
+                        (np.array([0, missing.shape[0]]), missing, counts))
+        return 0
+
+    cdef object shaped(self, object values, object shape):
+        return float(values[0, 0]) if shape is None or shape == () else values[0].reshape(shape)
+
+    @classmethod
+    def from_ranked(cls, levels, *, num_items=None, unretrieved=None):
+        """A curve from levels in rank order, best first: nothing is tied, there are no scores.
+
+        Parameters
+        ----------
+        levels : array_like of shape (n,)
+            The level of the item at each rank, at least 0.
+        num_items : int, optional
+            Items in all, if the list stops before the last; those missing are of level 0.
+        unretrieved : array_like, optional
+            The levels of relevant items that were never retrieved.
+
+        Returns
+        -------
+        GainCurve
+
+        Raises
+        ------
+        ValueError
+            For levels below 0 or not finite, num_items below the length.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve.from_ranked([3, 0, 2], unretrieved=[1]).ndcg(3), 4)
+        0.8401
+        """
+        missing = missing_levels(unretrieved)
+        codes, missing_codes, values = coded(levels, "levels", missing)
+        one_dimension(codes, "levels")
+        count = codes.shape[0] if num_items is None else whole_number(num_items, "num_items")
+        if count < codes.shape[0]:
+            raise ValueError(f"num_items is {count}, but levels has {codes.shape[0]} entries")
+        above = np.flatnonzero(codes)
+        ones = np.ones(above.shape[0], np.int64)
+        cdef GainCurve curve = cls.__new__(cls)
+        curve.set_curve(False, None, above, ones, ones, count, values,
+                        (np.arange(above.shape[0] + 1), codes[above].astype(np.uint32), ones), missing_codes)
+        return curve
+
+    @classmethod
+    def from_table(cls, score, above, tied, level_offsets, level, level_count, *, num_items, unretrieved=None,
+                   lower_is_better=False):
+        """A curve from its table, as another program or another block of the data made it.
+
+        Parameters
+        ----------
+        score, above, tied
+            The rows, as of ``HitCurve.from_table``.
+        level_offsets, level, level_count
+            The levels of the rows, as of the attributes of this name.
+        num_items : int
+            Items in all, up to 2**62.
+        unretrieved : array_like, optional
+            The levels of relevant items that were never retrieved.
+        lower_is_better : bool
+            Whether the scores rise down the table.
+
+        Returns
+        -------
+        GainCurve
+
+        Raises
+        ------
+        ValueError
+            For a table that no ranking has; the row and the values are named.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve.from_table([6, 5], [0, 1], [1, 2], [0, 1, 2], [2, 1], [1, 1], num_items=4)
+        >>> curve == hc.GainCurve([2, 1, 0, 0], [6, 5, 5, 3])
+        True
+        """
+        starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets")
+        count = one_dimension(as_whole(level_count, "level_count"), "level_count")
+        if starts.shape[0] and 0 <= starts.min(initial=0) and starts.max(initial=0) <= count.shape[0]:
+            sums = np.append(0, np.cumsum(count))
+            hits = sums[starts[1:]] - sums[starts[:-1]]
+        else:
+            hits = np.zeros(max(starts.shape[0] - 1, 0), np.int64)
+        table = HitCurve.from_table(score, above, tied, hits, num_items=num_items, lower_is_better=lower_is_better)
+        if table.weighted:
+            raise TypeError("above and tied must be whole numbers: items with levels have no weights")
+        missing = missing_levels(unretrieved)
+        values, pairs, missing_codes = from_outside(level_offsets, level, level_count, table.hits, missing, None)
+        cdef GainCurve curve = cls.__new__(cls)
+        curve.set_curve(table.lower_is_better, table.score, table.above, table.tied, table.hits, table.num_items, values, pairs,
+                        missing_codes)
+        return curve
+
+    @property
+    def unretrieved(self):
+        return np.repeat(self.values[self.missing_code], self.missing_count)
+
+    def __bool__(self):
+        return True  # a curve is one, also without rows
+
+    def __repr__(self):
+        used = self.used()
+        used[0] = False
+        levels = self.values[used]
+        shown = ", ".join([f"{level:g}" for level in levels[:4]]) + (", ..." if levels.shape[0] > 4 else "")
+        return (f"GainCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}, "
+                f"levels=[{shown}])")
+
+    def __reduce__(self):
+        return gain_curve, (self.score, self.above, self.tied, self.level_offsets, self.level, self.level_count,
+                            self.num_items, self.unretrieved, self.lower_is_better)
+
+    def at_level(self, level):
+        """The hit curve of the items from this level up, read off the same table.
+
+        Parameters
+        ----------
+        level : float
+            Above 0.
+
+        Returns
+        -------
+        HitCurve
+            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([2, 0, 1], [3, 2, 1]).at_level(1).average_precision()
+        0.8333333333333333
+        """
+        hits, _, missing = self.from_level(level)
+        rows = hits > 0
+        found = int(hits.sum())
+        return _curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
+                         self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
+
+
+def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_items, unretrieved, lower_is_better):
+    """What a pickled GainCurve is made by."""
+    return GainCurve.from_table(score, above, tied, level_offsets, level, level_count, num_items=num_items,
+                                unretrieved=unretrieved, lower_is_better=lower_is_better)
+
+
+# ---------------------------------------------------------------------------------------------------------- many curves
+
+cdef object unmasked(object mask, object y_true, object y_score):
+    """(levels, scores, offsets) of the items that a mask keeps, row by row."""
+    levels, scores = as_ndarray(y_true, "y_true", LABELS), as_ndarray(y_score, "y_score", SCORES)
+    flags = as_ndarray(mask, "mask", "flags")
+    if flags.ndim != 2 or flags.dtype.kind != "b":
+        raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
+    for name, array in (("y_true", levels), ("y_score", scores)):
+        if array.shape != flags.shape:
+            raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
+    return levels[flags], scores[flags], np.append(0, np.cumsum(flags.sum(axis=1)))
+
+
+@cython.final
+cdef class GainCurves(_Gains):
+    """The gain curves of many rankings: the measures of GainCurve, one value for each query.
+
+    Parameters
+    ----------
+    y_true, y_score : array_like
+        Levels and scores as for GainCurve. In two dimensions a row is a query; one-dimensional levels with
+        two-dimensional scores (n, models) rank the same items by each column.
+    qid : array_like of shape (n,), optional
+        The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
+    offsets : array_like of int, shape (Q + 1,), optional
+        Query q holds the items offsets[q] to offsets[q + 1].
+    mask : array_like of bool, optional
+        In two dimensions: False where there is no item, but padding.
+    unretrieved : sequence of array_like, optional
+        For each query the levels of relevant items that were never retrieved.
+    tiebreak, lower_is_better, nan_policy, workers
+        As for ``HitCurves``.
+
+    Attributes
+    ----------
+    num_items, num_relevant, num_hits, qid, row_offsets, score, above, tied, hits, lower_is_better
+        As of ``HitCurves``.
+    level_offsets, level, level_count : ndarray
+        As of ``GainCurve``, of the rows of all queries.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0]], [[0.9, 0.8, 0.7], [0.9, 0.8, 0.7]])
+    >>> curves.ndcg(2).round(4).tolist()
+    [0.7602, 0.6309]
+    """
+    def __init__(self, y_true, y_score, *, qid=None, offsets=None, mask=None, unretrieved=None, tiebreak=None,
+                 lower_is_better=False, nan_policy="raise", workers=1):
+        cdef Queries queries
+        if self.curves is not None:
+            raise TypeError("a GainCurves is immutable: make a new one")
+        lower = by_lower = parse_lower(lower_is_better)
+        if mask is not None:
+            if qid is not None or offsets is not None or tiebreak is not None:
+                raise ValueError("mask goes with two-dimensional y_true and y_score, without qid, offsets and tiebreak")
+            y_true, y_score, offsets = unmasked(mask, y_true, y_score)
+        lists = [] if unretrieved is None else list(unretrieved)
+        missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(lists)]
+        every = np.concatenate([np.empty(0), *missing])
+        codes, missing_codes, values = coded(y_true, "y_true", every)
+        queries = Queries(codes != 0, y_score, qid, offsets, None, nan_policy)
+        if unretrieved is not None and len(lists) != queries.num_queries:
+            raise ValueError(f"unretrieved has {len(lists)} lists, but there are {queries.num_queries} queries")
+        if queries.step == 0:
+            codes = queries.laid_out(codes, "y_true")
+        codes = np.ascontiguousarray(codes)
+        at_place = None
+        if tiebreak is not None:
+            score = queries.real_scores()
+            codes = np.tile(codes, queries.num_queries) if queries.step != 0 else codes
+            query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
+            if isinstance(tiebreak, str):
+                as_key(tiebreak, score.shape[0])
+                key = np.arange(score.shape[0])
+            else:
+                key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
+            kept = apply_nan_policy(nan_policy, score, queries.where)
+            qid_found = queries.qid
+            bounds = queries.offsets
+            if kept is not None:
+                bounds = np.append(0, np.cumsum(kept))[bounds]
+                codes, score, key, query = codes[kept], score[kept], key[kept], query[kept]
+            place = resolved(score, query, lower, key)
+            at_place = np.empty(score.shape[0], score.dtype)
+            at_place[place] = score + 0 if score.dtype.kind == "f" else score
+            queries = Queries(codes != 0, place, None, bounds, None, "raise")
+            queries.qid = qid_found
+            by_lower = True
+        table = queries_tables(queries, by_lower, workers, None, None)
+        pairs = self.find(queries, codes, table, by_lower)
+        row_starts, score, above, tied, hits, num_items, num_hits = table[:7]
+        if at_place is not None:
+            score = at_place[score]
+        lengths = np.array([len(levels) for levels in missing] or [0] * queries.num_queries, np.int64)
+        self.set_curves(queries.qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs, missing_codes,
+                        lengths)
+
+    cdef tuple find(self, Queries queries, object codes, tuple table, bint lower):
+        """The pairs of the rows of a table."""
+        cdef Items items, rows
+        cdef _Finder finder
+        cdef Py_ssize_t q, start, stop, found = 0
+        cdef const int64_t* offsets
+        cdef const int64_t* row_starts
+        cdef const int64_t* num_hits
+        cdef const uint8_t* nan_row
+        cdef const char* data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>codes)
+        cdef const char* raw_data
+        cdef int64_t* starts
+        cdef Py_ssize_t size = codes.dtype.itemsize, raw_size
+        cdef bint narrow = size == 1
+        of_rows, hits = table[1], table[6]
+        raw = (np.searchsorted(queries.scores[1], of_rows) if isinstance(queries.scores, tuple)
+               else comparable(of_rows, &rows))
+        raw_data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
+        raw_size = raw.dtype.itemsize
+        ends = np.maximum(table[0][1:] - 1, 0)
+        has_nan = np.zeros(ends.shape[0], np.uint8)
+        if of_rows.dtype.kind == "f" and of_rows.shape[0]:
+            last = of_rows[np.minimum(ends, of_rows.shape[0] - 1)]
+            has_nan[:] = (last != last) & (table[0][1:] > table[0][:-1])
+        row_offsets = np.ascontiguousarray(table[0], np.int64)
+        of_query = np.ascontiguousarray(queries.offsets, np.int64)
+        hits = np.ascontiguousarray(hits, np.int64)
+        finder = _Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
+        offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
+        row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_offsets)
+        num_hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+        nan_row = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>has_nan)
+        starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
+        with nogil:
+            for q in range(queries.num_queries):
+                start = <Py_ssize_t>offsets[q]
+                items = queries.items
+                items.n = <Py_ssize_t>offsets[q + 1] - start
+                items.score.data += q * queries.step if queries.step != 0 else start * items.score.stride
+                rows.score.data = raw_data + row_starts[q] * raw_size
+                rows.n = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
+                finder.pairs.starts = starts + row_starts[q]
+                found = find_pairs(&items, data + (0 if queries.step != 0 else start * size), narrow, &rows, lower, nan_row[q],
+                                   <Py_ssize_t>num_hits[q], &finder.pairs)
+                if found != num_hits[q]:
+                    break
+        if queries.num_queries > 0 and found != num_hits[queries.num_queries - 1]:
+            changed()
+        finder.close()
+        return finder.starts, finder.code, finder.count
+
+    cdef int set_curves(self, qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
+                        missing_codes, lengths) except -1:
+        """`missing_codes`: of all queries, one after the other, so many of each."""
+        cdef Py_ssize_t q
+        self.curves = _curves_of(qid, lower, False, row_starts, score, above, tied, hits, num_items, num_hits, num_hits + lengths)
+        codes, counts, starts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)], [0]
+        bounds = np.append(0, np.cumsum(lengths))
+        if missing_codes.shape[0]:
+            for q in range(lengths.shape[0]):
+                found = run_lengths(missing_codes[bounds[q]:bounds[q + 1]])
+                codes.append(found[0])
+                counts.append(found[1])
+                starts.append(starts[-1] + found[0].shape[0])
+        else:
+            starts = np.zeros(lengths.shape[0] + 1, np.int64)
+        self.set_levels(self.curves.row_offsets, self.curves.num_items, self.curves.above, self.curves.tied, self.curves.hits,
+                        values, pairs, (np.asarray(starts, np.int64), np.concatenate(codes), np.concatenate(counts)))
+        return 0
+
+    cdef object shaped(self, object values, object shape):
+        return values.reshape((values.shape[0], *(shape or ())))
+
+    @property
+    def unretrieved(self):
+        levels = np.repeat(self.values[self.missing_code], self.missing_count)
+        ends = np.append(0, np.cumsum(self.missing_count))[self.missing_starts]
+        return [levels[a:b] for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+
+    @property
+    def qid(self):
+        return self.curves.qid
+
+    @property
+    def row_offsets(self):
+        return self.curves.row_offsets
+
+    def __getitem__(self, index):
+        cdef GainCurve curve = GainCurve.__new__(GainCurve)
+        hits = self.curves[index]
+        q = whole_number(index, "index") % len(self)
+        a, b = self.row_offsets[q], self.row_offsets[q + 1]
+        first, last = self.starts[a], self.starts[b]
+        missing = slice(self.missing_starts[q], self.missing_starts[q + 1])
+        curve.set_curve(self.lower_is_better, hits.score, hits.above, hits.tied, hits.hits, hits.num_items, self.values,
+                        (self.starts[a:b + 1] - first, self.code[first:last], self.count[first:last]),
+                        np.repeat(self.missing_code[missing], self.missing_count[missing]))
+        return curve
+
+    def __iter__(self):
+        return (self[q] for q in range(len(self)))
+
+    def __repr__(self):
+        return (f"GainCurves({len(self)} queries, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+                f"num_hits={self.num_hits.sum()})")
+
+    def __reduce__(self):
+        return gain_curves, (self.curves, self.level_offsets, self.level, self.level_count, self.unretrieved)
+
+    def at_level(self, level):
+        """The hit curves of the items from this level up, read off the same tables.
+
+        Parameters
+        ----------
+        level : float
+            Above 0.
+
+        Returns
+        -------
+        HitCurves
+            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0]], [[3, 2, 1], [3, 2, 1]])
+        >>> curves.at_level(2).average_precision().tolist()
+        [1.0, 0.5]
+        """
+        hits, _, missing = self.from_level(level)
+        rows = hits > 0
+        before = np.append(0, np.cumsum(rows))
+        found = np.append(0, np.cumsum(hits))
+        num_hits = np.diff(found[self.row_offsets])
+        return _curves_of(self.qid, self.lower_is_better, False, before[self.row_offsets],
+                          None if self.score is None else self.score[rows], self.above[rows], self.tied[rows], hits[rows],
+                          self.num_items, num_hits, num_hits + missing)
+
+    def mean_ndcg(self, k=None, *, empty="skip", gain="linear", discount="log2", ties="expected", ideal_k="same"):
+        """The plain mean, over queries, of their nDCG.
+
+        Parameters
+        ----------
+        k : int, optional
+            Only the first k items of each query count.
+        empty : {"skip", "zero", "one", "raise"}
+            What a query in which nothing gains counts as: nothing, 0, 1, or an error that names it.
+        gain, discount, ties, ideal_k
+            As in ``ndcg``.
+
+        Returns
+        -------
+        float
+            NaN when there is no query to take the mean over.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
+        >>> round(curves.mean_ndcg(2), 4), round(curves.mean_ndcg(2, empty="zero"), 4)
+        (0.6956, 0.4637)
+        """
+        if k is not None:
+            k = whole_number(k, "k")
+        return mean_over(self.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k), empty, self.qid)
+
+
+def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
+    """What a pickled GainCurves is made by."""
+    if not isinstance(curves, HitCurves) or curves.weighted:
+        raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
+    missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(unretrieved)]
+    if len(missing) != len(curves):
+        raise ValueError(f"unretrieved has {len(missing)} lists, but there are {len(curves)} queries")
+    lengths = np.array([levels.shape[0] for levels in missing], np.int64)
+    for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
+        raise ValueError(f"unretrieved[{q}] has {lengths[q]} levels, but num_relevant and num_hits leave "
+                         f"{curves.num_relevant[q] - curves.num_hits[q]}")
+    values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits, np.concatenate([np.empty(0), *missing]),
+                                        None)
+    cdef GainCurves made = GainCurves.__new__(GainCurves)
+    made.set_curves(curves.qid, curves.lower_is_better, curves.row_offsets, curves.score, curves.above, curves.tied,
+                    curves.hits, curves.num_items, curves.num_hits, values, pairs, codes, lengths)
+    return made
+
+
+_MAKERS.update(GainCurve=_gain_curve_from, GainCurves=_gain_curves_from)
+
+
+# --------------------------------------------------------------------------------------------------------- in one line
+
+def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expected", ideal_k="same", unretrieved=None,
+         tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1):
+    """Normalised discounted cumulated gain of one ranking.
+
+    nDCG = sum of gain / log2(rank + 1) over the ranking, divided by the same sum for the ideal order.
+
+    Parameters
+    ----------
+    y_true : array_like of shape (n,)
+        The level of relevance of each item, or its gain: whole or real numbers, at least 0.
+    y_score : array_like of shape (n,)
+        Scores; the highest rank first.
+    k, gain, discount, ties, ideal_k
+        How the curve is read: see ``GainCurve.ndcg``.
+    unretrieved, tiebreak, lower_is_better, nan_policy, workers
+        How the ranking is made: see ``GainCurve``.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when no item gains anything.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422. McSherry & Najork
+    (2008), ECIR, for ties.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> round(hc.ndcg([1, 0, 3], [0.9, 0.8, 0.7]), 4)
+    0.6885
+    """
+    return GainCurve(
+        y_true, y_score, unretrieved=unretrieved, tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy,
+        workers=workers,
+    ).ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k)
+
+
+def mean_ndcg(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip", k=None, gain="linear", discount="log2",
+              ties="expected", ideal_k="same", unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
+              workers=1):
+    """Mean nDCG over many rankings: the plain mean of their nDCG.
+
+    Parameters
+    ----------
+    y_true, y_score : array_like
+        In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
+    qid, offsets, mask, unretrieved, tiebreak, lower_is_better, nan_policy, workers
+        How the rankings are made: see ``GainCurves``.
+    empty : {"skip", "zero", "one", "raise"}
+        What a query in which nothing gains counts as: nothing, 0, 1, or an error that names it.
+    k, gain, discount, ties, ideal_k
+        How the curves are read: see ``GainCurve.ndcg``.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN when there is no query to take the mean over.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that has no meaning, with the argument, the place and the value.
+
+    References
+    ----------
+    As of ``ndcg``.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> round(hc.mean_ndcg([[2, 0, 1], [0, 3, 0]], [[3, 2, 1], [3, 2, 1]], k=2), 4)
+    0.6956
+    """
+    return GainCurves(
+        y_true, y_score, qid=qid, offsets=offsets, mask=mask, unretrieved=unretrieved, tiebreak=tiebreak,
+        lower_is_better=lower_is_better, nan_policy=nan_policy, workers=workers,
+    ).mean_ndcg(k, empty=empty, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k)

@@ -1,0 +1,59 @@
+# Kernels that read gains off a table whose relevant items have levels. Plain pointers, no Python objects, nothing raised.
+from libc.stdint cimport int64_t, uint32_t
+
+from hitcurve._kernel.columns cimport Items
+from hitcurve._kernel.formulas cimport Table, Ties
+
+# A table with the levels of its relevant items, each a code for the level itself: pairs of a code, not 0, and how many
+# items have it, those of a row together.
+cdef struct Levels:
+    Table table
+    const int64_t* starts         # of the pairs of each row; one more than there are rows
+    const uint32_t* code
+    const int64_t* count
+    Py_ssize_t num_missing        # pairs of the relevant items that were never retrieved
+    const uint32_t* missing_code
+    const int64_t* missing_count
+
+cdef enum Discount:
+    DISCOUNT_LOG    # scale / log(rank + shift), 1 before rank `plain`
+    DISCOUNT_TABLE  # of each rank as it stands in a table, 0 beyond
+
+# What is asked of the levels, besides the measure itself.
+cdef struct GainReading:
+    Ties ties
+    int64_t k             # cutoff rank, or NO_CUTOFF
+    int64_t ideal_k       # the same of the ideal order
+    Discount discount
+    double scale
+    double shift
+    int64_t plain
+    const double* table
+    Py_ssize_t length
+    double p              # persistence
+    const double* gain    # of each code; that of code 0 is of the items that are not relevant
+    const uint32_t* place # of each code among the distinct gains, best first,
+    const double* falling # and these
+
+# Room for the pairs of the largest table and two more; belongs to one thread.
+cdef struct GainRoom:
+    int64_t* keys
+    int64_t* scratch
+
+ctypedef double (*GainFormula)(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+
+# The pairs of one ranking, found among its items.
+cdef struct Pairs:
+    int64_t* keys        # room for all graded items, twice
+    int64_t* starts      # of each row
+    uint32_t* code
+    int64_t* count
+    Py_ssize_t number
+
+cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, const Items* rows, bint lower_is_better,
+                           bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil
+
+cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
+cdef double dcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

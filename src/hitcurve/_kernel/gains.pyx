@@ -1,0 +1,326 @@
+"""Kernels that read gains off a table whose relevant items have levels.
+
+A row is a tie group. Under expected ties each of its places has the mean gain of its items (McSherry & Najork 2008); the
+best and the worst order put the gains of a group in falling or rising order. Sums are compensated. A tie group of any
+size costs a few dozen terms: the discounts of a long run of places are summed by Euler and Maclaurin's formula.
+"""
+from libc.math cimport NAN, expm1, log, log2, pow
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, is_nan, load_scores
+from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
+from hitcurve._kernel.sort cimport score_t, sort_typed
+
+cdef enum:
+    TABULATED = 1024  # ranks whose discount 1 / log2(rank + 1) lies in a table
+    DIRECT = 256      # ranks up to here, and runs of so many, are added up one by one
+
+cdef double[TABULATED + 1] LOG2
+cdef Py_ssize_t _rank
+for _rank in range(1, TABULATED + 1):
+    LOG2[_rank] = 1.0 / log2(<double>_rank + 1.0)
+
+# Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
+cdef double* NODE = [0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
+cdef double* WEIGHT = [0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
+
+
+# ----------------------------------------------------------------------------------------------------------- discounts
+
+cdef inline double discount(const GainReading* reading, int64_t rank) noexcept nogil:
+    if reading.discount == DISCOUNT_TABLE:
+        return reading.table[rank - 1] if rank <= reading.length else 0.0
+    if rank < reading.plain:
+        return 1.0
+    if rank <= TABULATED and reading.shift == 1.0:
+        return LOG2[rank]
+    return reading.scale / log(<double>rank + reading.shift)
+
+
+cdef double smooth_sum(double scale, double shift, int64_t start, int64_t stop) noexcept nogil:
+    """The sum of scale / log(x + shift) over whole x from start, at least DIRECT, to stop.
+
+    The integral, in pieces whose ends have a ratio of at most 1.5, and the first three corrections. The next one is
+    below 1e-17 of the sum.
+    """
+    cdef double total = 0.0, carry = 0.0, low = 0.0, high, middle, half, u, first, last, width = <double>(stop - start)
+    cdef double a = <double>start + shift, b = <double>stop + shift, la = log(a), lb = log(b)
+    cdef int i
+    while low < width:  # counted from the start, whose last digits no double may hold
+        high = min(width, 1.5 * low + 0.5 * <double>start)
+        middle = a + 0.5 * (low + high)
+        half = 0.5 * (high - low)
+        u = 0.0
+        for i in range(4):
+            u += WEIGHT[i] * (1.0 / log(middle - half * NODE[i]) + 1.0 / log(middle + half * NODE[i]))
+        add(&total, &carry, half * u)
+        low = high
+    add(&total, &carry, 0.5 * (1.0 / la + 1.0 / lb))
+    first = -1.0 / (a * la * la)
+    last = -1.0 / (b * lb * lb)
+    add(&total, &carry, (last - first) / 12.0)
+    first = -(2.0 * la * la + 6.0 * la + 6.0) / (a * a * a * la * la * la * la)
+    last = -(2.0 * lb * lb + 6.0 * lb + 6.0) / (b * b * b * lb * lb * lb * lb)
+    add(&total, &carry, -(last - first) / 720.0)
+    return scale * (total + carry)
+
+
+cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
+    """The sum of the discounts of the ranks after `start`, up to `stop`."""
+    cdef double total = 0.0, carry = 0.0
+    cdef int64_t rank = start + 1, direct = stop
+    if stop - start == 1:
+        return discount(reading, stop)
+    if reading.discount == DISCOUNT_TABLE:
+        direct = min(stop, reading.length)
+    else:
+        if rank < reading.plain:
+            direct = min(stop, reading.plain - 1)
+            add(&total, &carry, <double>(direct + 1 - rank))
+            rank = direct + 1
+            direct = stop
+        if stop - rank >= DIRECT:
+            direct = max(rank, DIRECT) - 1
+    while rank <= direct:
+        add(&total, &carry, discount(reading, rank))
+        rank += 1
+    if rank <= stop and reading.discount != DISCOUNT_TABLE:
+        add(&total, &carry, smooth_sum(reading.scale, reading.shift, rank, stop))
+    return total + carry
+
+
+cdef double powers(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
+    """The sum of (1 - p) p^(rank - 1) over the ranks after `start`, up to `stop`."""
+    cdef double fall = log(reading.p)
+    if stop - start == 1:
+        return (1.0 - reading.p) * pow(reading.p, <double>start)
+    return -expm1(<double>(stop - start) * fall) * pow(reading.p, <double>start)
+
+
+# --------------------------------------------------------------------------------------------------------- gain by gain
+
+ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
+
+
+# From here on a key stands for a pair of those never retrieved, and the last one for the items that are not relevant.
+cdef int64_t MISSING = <int64_t>1 << 31
+cdef int64_t OTHERS = (<int64_t>1 << 32) - 1
+
+
+cdef inline int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil:
+    """How many items a key stands for."""
+    cdef int64_t pair = <uint32_t>key
+    if pair == OTHERS:
+        return others
+    return levels.missing_count[pair - MISSING] if pair >= MISSING else levels.count[pair]
+
+
+cdef inline int64_t key_of(const GainReading* reading, uint32_t code, Py_ssize_t pair) noexcept nogil:
+    return <int64_t>reading.place[code] << 32 | <int64_t>pair
+
+
+cdef double in_order(const Levels* levels, const GainReading* reading, Worth worth, const int64_t* keys, Py_ssize_t n,
+                     int64_t others, int64_t start, int64_t stop, bint rising) noexcept nogil:
+    """What the items of sorted keys are worth at the places after `start`, best gain first or last, up to `stop`."""
+    cdef double total = 0.0, carry = 0.0, gain
+    cdef Py_ssize_t i = 0, step = 1, left = n
+    cdef int64_t many, place, last
+    if rising:
+        i = n - 1
+        step = -1
+    while left > 0 and start < stop:
+        place = keys[i] >> 32
+        many = 0
+        while left > 0 and keys[i] >> 32 == place:
+            many += count_of(levels, others, keys[i])
+            i += step
+            left -= 1
+        last = min(start + many, stop)
+        gain = reading.falling[place]
+        if gain != 0.0 and last > start:
+            add(&total, &carry, gain * worth(reading, start, last))
+        start += many
+    return total + carry
+
+
+cdef int64_t all_hits(const Table* table) noexcept nogil:
+    cdef int64_t hits = 0
+    cdef Py_ssize_t row
+    for row in range(table.rows):
+        hits += table.hits[row]
+    return hits
+
+
+cdef double gained(const Levels* levels, const GainReading* reading, Worth worth, GainRoom* room) noexcept nogil:
+    """The gain of each item times what its place is worth, added up."""
+    cdef const Table* table = &levels.table
+    cdef double total = 0.0, carry = 0.0, zero = reading.gain[0], gain, gain_carry
+    cdef int64_t stop = table.num_items, end = 0, last, others
+    cdef Py_ssize_t row, pair, n
+    if reading.k != NO_CUTOFF:
+        stop = min(stop, reading.k)
+    for row in range(table.rows):
+        if zero != 0.0 and end < min(table.above[row], stop):
+            add(&total, &carry, zero * worth(reading, end, min(table.above[row], stop)))
+        end = table.above[row] + table.tied[row]
+        last = min(end, stop)
+        if last <= table.above[row]:
+            break
+        others = table.tied[row] - table.hits[row]
+        n = 0
+        if reading.ties == TIES_EXPECTED or (others == 0 and levels.starts[row + 1] - levels.starts[row] == 1):
+            gain = gain_carry = 0.0
+            for pair in range(levels.starts[row], levels.starts[row + 1]):
+                add(&gain, &gain_carry, reading.gain[levels.code[pair]] * <double>levels.count[pair])
+                n += 1
+            add(&gain, &gain_carry, zero * <double>others)
+            gain = (gain + gain_carry) / <double>table.tied[row]
+            if n == 1 and others == 0:  # to the last bit, as in the ideal order
+                gain = reading.gain[levels.code[levels.starts[row]]]
+            if gain != 0.0:
+                add(&total, &carry, gain * worth(reading, table.above[row], last))
+            continue
+        for pair in range(levels.starts[row], levels.starts[row + 1]):
+            room.keys[n] = key_of(reading, levels.code[pair], pair)
+            n += 1
+        room.keys[n] = key_of(reading, 0, OTHERS)
+        sort_typed(room.keys, n + 1, room.scratch)
+        add(&total, &carry, in_order(levels, reading, worth, room.keys, n + 1, others, table.above[row], last,
+                                     reading.ties == TIES_WORST))
+    if zero != 0.0 and end < stop:
+        add(&total, &carry, zero * worth(reading, end, stop))
+    return total + carry
+
+
+cdef double ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """The discounted gain of all items in falling order of gain, those never retrieved included."""
+    cdef const Table* table = &levels.table
+    cdef int64_t others = table.num_items - all_hits(table), stop = table.num_items
+    cdef Py_ssize_t pair, n = 0, first = 0
+    if table.rows > 0:
+        first = levels.starts[0]
+        for pair in range(first, levels.starts[table.rows]):
+            room.keys[n] = key_of(reading, levels.code[pair], pair)
+            n += 1
+    for pair in range(levels.num_missing):
+        room.keys[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
+        n += 1
+    if reading.gain[0] != 0.0:
+        room.keys[n] = key_of(reading, 0, OTHERS)
+        n += 1
+    sort_typed(room.keys, n, room.scratch)
+    stop = INT64_MAX if reading.ideal_k == NO_CUTOFF else reading.ideal_k
+    return in_order(levels, reading, discounts, room.keys, n, others, 0, stop, False)
+
+
+cdef double dcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    return gained(levels, reading, discounts, room)
+
+
+cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    cdef double most = ideal(levels, reading, room)
+    return gained(levels, reading, discounts, room) / most if most > 0.0 else NAN
+
+
+cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """Gains are divided by the greatest of the ranking, if it is above 1."""
+    cdef double most = 1.0
+    cdef Py_ssize_t pair
+    cdef bint any_level = levels.num_missing > 0
+    if levels.table.rows > 0:
+        for pair in range(levels.starts[0], levels.starts[levels.table.rows]):
+            most = max(most, reading.gain[levels.code[pair]])
+            any_level = True
+    for pair in range(levels.num_missing):
+        most = max(most, reading.gain[levels.missing_code[pair]])
+    return gained(levels, reading, powers, room) / most if any_level else NAN
+
+
+# ------------------------------------------------------------------------------------------------------ levels of a row
+
+ctypedef fused code_t:
+    uint8_t
+    uint32_t
+
+
+cdef inline Py_ssize_t row_of(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
+    """The row of a score, by binary search in those of the rows, best first."""
+    cdef Py_ssize_t low = 0, middle
+    while rows > 1:
+        middle = rows >> 1
+        if (score[low + middle] <= x) if lower_is_better else (score[low + middle] >= x):
+            low += middle
+        rows -= middle
+    return low
+
+
+cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    """The next item from i on that has a level, or n."""
+    cdef uint64_t some
+    while i < n and codes[i] == 0:
+        if i + 8 // <Py_ssize_t>sizeof(code_t) <= n:
+            memcpy(&some, codes + i, 8)
+            if some == 0:
+                i += 8 // <Py_ssize_t>sizeof(code_t)
+                continue
+        i += 1
+    return i
+
+
+cdef Py_ssize_t find_typed(const Items* items, const code_t* codes, const score_t* rows, Py_ssize_t num_rows,
+                           bint lower_is_better, bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
+    cdef score_t x, held
+    cdef Py_ssize_t i = next_coded(codes, 0, items.n), n = 0, numbers = num_rows - nan_row, row
+    cdef int64_t key, last = -1
+    while i < items.n:
+        x = load_scores(&items.score, i, 1, &held)[0]
+        row = -1
+        if is_nan(x):
+            row = numbers if nan_row else -1
+        elif numbers > 0:
+            row = row_of(rows, numbers, lower_is_better, x)
+        if row >= 0:
+            if n == room:
+                return -1  # codes or scores have changed since the rows were made
+            pairs.keys[n] = <int64_t>row << 32 | <int64_t>codes[i]
+            n += 1
+        i = next_coded(codes, i + 1, items.n)
+    sort_typed(pairs.keys, n, pairs.keys + room)
+    row = 0
+    for i in range(n):
+        key = pairs.keys[i]
+        if key != last:
+            while row <= key >> 32:
+                pairs.starts[row] = pairs.number
+                row += 1
+            pairs.code[pairs.number] = <uint32_t>key
+            pairs.count[pairs.number] = 0
+            pairs.number += 1
+            last = key
+        pairs.count[pairs.number - 1] += 1
+    while row <= num_rows:
+        pairs.starts[row] = pairs.number
+        row += 1
+    return n
+
+
+cdef inline Py_ssize_t find_coded(const Items* items, const code_t* codes, const Items* rows, bint lower_is_better,
+                                  bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
+    if items.type == SCORE_FLOAT:
+        return find_typed(items, codes, <const float*>rows.score.data, rows.n, lower_is_better, nan_row, room, pairs)
+    if items.type == SCORE_DOUBLE:
+        return find_typed(items, codes, <const double*>rows.score.data, rows.n, lower_is_better, nan_row, room, pairs)
+    return find_typed(items, codes, <const int64_t*>rows.score.data, rows.n, lower_is_better, nan_row, room, pairs)
+
+
+cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, const Items* rows, bint lower_is_better,
+                           bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
+    """Appends the pairs of the rows of a ranking, whose scores are ``rows``, and where those of each row start.
+
+    Codes have 8 bits if narrow, else 32; 0 is that of an item without a level. Returns how many items have one; -1 if
+    there are more than ``room``.
+    """
+    if narrow:
+        return find_coded(items, <const uint8_t*>codes, rows, lower_is_better, nan_row, room, pairs)
+    return find_coded(items, <const uint32_t*>codes, rows, lower_is_better, nan_row, room, pairs)

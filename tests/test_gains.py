@@ -1,0 +1,380 @@
+"""GainCurve and GainCurves against all orders of tied items, in 50 digits, and against the peers."""
+
+import itertools
+import math
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hitcurve as hc
+
+mp = mpmath.MPContext()
+mp.dps = 50
+
+GAINS = ("linear", "exponential", {1: 3, 2: 1}, [0.5, 1, 4])
+DISCOUNTS = ("log2", ("log", 2), ("log", 2.5), [1, 0.5, 0.5, 0.25])
+
+
+# --- the slow twin ------------------------------------------------------------------------------------------
+
+
+def worth(gain, level):
+    if gain == "linear":
+        return mp.mpf(level)
+    if gain == "exponential":
+        return mp.mpf(2) ** mp.mpf(level) - 1
+    return mp.mpf(gain.get(level, 0) if isinstance(gain, dict) else gain[int(level)])
+
+
+def fall(discount, rank):
+    if isinstance(discount, str):
+        return 1 / mp.log(rank + 1, 2)
+    if isinstance(discount, tuple):
+        return 1 / mp.log(rank, discount[1]) if rank >= discount[1] else mp.mpf(1)
+    return mp.mpf(discount[rank - 1]) if rank <= len(discount) else mp.mpf(0)
+
+
+def orders(levels, scores, lower):
+    """Every order of the levels that the scores allow, each as often as it comes about."""
+    groups = [
+        [level for level, score in zip(levels, scores, strict=True) if score == one]
+        for one in sorted(set(scores), reverse=not lower)
+    ]
+    for each in itertools.product(*map(itertools.permutations, groups)):
+        yield list(itertools.chain.from_iterable(each))
+
+
+def dcg(order, k, gain, discount):
+    return mp.fsum(worth(gain, level) * fall(discount, rank) for rank, level in enumerate(order[:k], 1))
+
+
+def ideal(levels, k, gain, discount):
+    falling = sorted((worth(gain, level) for level in levels), reverse=True)
+    return mp.fsum(one * fall(discount, rank) for rank, one in enumerate(falling[:k], 1))
+
+
+def rbp(order, k, p):
+    return (1 - mp.mpf(p)) * mp.fsum(level * mp.mpf(p) ** rank for rank, level in enumerate(order[:k])) / max(1, *order)
+
+
+READ = {"expected": lambda values: mp.fsum(values) / len(values), "best": max, "worst": min}
+
+
+def near(found, wanted, tolerance=1e-14):
+    wanted = float(wanted)
+    return (math.isnan(found) and math.isnan(wanted)) or abs(found - wanted) <= tolerance * abs(wanted)
+
+
+small = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(small, st.booleans(), st.one_of(st.none(), st.integers(1, 7)), st.sampled_from(GAINS), st.sampled_from(DISCOUNTS),
+       st.lists(st.integers(1, 2), max_size=2))  # fmt: skip
+def test_all_orders(items, lower, k, gain, discount, unretrieved):
+    levels, scores = [level for level, _ in items], [score for _, score in items]
+    curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=unretrieved)
+    every = list(orders(levels, scores, lower))
+    for ties, read in READ.items():
+        wanted = read([dcg(order, k, gain, discount) for order in every])
+        assert near(curve.dcg(k, gain=gain, discount=discount, ties=ties), wanted)
+        for ideal_k in ("same", "all"):
+            most = ideal(levels + unretrieved, k if ideal_k == "same" else None, gain, discount)
+            found = curve.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k)
+            assert near(found, wanted / most if most else math.nan)
+        if any(levels) and not unretrieved:
+            assert near(curve.rbp(k, p=0.7, ties=ties), read([rbp(order, k, 0.7) for order in every]))
+
+
+# --- long groups --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("discount", ["log2", ("log", 2), ("log", 40)])
+@pytest.mark.parametrize(("above", "tied"), [(0, 300), (3, 5000), (1000, 2000), (255, 257), (100_000, 1_500_000)])
+def test_discounts_of_long_groups(above, tied, discount):
+    curve = hc.GainCurve.from_table(None, [above], [tied], [0, 1], [1], [1], num_items=above + tied)
+    ranks = range(above + 1, above + tied + 1)
+    if discount == "log2":
+        wanted = math.fsum(1 / math.log2(rank + 1) for rank in ranks)
+    else:
+        base = discount[1]
+        wanted = math.fsum(math.log(base) / math.log(rank) if rank >= base else 1.0 for rank in ranks)
+    assert near(curve.dcg(discount=discount) * tied, wanted, 4e-15)
+    cut = above + tied // 2
+    part = hc.GainCurve.from_table(None, [above], [tied], [0, 1], [1], [tied], num_items=above + tied)
+    assert near(curve.dcg(cut, discount=discount) * tied, part.dcg(cut, discount=discount), 4e-15)
+
+
+def test_groups_of_billions():
+    """li(x), the logarithmic integral, gives the sum but for a part that the ends decide (Euler-Maclaurin)."""
+    for above, tied in ((0, 10**9), (10**6, 10**12), (10**15, 10**6), (2**61, 2**40)):
+        curve = hc.GainCurve.from_table(None, [above], [tied], [0, 1], [1], [tied], num_items=above + tied)
+        first = max(above + 1, 1000)
+        low, high = mp.mpf(first + 1), mp.mpf(above + tied + 1)
+        wanted = mp.li(high) - mp.li(low) + (1 / mp.log(low) + 1 / mp.log(high)) / 2
+        for order, share in ((1, mp.mpf(1) / 12), (3, -mp.mpf(1) / 720), (5, mp.mpf(1) / 30240)):
+            wanted += share * (mp.diff(lambda x: 1 / mp.log(x), high, order) - mp.diff(lambda x: 1 / mp.log(x), low, order))
+        wanted *= mp.log(2)
+        wanted += mp.fsum(1 / mp.log(rank + 1, 2) for rank in range(above + 1, first))
+        assert near(curve.dcg(), wanted, 1e-14)
+
+
+# --- every way in -------------------------------------------------------------------------------------------
+
+
+def rows_of(levels, scores, lower=False, policy="raise"):
+    """(score, above, tied, levels with their counts) of each tie group with a level above 0; the items."""
+    items = [(float("nan") if score != score else score, level) for level, score in zip(levels, scores, strict=True)]
+    missing = [level for score, level in items if score != score]
+    items = [(score, level) for score, level in items if score == score]
+    groups = [
+        (one, [level for score, level in items if score == one])
+        for one in sorted({score for score, _ in items}, reverse=not lower)
+    ]
+    if policy == "worst" and missing:
+        groups.append((math.nan, missing))
+    rows, above = [], 0
+    for score, held in groups:
+        kinds = sorted({level for level in held if level > 0})
+        if kinds:
+            rows.append((score, above, len(held), [(kind, held.count(kind)) for kind in kinds]))
+        above += len(held)
+    return rows, above
+
+
+def check(curve, levels, scores, lower=False, policy="raise"):
+    rows, items = rows_of(levels, scores, lower, policy)
+    assert curve.num_items == items
+    np.testing.assert_array_equal(np.asarray(curve.score, np.float64), [float(row[0]) for row in rows])
+    assert curve.above.tolist() == [row[1] for row in rows]
+    assert curve.tied.tolist() == [row[2] for row in rows]
+    pairs = [pair for row in rows for pair in row[3]]
+    assert curve.level.tolist() == [level for level, _ in pairs]
+    assert curve.level_count.tolist() == [count for _, count in pairs]
+    assert curve.level_offsets.tolist() == np.cumsum([0, *[len(row[3]) for row in rows]]).tolist()
+    assert curve.hits.tolist() == [sum(count for _, count in row[3]) for row in rows]
+    for level in sorted({level for level, _ in pairs}):
+        flags = np.asarray(levels, np.float64) >= level
+        assert curve.at_level(float(level)) == hc.HitCurve(flags, scores, lower_is_better=lower, nan_policy=policy)
+
+
+@pytest.mark.parametrize("score_type", ["f2", "f4", "f8", "g", "i1", "i8", "u8", "?", ">f8"])
+@pytest.mark.parametrize("level_type", ["u1", "i8", "f4", "f8", "?"])
+def test_every_type(score_type, level_type):
+    rng = np.random.default_rng(3)
+    for n in (0, 1, 7, 300, 3000):
+        scores = rng.integers(0, 1 + n // 2, n).astype(score_type)
+        levels = (rng.integers(0, 4, n) * (rng.random(n) < 0.3)).astype(level_type)
+        for lower in (False, True):
+            check(hc.GainCurve(levels, scores, lower_is_better=lower), levels.tolist(), scores.tolist(), lower)
+
+
+def test_the_ends_of_types():
+    for scores in (
+        np.array([2**64 - 1, 0, 2**63, 2**63 - 1, 2**63], np.uint64),
+        np.array([-(2**63), 2**63 - 1, 0, -1, -1]),
+        np.array([np.inf, -np.inf, 0.0, -0.0, 5e-324]),
+    ):
+        curve = hc.GainCurve([1, 2, 3, 1, 2], scores)
+        order = np.lexsort((-scores.astype(np.longdouble),))
+        assert curve.num_hits == 5
+        assert curve.at_level(2) == hc.HitCurve([1, 2, 3, 1, 2], scores, relevance_level=2)
+        assert curve.score.dtype == scores.dtype
+        assert curve.above[0] == 0
+        assert scores[order][0] == curve.score[0]
+
+
+@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("lower", [False, True])
+def test_missing_scores(policy, lower):
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 9, 100).astype(float)
+    scores[rng.random(100) < 0.2] = np.nan
+    levels = rng.integers(0, 3, 100)
+    check(hc.GainCurve(levels, scores, nan_policy=policy, lower_is_better=lower), levels.tolist(), scores.tolist(), lower, policy)
+    with pytest.raises(ValueError, match=rf"y_score\[{np.flatnonzero(np.isnan(scores) & (levels > 0))[0]}\] is nan"):
+        hc.GainCurve(levels, scores)
+
+
+def split(curves, levels, scores, query, **options):
+    for q, curve in zip(np.unique(query), curves, strict=True):
+        one = hc.GainCurve(levels[query == q], scores[query == q], **options)
+        assert curve == one
+        assert curve.ndcg(5) == one.ndcg(5)
+
+
+@pytest.mark.parametrize("level_type", ["u1", "i4", "f8"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_many_queries(level_type, workers):
+    rng = np.random.default_rng(7)
+    n, queries = 4000, 90
+    query = rng.integers(0, queries, n)
+    scores = rng.integers(0, 50, n).astype(np.float32)
+    levels = (rng.integers(0, 5, n) * (rng.random(n) < 0.2)).astype(level_type)
+    if level_type == "f8":
+        levels *= 1.7
+    split(hc.GainCurves(levels, scores, qid=query, workers=workers), levels, scores, query)
+    split(hc.GainCurves(levels, scores, qid=query, lower_is_better=True), levels, scores, query, lower_is_better=True)
+    order = np.argsort(query, kind="stable")
+    offsets = np.searchsorted(query[order], np.arange(queries + 1))
+    by_offsets = hc.GainCurves(levels[order], scores[order], offsets=offsets)
+    split(by_offsets, levels, scores, query)
+    assert by_offsets.mean_ndcg(5) == hc.mean_ndcg(levels, scores, qid=query, k=5)
+    values = by_offsets.ndcg([1, 5, 10], ties="worst")
+    assert values.shape == (queries, 3)
+    np.testing.assert_array_equal(values, [curve.ndcg([1, 5, 10], ties="worst") for curve in by_offsets])
+
+
+def test_two_dimensions_and_masks():
+    rng = np.random.default_rng(8)
+    levels, scores = rng.integers(0, 3, (6, 9)), rng.integers(0, 5, (6, 9)).astype(float)
+    curves = hc.GainCurves(levels, scores)
+    assert list(curves) == [hc.GainCurve(y, s) for y, s in zip(levels, scores, strict=True)]
+    shared = hc.GainCurves(levels[:, 0], scores)
+    assert list(shared) == [hc.GainCurve(levels[:, 0], column) for column in scores.T]
+    mask = rng.random((6, 9)) < 0.6
+    masked = hc.GainCurves(levels, scores, mask=mask)
+    assert list(masked) == [hc.GainCurve(y[m], s[m]) for y, s, m in zip(levels, scores, mask, strict=True)]
+    assert hc.mean_ndcg(levels, scores, mask=mask, k=3, empty="zero") == masked.mean_ndcg(3, empty="zero")
+    with pytest.raises(ValueError, match="mask has shape"):
+        hc.GainCurves(levels, scores, mask=mask[:, 1:])
+    with pytest.raises(ValueError, match="mask must be two-dimensional and of bool"):
+        hc.GainCurves(levels, scores, mask=mask.astype(int))
+
+
+def test_tiebreak():
+    rng = np.random.default_rng(9)
+    levels, scores, key = rng.integers(0, 3, 60), rng.integers(0, 6, 60), rng.integers(0, 4, 60)
+    for lower in (False, True):
+        for tiebreak in ("order", key, key.astype(str)):
+            curve = hc.GainCurve(levels, scores, tiebreak=tiebreak, lower_is_better=lower)
+            for level in (1, 2):
+                wanted = hc.HitCurve(levels, scores, relevance_level=level, tiebreak=tiebreak, lower_is_better=lower)
+                assert curve.at_level(level) == wanted
+            query = rng.integers(0, 5, 60)
+            curves = hc.GainCurves(levels, scores, qid=query, tiebreak=tiebreak, lower_is_better=lower)
+            for q, one in zip(np.unique(query), curves, strict=True):
+                here = query == q
+                own = tiebreak if isinstance(tiebreak, str) else tiebreak[here]
+                assert one == hc.GainCurve(levels[here], scores[here], tiebreak=own, lower_is_better=lower)
+
+
+def test_unretrieved():
+    curve = hc.GainCurve([2, 0, 1], [3, 2, 1], unretrieved=[3, 1, 3])
+    assert (curve.num_relevant, curve.num_hits, curve.unretrieved.tolist()) == (5, 2, [1, 3, 3])
+    curves = hc.GainCurves([2, 0, 1], [3, 2, 1], offsets=[0, 3, 3], unretrieved=[[3, 1, 3], []])
+    assert curves[0] == curve
+    assert curves.num_relevant.tolist() == [5, 0]
+    assert curve.at_level(3).num_relevant == 2
+    assert [levels.tolist() for levels in curves.unretrieved] == [[1, 3, 3], []]
+    assert near(curve.ndcg(2), (2 + 0) / (3 + 3 / mp.log(3, 2)))
+    with pytest.raises(ValueError, match=r"unretrieved has 1 lists, but there are 2 queries"):
+        hc.GainCurves([2, 0, 1], [3, 2, 1], offsets=[0, 3, 3], unretrieved=[[3]])
+    with pytest.raises(ValueError, match=r"unretrieved\[1\] is 0.0: a level must be above 0"):
+        hc.GainCurve([1], [1], unretrieved=[1, 0])
+
+
+def test_a_curve_is_a_value():
+    curve = hc.GainCurve([2, 0, 1.5, 0], [4, 3, 3, 1], unretrieved=[1])
+    curves = hc.GainCurves([2, 0, 1.5, 0], [4, 3, 3, 1], qid=["b", "a", "b", "a"], unretrieved=[[1], []])
+    for one in (curve, curves):
+        again = pickle.loads(pickle.dumps(one))
+        assert again == one
+        assert hash(again) == hash(one)
+        assert type(again) is type(one)
+        with pytest.raises(TypeError, match="immutable"):
+            one.__init__([1], [1])
+        for array in (one.above, one.level, one.level_count, one.level_offsets):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+    assert curve != hc.GainCurve([2, 0, 1, 0], [4, 3, 3, 1], unretrieved=[1])
+    assert repr(curve) == "GainCurve(num_items=4, num_relevant=3, num_hits=2, levels=[1, 1.5, 2])"
+    assert repr(curves) == "GainCurves(2 queries, num_items=4, num_relevant=3, num_hits=2)"
+    assert bool(hc.GainCurve([0], [1]))
+    assert hc.GainCurve.from_ranked([2, 0, 1]) == hc.GainCurve.from_table(
+        None, [0, 2], [1, 1], [0, 1, 2], [2, 1], [1, 1], num_items=3
+    )
+
+
+# --- the others ---------------------------------------------------------------------------------------------
+
+
+def test_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(10)
+    levels, scores = rng.integers(0, 5, (40, 30)), rng.integers(0, 12, (40, 30)).astype(float)
+    curves = hc.GainCurves(levels, scores)
+    for k in (None, 1, 5, 30):
+        assert near(metrics.dcg_score(levels, scores, k=k), curves.dcg(k).mean(), 1e-12)
+        assert near(metrics.ndcg_score(levels, scores, k=k), curves.mean_ndcg(k, empty="zero"), 1e-12)
+
+
+def test_evaluate():
+    rng = np.random.default_rng(11)
+    levels, scores = rng.integers(0, 4, 60), rng.integers(0, 25, 60)
+    judged = {f"d{i:02}": int(level) for i, level in enumerate(levels)}
+    qrels, run = {"q": judged | {"other": 3}}, {"q": {f"d{i:02}": float(score) for i, score in enumerate(scores)}}
+    curve = hc.GainCurve(levels, scores, unretrieved=[3])
+    for ties in ("expected", "best", "worst"):
+        for name, value in {
+            "nDCG": curve.ndcg(ties=ties),
+            "nDCG@10": curve.ndcg(10, ties=ties),
+            "nDCG(dcg=exp-log2)@5": curve.ndcg(5, gain="exponential", ties=ties),
+            "nDCG(gains={1:5,2:2})": curve.ndcg(gain={1: 5, 2: 2, 3: 3}, ties=ties),
+            "RBP(p=0.6)": curve.rbp(p=0.6, ties=ties),
+            "AP(rel=2)": curve.at_level(2).average_precision(ties=ties),
+        }.items():
+            assert near(hc.evaluate(qrels, run, [name], ties=ties).means[name], value, 1e-14), name
+
+
+# --- what has no meaning ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("call", "error", "text"), [
+    (lambda: hc.GainCurve([1, -1], [1, 2]), ValueError, r"y_true\[1\] is -1: a level must be a number from 0 up"),
+    (lambda: hc.GainCurve([1, math.nan], [1, 2]), ValueError, r"y_true\[1\] is nan"),
+    (lambda: hc.GainCurve([math.inf, 1], [1, 2]), ValueError, r"y_true\[0\] is inf"),
+    (lambda: hc.GainCurves([[1, 2], [0, -3]], [[1, 2], [1, 2]]), ValueError, r"y_true\[1, 1\] is -3"),
+    (lambda: hc.GainCurve([1], [1, 2]), ValueError, "y_true has 1 items, y_score has 2"),
+    (lambda: hc.GainCurve([[1]], [[1]]), ValueError, "y_true must be one-dimensional"),
+    (lambda: hc.GainCurves([1], [1]), ValueError, "need qid or offsets"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(ties="threshold"), ValueError, "threshold"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(0), ValueError, "k is 0"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(gain="square"), ValueError, "gain is 'square'"),
+    (lambda: hc.GainCurve([1, 2], [1, 2]).ndcg(gain={1: 1}), ValueError, "gain has no level 2"),
+    (lambda: hc.GainCurve([1, 2], [1, 2]).ndcg(gain=[0, 1]), ValueError, "gain has no level 2: it has the levels 0 to 1"),
+    (lambda: hc.GainCurve([1.5], [1]).ndcg(gain=[0, 1, 2]), ValueError, "gain has no level 1.5"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(gain=[0, -1]), ValueError, r"gain\[1\] is -1.0"),
+    (lambda: hc.GainCurve([1024], [1]).ndcg(gain="exponential"), ValueError, "up to level 1023"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(discount="log"), ValueError, "discount is 'log'"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(discount=("log", 1)), ValueError, "must be above 1"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(discount=[0.5, 0.6]), ValueError, r"discount\[1\] is 0.6, above discount\[0\]"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(discount=[-0.5]), ValueError, r"discount\[0\] is -0.5"),
+    (lambda: hc.GainCurve([1], [1]).ndcg(ideal_k="none"), ValueError, "ideal_k is 'none'"),
+    (lambda: hc.GainCurve([1], [1]).rbp(p=1), ValueError, "p is 1: must be between 0 and 1"),
+    (lambda: hc.GainCurve([1], [1]).at_level(0), ValueError, "level is 0: must be above 0"),
+    (lambda: hc.GainCurve.from_ranked([1, 0], num_items=1), ValueError, "num_items is 1, but levels has 2"),
+    (lambda: hc.GainCurve.from_table(None, [0], [1], [0, 1], [1], [2], num_items=3), ValueError, "hits"),
+    (lambda: hc.GainCurve.from_table(None, [0], [2], [0, 2], [2, 1], [1, 1], num_items=3), ValueError, "levels of a row rise"),
+    (lambda: hc.GainCurve.from_table(None, [0], [2], [0, 1], [2, 1], [1, 1], num_items=3), ValueError, "level_offsets"),
+    (lambda: hc.GainCurve.from_table(None, [0], [2], [0, 1], [0], [1], num_items=3), ValueError, r"level\[0\] is 0.0"),
+])  # fmt: skip
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_no_gain():
+    curve = hc.GainCurve([0, 0], [2, 1])
+    assert math.isnan(curve.ndcg())
+    assert curve.dcg() == 0
+    assert math.isnan(curve.rbp())
+    assert math.isnan(hc.GainCurve([], []).ndcg())
+    assert math.isnan(hc.mean_ndcg([0], [1], offsets=[0, 1]))
+    assert hc.mean_ndcg([0, 1], [1, 1], offsets=[0, 1, 2], empty="one") == 1
+    with pytest.raises(ValueError, match="query 0 has no relevant item"):
+        hc.mean_ndcg([0], [1], offsets=[0, 1], empty="raise")
