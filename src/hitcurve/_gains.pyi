@@ -5,19 +5,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hitcurve._curve import (
+    _K,
+    _N,
+    _V,
     HitCurve,
     HitCurves,
     _Column,
     _Counts,
     _Empty,
     _Floats,
-    _K,
-    _N,
     _NanPolicy,
     _Number,
     _Orders,
     _Ranks,
-    _V,
 )
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]

@@ -299,8 +299,8 @@ cdef class _Gains:
     def __eq__(self, other):
         if type(self) is not type(other):
             return NotImplemented
-        return self.curves == (<_Gains>other).curves and all(
-            [np.array_equal(mine, theirs) for mine, theirs in zip((<_Gains>self).parts(), (<_Gains>other).parts(), strict=True)])
+        pairs = zip((<_Gains>self).parts(), (<_Gains>other).parts(), strict=True)
+        return self.curves == (<_Gains>other).curves and all([np.array_equal(mine, theirs) for mine, theirs in pairs])
 
     def __hash__(self):
         return hash((self.curves, self.level.tobytes(), self.count.tobytes()))
@@ -849,14 +849,14 @@ cdef class GainCurves(_Gains):
         if at_place is not None:
             score = at_place[score]
         lengths = np.array([len(levels) for levels in missing] or [0] * queries.num_queries, np.int64)
-        self.set_curves(queries.qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs, missing_codes,
-                        lengths)
+        self.set_curves(queries.qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
+                        missing_codes, lengths)
 
     cdef tuple find(self, Queries queries, object codes, tuple table, bint lower):
         """The pairs of the rows of a table."""
         cdef Items items, rows
         cdef _Finder finder
-        cdef Py_ssize_t q, start, stop, found = 0
+        cdef Py_ssize_t q, start, found = 0
         cdef const int64_t* offsets
         cdef const int64_t* row_starts
         cdef const int64_t* num_hits
@@ -907,7 +907,8 @@ cdef class GainCurves(_Gains):
                         missing_codes, lengths) except -1:
         """`missing_codes`: of all queries, one after the other, so many of each."""
         cdef Py_ssize_t q
-        self.curves = _curves_of(qid, lower, False, row_starts, score, above, tied, hits, num_items, num_hits, num_hits + lengths)
+        self.curves = _curves_of(qid, lower, False, row_starts, score, above, tied, hits, num_items, num_hits,
+                                 num_hits + lengths)
         codes, counts, starts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)], [0]
         bounds = np.append(0, np.cumsum(lengths))
         if missing_codes.shape[0]:

@@ -31,9 +31,9 @@ cdef struct GainReading:
     const double* table
     Py_ssize_t length
     double p              # persistence
-    const double* gain    # of each code; that of code 0 is of the items that are not relevant
-    const uint32_t* place # of each code among the distinct gains, best first,
-    const double* falling # and these
+    const double* gain     # of each code; that of code 0 is of the items that are not relevant
+    const uint32_t* place  # of each code among the distinct gains, best first,
+    const double* falling  # and these
 
 # Room for the pairs of the largest table and two more; belongs to one thread.
 cdef struct GainRoom:
