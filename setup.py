@@ -11,14 +11,14 @@ from setuptools import Extension, setup
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
     "_kernel.table", "_kernel.draw", "_kernel.gains",
-    "_checks", "_ranking", "_blocks", "_curve", "_gains", "retrieval.err", "retrieval.formulas", "retrieval.lines",
+    "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gains", "retrieval.err", "retrieval.formulas", "retrieval.lines",
     "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
     "_kernel.formulas": {"libraries": MATH},
     "_kernel.gains": {"libraries": MATH},
-    "_gains": {"libraries": MATH},
+    "_levels": {"libraries": MATH},
     "_kernel.draw": {
         "libraries": ["npyrandom", *MATH],
         "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],

@@ -308,6 +308,52 @@ def test_a_curve_is_a_value():
     )
 
 
+@pytest.mark.parametrize("level_type", ["u1", "i8", "u8", "f4", "f8", "?", ">i4"])
+@pytest.mark.parametrize("score_type", ["f2", "f4", "f8", "i4", "u8"])
+def test_calls_without_a_curve(level_type, score_type):
+    """The calls in one line take a shorter way where they can; it has the same bits."""
+    rng = np.random.default_rng(12)
+    for n in (0, 1, 2, 10, 100, 511, 512, 700):
+        scores = rng.integers(0, 1 + n // 3, n).astype(score_type)
+        if score_type[0] == "f":
+            scores[rng.random(n) < 0.1] = np.nan
+        levels = (rng.integers(0, 5, n) * (rng.random(n) < 0.3)).astype(level_type)
+        offsets = np.sort(rng.integers(0, n + 1, 6))
+        offsets[[0, -1]] = 0, n
+        for ties, gain, k, ideal_k, lower, policy in (
+            ("expected", "linear", None, "same", False, "worst"),
+            ("best", "exponential", 10, "all", True, "omit"),
+            ("worst", "linear", 3, "same", True, "worst"),
+            ("expected", {0: 0.5, 1: 1, 2: 2, 3: 2, 4: 7}, 5, "same", False, "omit"),
+        ):
+            made = {"lower_is_better": lower, "nan_policy": policy}
+            read = {"ties": ties, "gain": gain, "ideal_k": ideal_k}
+            found = hc.ndcg(levels, scores, k=k, **made, **read)
+            np.testing.assert_equal(found, hc.GainCurve(levels, scores, **made).ndcg(k, **read))
+            for where in ({"offsets": offsets}, {"qid": rng.integers(0, 4, n)}):
+                found = hc.mean_ndcg(levels, scores, k=k, **where, **made, **read)
+                np.testing.assert_equal(found, hc.GainCurves(levels, scores, **where, **made).mean_ndcg(k, **read))
+
+
+def test_errors_of_calls_without_a_curve():
+    for call in (
+        lambda levels, scores: hc.ndcg(levels, scores),
+        lambda levels, scores: hc.mean_ndcg(levels, scores, offsets=[0, 2]),
+    ):
+        with pytest.raises(ValueError, match=r"y_score\[1\] is nan"):
+            call([1, 0], [1, np.nan])
+        with pytest.raises(ValueError, match=r"y_true\[1\] is -1"):
+            call([1, -1], [1, 2])
+        with pytest.raises(ValueError, match=r"y_true\[0\] is nan"):
+            call([np.nan, 1], [1, 2])
+    with pytest.raises(ValueError, match="k is 0"):
+        hc.ndcg([1], [1], k=0)
+    with pytest.raises(ValueError, match="y_true has 1 items, y_score has 2"):
+        hc.ndcg([1], [1, 2])
+    assert hc.ndcg([300, 1], [1, 2]) == hc.GainCurve([300, 1], [1, 2]).ndcg()
+    assert hc.ndcg([0.5, 1], [1, 2]) == hc.GainCurve([0.5, 1], [1, 2]).ndcg()
+
+
 # --- the others ---------------------------------------------------------------------------------------------
 
 

@@ -47,7 +47,8 @@ if not typing.TYPE_CHECKING:  # or a type checker would take any name for a publ
         if name in _LAZY:
             from importlib import import_module
 
-            return getattr(import_module(_LAZY[name]), name)
+            found = globals()[name] = getattr(import_module(_LAZY[name]), name)  # the next look finds it at once
+            return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

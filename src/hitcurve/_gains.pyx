@@ -1,12 +1,9 @@
 # cython: wraparound=True
 """GainCurve and GainCurves: rankings of items with levels of relevance, and what they gain."""
-from libc.math cimport log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 cimport cython
 cimport numpy as cnp
-
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,200 +11,27 @@ from hitcurve._checks cimport (
     apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, no_threshold, one_dimension,
     parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
-from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, Items
+from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
-    DISCOUNT_LOG, DISCOUNT_TABLE, GainFormula, GainReading, GainRoom, Levels, Pairs, dcg as read_dcg, find_pairs,
-    ndcg as read_ndcg, rbp as read_rbp,
+    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, find_pairs, ndcg as read_ndcg, rbp as read_rbp,
+)
+from hitcurve._levels cimport (
+    Finder, Reader, changed, coded, comparable, from_outside, gains_of, missing_levels, quick_ndcg, quick_ndcgs, resolved,
+    run_lengths,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
-from hitcurve._checks import LABELS, SCORES
+from hitcurve._checks import LABELS, SCORES, check_empty
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_over
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
-from hitcurve._sorted import group_starts, ranks_of
 
 cnp.import_array()
 
-cdef enum:
-    MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
-    MOST_EXPONENTIAL = 1023  # the greatest level whose gain 2**level - 1 is a number
-
-
-# -------------------------------------------------------------------------------------------------------------- levels
 
 cdef object frozen(object array):
     array.flags.writeable = False
     return array
-
-
-cdef object coded(object levels, str name, object more):
-    """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
-    array = as_ndarray(levels, name, LABELS)
-    if array.dtype.kind not in "biuf":
-        array = as_real(array, name)
-    if array.dtype.kind == "b":
-        array = array.view(np.uint8)
-    if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
-        place = np.argwhere(~((array >= 0) & (array < np.inf)))[0]
-        where = ", ".join(map(str, place.tolist()))
-        raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: a level must be a number from 0 up, and finite")
-    top = max(array.max(initial=0), more.max(initial=0.0))
-    if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
-        codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
-        return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
-    graded = array != 0
-    values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
-    codes = np.zeros(array.shape, np.uint32)
-    codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
-    return codes, np.searchsorted(values, more).astype(np.uint32), values
-
-
-cdef object missing_levels(object unretrieved, str name="unretrieved"):
-    """The levels of relevant items that were never retrieved, rising."""
-    levels = one_dimension(as_real([] if unretrieved is None else unretrieved, name), name).astype(np.float64)
-    for i in np.flatnonzero(~((levels > 0) & np.isfinite(levels)))[:1]:
-        raise ValueError(f"{name}[{i}] is {levels[i]}: a level must be above 0 and finite")
-    return np.sort(levels)
-
-
-cdef tuple run_lengths(object codes):
-    """(codes, how many of each), of sorted ones."""
-    starts = group_starts(codes) if codes.shape[0] else np.empty(0, np.int64)
-    return codes[starts], np.diff(np.append(starts, codes.shape[0])).astype(np.int64)
-
-
-cdef object comparable(object score, Items* items):
-    """Scores as the kernels compare them, in one piece; sets the column."""
-    items.n = score.shape[0]
-    kept = as_scores(score, "y_score", items)
-    if isinstance(kept, tuple):
-        return kept[0]
-    if kept.dtype == np.uint64:
-        return (kept ^ np.uint64(1 << 63)).view(np.int64)
-    kind = np.float32 if items.type == SCORE_FLOAT else np.float64 if items.type == SCORE_DOUBLE else np.int64
-    return np.ascontiguousarray(kept, kind)
-
-
-cdef object resolved(object score, object query, object lower, object key):
-    """The place of each item among those of its query that differ in score or key, best first."""
-    ranks = ranks_of(score, lower)
-    key = np.arange(ranks.shape[0]) if key is None else key
-    order = np.lexsort((key, ranks, query))
-    starts = group_starts(query[order], ranks[order], key[order])
-    places = np.empty(order.shape[0], np.int64)
-    places[order] = np.repeat(np.arange(starts.shape[0]), np.diff(np.append(starts, order.shape[0])))
-    return places
-
-
-@cython.final
-cdef class _Finder:
-    """Finds the pairs of one ranking after another: where those of each row start, the code and the count of each."""
-    cdef readonly object starts, code, count
-    cdef object keys
-    cdef Pairs pairs
-
-    def __cinit__(self, Py_ssize_t rows, Py_ssize_t hits, Py_ssize_t most_hits):
-        self.starts = np.zeros(rows + 1, np.int64)
-        self.code = np.empty(hits, np.uint32)
-        self.count = np.empty(hits, np.int64)
-        self.keys = np.empty(2 * most_hits, np.int64)
-        self.pairs.code = <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
-        self.pairs.count = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
-        self.pairs.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.keys)
-        self.pairs.number = 0
-
-    cdef int close(self) except -1:
-        self.code = self.code[:self.pairs.number].copy()
-        self.count = self.count[:self.pairs.number].copy()
-        return 0
-
-
-cdef int changed() except -1:
-    raise ValueError("y_true or y_score changed while the items were ranked")
-
-
-# ----------------------------------------------------------------------------------------------------------- measures
-
-cdef object checked_gains(object gains, str name):
-    gains = as_real(gains, name).astype(np.float64)
-    for i in np.flatnonzero(~((gains >= 0) & np.isfinite(gains)))[:1]:
-        raise ValueError(f"{name}[{i}] is {gains[i]}: a gain must be a number from 0 up, and finite")
-    return gains
-
-
-cdef object gains_of(object gain, object values, object used):
-    """The gain of each code; those of codes that are not used do not matter."""
-    if isinstance(gain, str):
-        if gain == "linear":
-            return values
-        if gain != "exponential":
-            raise ValueError(f"gain is {gain!r}: must be 'linear', 'exponential', a mapping or an array")
-        top = values[used].max(initial=0.0)
-        if top > MOST_EXPONENTIAL:
-            raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
-                             f"{MOST_EXPONENTIAL}")
-        with np.errstate(over="ignore"):
-            return np.where(used, np.exp2(values) - 1, 0.0)
-    gains = np.zeros(values.shape[0])
-    if isinstance(gain, Mapping):
-        known = {float(level): worth for level, worth in gain.items()}
-        for at in np.flatnonzero(used).tolist():
-            level = float(values[at])
-            if level not in known and level != 0:
-                raise ValueError(f"gain has no level {level:g}")
-            gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
-        return gains
-    table = one_dimension(checked_gains(gain, "gain"), "gain")
-    for at in np.flatnonzero(used).tolist():
-        level = float(values[at])
-        if level != int(level) or level >= table.shape[0]:
-            if level == 0:
-                continue
-            raise ValueError(f"gain has no level {level:g}: it has the levels 0 to {table.shape[0] - 1}")
-        gains[at] = table[int(level)]
-    return gains
-
-
-@cython.final
-cdef class _Reader:
-    """What a measure reads, and the arrays that it points to."""
-    cdef GainReading reading
-    cdef object gains, places, falling, table
-
-    cdef int set_gains(self, object gains) except -1:
-        distinct, places = np.unique(gains, return_inverse=True)
-        self.gains = np.ascontiguousarray(gains)
-        self.places = (distinct.shape[0] - 1 - places).astype(np.uint32)
-        self.falling = np.ascontiguousarray(distinct[::-1])
-        self.reading.gain = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.gains)
-        self.reading.place = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.places)
-        self.reading.falling = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.falling)
-        return 0
-
-    cdef int set_discount(self, object discount) except -1:
-        self.reading.discount = DISCOUNT_LOG
-        self.reading.scale, self.reading.shift, self.reading.plain = log(2.0), 1.0, 0
-        if isinstance(discount, str) and discount == "log2":
-            return 0
-        if isinstance(discount, tuple) and len(discount) == 2 and isinstance(discount[0], str) and discount[0] == "log":
-            base = float(check_number(discount[1], "discount[1]"))
-            if not 1 < base < 2.0**62:
-                raise ValueError(f"discount[1] is {discount[1]!r}: the base of the logarithm must be above 1")
-            self.reading.scale, self.reading.shift, self.reading.plain = log(base), 0.0, <int64_t>np.ceil(base)
-            return 0
-        if isinstance(discount, (str, tuple)):
-            raise ValueError(f"discount is {discount!r}: must be 'log2', ('log', base) or an array")
-        table = np.ascontiguousarray(one_dimension(as_real(discount, "discount"), "discount"), np.float64)
-        for i in np.flatnonzero(~((table >= 0) & np.isfinite(table)))[:1]:
-            raise ValueError(f"discount[{i}] is {table[i]}: a discount must be a number from 0 up, and finite")
-        for i in np.flatnonzero(table[1:] > table[:-1])[:1]:
-            raise ValueError(f"discount[{i + 1}] is {table[i + 1]}, above discount[{i}], {table[i]}: discounts must not rise")
-        self.reading.discount = DISCOUNT_TABLE
-        self.table = table
-        self.reading.table = <const double*>cnp.PyArray_DATA(<cnp.ndarray>table)
-        self.reading.length = table.shape[0]
-        return 0
 
 
 cdef class _Gains:
@@ -243,7 +67,7 @@ cdef class _Gains:
         used[0] = True
         return used
 
-    cdef object read_all(self, GainFormula formula, _Reader reader, object ranks, bint ideal_all):
+    cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
         """The measure for each ranking and rank; without ranks one column."""
         cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
@@ -283,7 +107,7 @@ cdef class _Gains:
 
     cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
                      double p):
-        cdef _Reader reader = _Reader.__new__(_Reader)
+        cdef Reader reader = Reader.__new__(Reader)
         ranks, shape = (None, None) if k is None else whole_ranks(k)
         reader.reading.ties = <Ties>parse_ties(ties)
         if reader.reading.ties == TIES_THRESHOLD:
@@ -466,33 +290,6 @@ cdef class _Gains:
         return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence)
 
 
-cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing, object where):
-    """(values, pairs, codes of the missing levels) of a table that another program made, checked."""
-    starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
-    level = one_dimension(as_real(level, "level"), "level").astype(np.float64)
-    count = one_dimension(as_whole(level_count, "level_count"), "level_count").astype(np.int64)
-    rows = hits.shape[0]
-    if level.shape != count.shape:
-        raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
-    if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
-        raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
-                         "each row begin")
-    for i in np.flatnonzero(~((level > 0) & np.isfinite(level)))[:1]:
-        raise ValueError(f"level[{i}] is {level[i]}: a level must be above 0 and finite")
-    for i in np.flatnonzero(count < 1)[:1]:
-        raise ValueError(f"level_count[{i}] is {count[i]}: must be at least 1")
-    same_row = np.ones(level.shape[0], bool)
-    same_row[starts[:-1]] = False
-    for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
-        raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
-    sums = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
-    for i in np.flatnonzero(sums != hits)[:1]:
-        raise ValueError(f"hits[{i}] is {hits[i]}, but level_count holds {sums[i]} items of that row")
-    values = np.unique(np.concatenate([[0.0], level, missing]))
-    return values, (starts, np.searchsorted(values, level).astype(np.uint32), count), np.searchsorted(
-        values, missing).astype(np.uint32)
-
-
 # ----------------------------------------------------------------------------------------------------------- one curve
 
 @cython.final
@@ -548,7 +345,7 @@ cdef class GainCurve(_Gains):
     def __init__(self, y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
                  workers=1):
         cdef Items items, rows
-        cdef _Finder finder
+        cdef Finder finder
         cdef Py_ssize_t found, hits
         cdef const void* data
         cdef bint narrow, nan_row, by_lower, lower = parse_lower(lower_is_better)
@@ -578,7 +375,7 @@ cdef class GainCurve(_Gains):
         rows.score.data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
         rows.n = raw.shape[0]
         hits = curve.num_hits
-        finder = _Finder(rows.n, hits, hits)
+        finder = Finder(rows.n, hits, hits)
         finder.pairs.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
         narrow = codes.dtype == np.uint8
         data = cnp.PyArray_DATA(<cnp.ndarray>codes)
@@ -691,7 +488,7 @@ cdef class GainCurve(_Gains):
         if table.weighted:
             raise TypeError("above and tied must be whole numbers: items with levels have no weights")
         missing = missing_levels(unretrieved)
-        values, pairs, missing_codes = from_outside(level_offsets, level, level_count, table.hits, missing, None)
+        values, pairs, missing_codes = from_outside(level_offsets, level, level_count, table.hits, missing)
         cdef GainCurve curve = cls.__new__(cls)
         curve.set_curve(table.lower_is_better, table.score, table.above, table.tied, table.hits, table.num_items, values, pairs,
                         missing_codes)
@@ -855,7 +652,7 @@ cdef class GainCurves(_Gains):
     cdef tuple find(self, Queries queries, object codes, tuple table, bint lower):
         """The pairs of the rows of a table."""
         cdef Items items, rows
-        cdef _Finder finder
+        cdef Finder finder
         cdef Py_ssize_t q, start, found = 0
         cdef const int64_t* offsets
         cdef const int64_t* row_starts
@@ -879,7 +676,7 @@ cdef class GainCurves(_Gains):
         row_offsets = np.ascontiguousarray(table[0], np.int64)
         of_query = np.ascontiguousarray(queries.offsets, np.int64)
         hits = np.ascontiguousarray(hits, np.int64)
-        finder = _Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
+        finder = Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
         offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
         row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_offsets)
         num_hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
@@ -1031,8 +828,7 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
         raise ValueError(f"unretrieved[{q}] has {lengths[q]} levels, but num_relevant and num_hits leave "
                          f"{curves.num_relevant[q] - curves.num_hits[q]}")
-    values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits, np.concatenate([np.empty(0), *missing]),
-                                        None)
+    values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits, np.concatenate([np.empty(0), *missing]))
     cdef GainCurves made = GainCurves.__new__(GainCurves)
     made.set_curves(curves.qid, curves.lower_is_better, curves.row_offsets, curves.score, curves.above, curves.tied,
                     curves.hits, curves.num_items, curves.num_hits, values, pairs, codes, lengths)
@@ -1082,6 +878,13 @@ def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expec
     >>> round(hc.ndcg([1, 0, 3], [0.9, 0.8, 0.7]), 4)
     0.6885
     """
+    cdef double value = -1
+    if unretrieved is None and tiebreak is None and workers is 1:
+        value = quick_ndcg(y_true, y_score, k, gain, discount, ties, ideal_k, lower_is_better, nan_policy)
+    if value != -1:
+        return value
+    if k is not None:
+        k = whole_number(k, "k")
     return GainCurve(
         y_true, y_score, unretrieved=unretrieved, tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy,
         workers=workers,
@@ -1124,6 +927,11 @@ def mean_ndcg(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip
     >>> round(hc.mean_ndcg([[2, 0, 1], [0, 3, 0]], [[3, 2, 1], [3, 2, 1]], k=2), 4)
     0.6956
     """
+    check_empty(empty)
+    if mask is None and unretrieved is None and tiebreak is None and workers is 1:
+        found = quick_ndcgs(y_true, y_score, qid, offsets, k, gain, discount, ties, ideal_k, lower_is_better, nan_policy)
+        if found is not None:
+            return mean_over(found[0], empty, found[1])
     return GainCurves(
         y_true, y_score, qid=qid, offsets=offsets, mask=mask, unretrieved=unretrieved, tiebreak=tiebreak,
         lower_is_better=lower_is_better, nan_policy=nan_policy, workers=workers,

@@ -1,0 +1,33 @@
+# Levels of relevance as the kernels read them, and what a level gains.
+from libc.stdint cimport int64_t
+
+from hitcurve._kernel.columns cimport Items
+from hitcurve._kernel.gains cimport GainReading, Pairs
+
+cdef object coded(object levels, str name, object more)
+cdef object missing_levels(object unretrieved, str name=*)
+cdef tuple run_lengths(object codes)
+cdef object comparable(object score, Items* items)
+cdef object resolved(object score, object query, object lower, object key)
+cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing)
+cdef int changed() except -1
+cdef object gains_of(object gain, object values, object used)
+
+# Finds the pairs of one ranking after another.
+cdef class Finder:
+    cdef readonly object starts, code, count
+    cdef object keys
+    cdef Pairs pairs
+    cdef int close(self) except -1
+
+# What a measure reads, and the arrays that it points to.
+cdef class Reader:
+    cdef GainReading reading
+    cdef object gains, places, falling, table
+    cdef int set_gains(self, object gains) except -1
+    cdef int set_discount(self, object discount) except -1
+
+cdef double quick_ndcg(object y_true, object y_score, object k, object gain, object discount, object ties, object ideal_k,
+                       object lower_is_better, object nan_policy) except? -1
+cdef object quick_ndcgs(object y_true, object y_score, object qid, object offsets, object k, object gain, object discount,
+                        object ties, object ideal_k, object lower_is_better, object nan_policy)

@@ -1,0 +1,1 @@
+# Internal to the boundary; nothing here is for Python.

@@ -1,0 +1,448 @@
+# cython: wraparound=True
+"""Levels of relevance as the kernels read them, and what a level gains; nDCG of arrays without a table in between."""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.math cimport NAN, floor, log
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+cimport cython
+cimport numpy as cnp
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hitcurve._checks cimport (
+    as_labels, as_ndarray, as_real, as_scores, as_whole, check_number, one_dimension, parse_lower, parse_nan_policy,
+    parse_ties,
+)
+from hitcurve._kernel.columns cimport (
+    KIND_I64, KIND_U8, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, Items, Tally, load_scores,
+)
+from hitcurve._kernel.count cimport STRATEGY_AUTO
+from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Table, Ties
+from hitcurve._kernel.gains cimport (
+    DISCOUNT_LOG, DISCOUNT_TABLE, GainReading, GainRoom, Levels, Pairs, find_pairs, ndcg,
+)
+from hitcurve._kernel.table cimport (
+    SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items, ranking_rows,
+    ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
+)
+from hitcurve._ranking cimport Queries
+
+from hitcurve._checks import LABELS
+from hitcurve._sorted import group_starts, ranks_of
+
+cnp.import_array()
+
+cdef enum:
+    MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
+    MOST_EXPONENTIAL = 1023  # the greatest level whose gain 2**level - 1 is a number
+
+
+# -------------------------------------------------------------------------------------------------------------- levels
+
+cdef object coded(object levels, str name, object more):
+    """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
+    array = as_ndarray(levels, name, LABELS)
+    if array.dtype.kind not in "biuf":
+        array = as_real(array, name)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
+        place = np.argwhere(~((array >= 0) & (array < np.inf)))[0]
+        where = ", ".join(map(str, place.tolist()))
+        raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: a level must be a number from 0 up, and finite")
+    top = max(array.max(initial=0), more.max(initial=0.0))
+    if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
+        codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
+        return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
+    graded = array != 0
+    values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
+    codes = np.zeros(array.shape, np.uint32)
+    codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
+    return codes, np.searchsorted(values, more).astype(np.uint32), values
+
+
+cdef object missing_levels(object unretrieved, str name="unretrieved"):
+    """The levels of relevant items that were never retrieved, rising."""
+    levels = one_dimension(as_real([] if unretrieved is None else unretrieved, name), name).astype(np.float64)
+    for i in np.flatnonzero(~((levels > 0) & np.isfinite(levels)))[:1]:
+        raise ValueError(f"{name}[{i}] is {levels[i]}: a level must be above 0 and finite")
+    return np.sort(levels)
+
+
+cdef tuple run_lengths(object codes):
+    """(codes, how many of each), of sorted ones."""
+    starts = group_starts(codes) if codes.shape[0] else np.empty(0, np.int64)
+    return codes[starts], np.diff(np.append(starts, codes.shape[0])).astype(np.int64)
+
+
+cdef object comparable(object score, Items* items):
+    """Scores as the kernels compare them, in one piece; sets the column."""
+    items.n = score.shape[0]
+    kept = as_scores(score, "y_score", items)
+    if isinstance(kept, tuple):
+        return kept[0]
+    if kept.dtype == np.uint64:
+        return (kept ^ np.uint64(1 << 63)).view(np.int64)
+    kind = np.float32 if items.type == SCORE_FLOAT else np.float64 if items.type == SCORE_DOUBLE else np.int64
+    return np.ascontiguousarray(kept, kind)
+
+
+cdef object resolved(object score, object query, object lower, object key):
+    """The place of each item among those of its query that differ in score or key, best first."""
+    ranks = ranks_of(score, lower)
+    key = np.arange(ranks.shape[0]) if key is None else key
+    order = np.lexsort((key, ranks, query))
+    starts = group_starts(query[order], ranks[order], key[order])
+    places = np.empty(order.shape[0], np.int64)
+    places[order] = np.repeat(np.arange(starts.shape[0]), np.diff(np.append(starts, order.shape[0])))
+    return places
+
+
+@cython.final
+cdef class Finder:
+    """Finds the pairs of one ranking after another: where those of each row start, the code and the count of each."""
+    def __cinit__(self, Py_ssize_t rows, Py_ssize_t hits, Py_ssize_t most_hits):
+        self.starts = np.zeros(rows + 1, np.int64)
+        self.code = np.empty(hits, np.uint32)
+        self.count = np.empty(hits, np.int64)
+        self.keys = np.empty(2 * most_hits, np.int64)
+        self.pairs.code = <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
+        self.pairs.count = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
+        self.pairs.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.keys)
+        self.pairs.number = 0
+
+    cdef int close(self) except -1:
+        self.code = self.code[:self.pairs.number].copy()
+        self.count = self.count[:self.pairs.number].copy()
+        return 0
+
+
+cdef int changed() except -1:
+    raise ValueError("y_true or y_score changed while the items were ranked")
+
+
+cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing):
+    """(values, pairs, codes of the missing levels) of a table that another program made, checked."""
+    starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
+    level = one_dimension(as_real(level, "level"), "level").astype(np.float64)
+    count = one_dimension(as_whole(level_count, "level_count"), "level_count").astype(np.int64)
+    rows = hits.shape[0]
+    if level.shape != count.shape:
+        raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
+    if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
+        raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
+                         "each row begin")
+    for i in np.flatnonzero(~((level > 0) & np.isfinite(level)))[:1]:
+        raise ValueError(f"level[{i}] is {level[i]}: a level must be above 0 and finite")
+    for i in np.flatnonzero(count < 1)[:1]:
+        raise ValueError(f"level_count[{i}] is {count[i]}: must be at least 1")
+    same_row = np.ones(level.shape[0], bool)
+    same_row[starts[:-1]] = False
+    for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
+        raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
+    sums = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
+    for i in np.flatnonzero(sums != hits)[:1]:
+        raise ValueError(f"hits[{i}] is {hits[i]}, but level_count holds {sums[i]} items of that row")
+    values = np.unique(np.concatenate([[0.0], level, missing]))
+    return values, (starts, np.searchsorted(values, level).astype(np.uint32), count), np.searchsorted(
+        values, missing).astype(np.uint32)
+
+
+# --------------------------------------------------------------------------------------------------------------- gains
+
+cdef object checked_gains(object gains, str name):
+    gains = as_real(gains, name).astype(np.float64)
+    for i in np.flatnonzero(~((gains >= 0) & np.isfinite(gains)))[:1]:
+        raise ValueError(f"{name}[{i}] is {gains[i]}: a gain must be a number from 0 up, and finite")
+    return gains
+
+
+cdef object gains_of(object gain, object values, object used):
+    """The gain of each code; those of codes that are not used do not matter."""
+    if isinstance(gain, str):
+        if gain == "linear":
+            return values
+        if gain != "exponential":
+            raise ValueError(f"gain is {gain!r}: must be 'linear', 'exponential', a mapping or an array")
+        top = values[used].max(initial=0.0)
+        if top > MOST_EXPONENTIAL:
+            raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
+                             f"{MOST_EXPONENTIAL}")
+        with np.errstate(over="ignore"):
+            return np.where(used, np.exp2(values) - 1, 0.0)
+    gains = np.zeros(values.shape[0])
+    if isinstance(gain, Mapping):
+        known = {float(level): worth for level, worth in gain.items()}
+        for at in np.flatnonzero(used).tolist():
+            level = float(values[at])
+            if level not in known and level != 0:
+                raise ValueError(f"gain has no level {level:g}")
+            gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
+        return gains
+    table = one_dimension(checked_gains(gain, "gain"), "gain")
+    for at in np.flatnonzero(used).tolist():
+        level = float(values[at])
+        if level != int(level) or level >= table.shape[0]:
+            if level == 0:
+                continue
+            raise ValueError(f"gain has no level {level:g}: it has the levels 0 to {table.shape[0] - 1}")
+        gains[at] = table[int(level)]
+    return gains
+
+
+@cython.final
+cdef class Reader:
+    """What a measure reads, and the arrays that it points to."""
+    cdef int set_gains(self, object gains) except -1:
+        distinct, places = np.unique(gains, return_inverse=True)
+        self.gains = np.ascontiguousarray(gains)
+        self.places = (distinct.shape[0] - 1 - places).astype(np.uint32)
+        self.falling = np.ascontiguousarray(distinct[::-1])
+        self.reading.gain = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.gains)
+        self.reading.place = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.places)
+        self.reading.falling = <const double*>cnp.PyArray_DATA(<cnp.ndarray>self.falling)
+        return 0
+
+    cdef int set_discount(self, object discount) except -1:
+        self.reading.discount = DISCOUNT_LOG
+        self.reading.scale, self.reading.shift, self.reading.plain = log(2.0), 1.0, 0
+        if isinstance(discount, str) and discount == "log2":
+            return 0
+        if isinstance(discount, tuple) and len(discount) == 2 and isinstance(discount[0], str) and discount[0] == "log":
+            base = float(check_number(discount[1], "discount[1]"))
+            if not 1 < base < 2.0**62:
+                raise ValueError(f"discount[1] is {discount[1]!r}: the base of the logarithm must be above 1")
+            self.reading.scale, self.reading.shift, self.reading.plain = log(base), 0.0, <int64_t>np.ceil(base)
+            return 0
+        if isinstance(discount, (str, tuple)):
+            raise ValueError(f"discount is {discount!r}: must be 'log2', ('log', base) or an array")
+        table = np.ascontiguousarray(one_dimension(as_real(discount, "discount"), "discount"), np.float64)
+        for i in np.flatnonzero(~((table >= 0) & np.isfinite(table)))[:1]:
+            raise ValueError(f"discount[{i}] is {table[i]}: a discount must be a number from 0 up, and finite")
+        for i in np.flatnonzero(table[1:] > table[:-1])[:1]:
+            raise ValueError(f"discount[{i + 1}] is {table[i + 1]}, above discount[{i}], {table[i]}: discounts must not rise")
+        self.reading.discount = DISCOUNT_TABLE
+        self.table = table
+        self.reading.table = <const double*>cnp.PyArray_DATA(<cnp.ndarray>table)
+        self.reading.length = table.shape[0]
+        return 0
+
+
+# ------------------------------------------------------------------------------------- nDCG without a table in between
+# For whole levels below 256 and rankings that stay in the caches: each is ranked, its levels found, and read at once.
+
+cdef enum:
+    MOST_QUICK = 1 << 16   # items of a ranking
+    TOGETHER = 1 << 22     # items between two looks at Ctrl-C
+
+
+# Room for what is known of one ranking: of `items` items and two more.
+cdef struct Space:
+    uint8_t* flags
+    int64_t* above
+    int64_t* tied
+    int64_t* hits
+    int64_t* starts
+    int64_t* count
+    int64_t* keys
+    uint32_t* code
+    double* score
+
+cdef struct SmallLevels:
+    uint8_t codes[SMALL]
+    uint8_t flags[SMALL + 2]
+    int64_t numbers[7 * (SMALL + 2)]
+    uint32_t code[SMALL + 2]
+    double score[SMALL + 2]
+
+
+cdef void lay_space(Space* space, Py_ssize_t n, int64_t* numbers, uint32_t* code, double* score, uint8_t* flags) noexcept nogil:
+    """Lays 7 * (n + 2) numbers, and n + 2 of the others, out for n items."""
+    space.above = numbers
+    space.tied = space.above + n + 2
+    space.hits = space.tied + n + 2
+    space.starts = space.hits + n + 2
+    space.count = space.starts + n + 2
+    space.keys = space.count + n + 2
+    space.code = code
+    space.score = score
+    space.flags = flags
+
+
+cdef double rank_levels(Items* items, const uint8_t* codes, bint lower, Workspace* work, const Space* space,
+                        const GainReading* reading, Tally* tally, Status* status) noexcept nogil:
+    """nDCG of one ranking."""
+    cdef Ranking ranking
+    cdef Items rows
+    cdef Levels levels
+    cdef GainRoom room
+    cdef Pairs pairs = Pairs(space.keys, space.starts, space.code, space.count, 0)
+    cdef Py_ssize_t i, n = items.n
+    cdef uint8_t* flags = space.flags
+    for i in range(n):
+        flags[i] = codes[i] != 0
+    items.label = Column(<const char*>flags, 1, KIND_U8)
+    status[0] = rank_items(items, 0, n, lower, STRATEGY_AUTO, n, work, &ranking, tally)
+    if status[0] != STATUS_OK:
+        return NAN
+    rows.n = num_rows(&ranking)
+    rows.score.data = <const char*>space.score
+    ranking_rows(&ranking, rows.n, space.above, space.tied, space.hits)
+    ranking_scores(items, work, &ranking, space.score)
+    if find_pairs(items, codes, True, &rows, lower, ranking.nan_hits > 0, n, &pairs) < 0:
+        status[0] = STATUS_BAD_LABEL  # they change
+        return NAN
+    levels.table = Table(space.above, space.tied, space.hits, rows.n, ranking.num_items, 0)
+    levels.starts, levels.code, levels.count = space.starts, space.code, space.count
+    levels.num_missing = 0
+    room.keys = space.keys
+    room.scratch = space.keys + n + 2
+    return ndcg(&levels, reading, &room)
+
+
+cdef bint as_codes(const Column* column, Py_ssize_t n, uint8_t* codes) noexcept nogil:
+    """Levels of any type as codes of 8 bits; False where they are not whole numbers from 0 to 255."""
+    cdef double number, scratch
+    cdef int64_t whole, wide
+    cdef Py_ssize_t i
+    for i in range(n):
+        if column.kind == KIND_U8:
+            codes[i] = (<const uint8_t*>(column.data + i * column.stride))[0]
+        elif column.kind == KIND_U64:
+            return False
+        elif column.kind == KIND_I64:
+            whole = load_scores(column, i, 1, &wide)[0]
+            if not 0 <= whole < 256:
+                return False
+            codes[i] = <uint8_t>whole
+        else:
+            number = load_scores(column, i, 1, &scratch)[0]
+            if not 0 <= number < 256 or number != floor(number):
+                return False
+            codes[i] = <uint8_t>number
+    return True
+
+
+cdef Reader reader_of(object gain):
+    cdef Reader reader = Reader.__new__(Reader)
+    reader.set_gains(gains_of(gain, np.arange(256.0), np.ones(256, bool)))
+    reader.set_discount("log2")
+    return reader
+
+
+cdef Reader LINEAR = reader_of("linear")
+cdef Reader EXPONENTIAL = reader_of("exponential")
+
+
+cdef bint quick_reading(object k, object gain, object discount, object ties, object ideal_k, GainReading* reading) except -1:
+    """Sets what is asked, if it is something that needs no look at the levels."""
+    if type(gain) is not str or type(discount) is not str or type(ideal_k) is not str or discount != "log2":
+        return False
+    if gain == "linear":
+        reading[0] = LINEAR.reading
+    elif gain == "exponential":
+        reading[0] = EXPONENTIAL.reading
+    else:
+        return False
+    reading.ties = <Ties>parse_ties(ties)
+    reading.k = NO_CUTOFF
+    if k is not None:
+        if type(k) is not int or not 0 < k < MOST_QUICK:
+            return False
+        reading.k = k
+    reading.ideal_k = reading.k if ideal_k == "same" else NO_CUTOFF
+    return reading.ties != TIES_THRESHOLD and (ideal_k == "same" or ideal_k == "all")
+
+
+cdef double quick_ndcg(object y_true, object y_score, object k, object gain, object discount, object ties, object ideal_k,
+                       object lower_is_better, object nan_policy) except? -1:
+    """nDCG of a short ranking; -1 where another way has to be taken."""
+    cdef GainReading reading
+    cdef Items items
+    cdef SmallSpace small
+    cdef SmallLevels levels
+    cdef Workspace work
+    cdef Space space
+    cdef Tally tally
+    cdef Status status
+    cdef double value
+    cdef bint lower = parse_lower(lower_is_better)
+    if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
+        return -1
+    items.nan_policy = parse_nan_policy(nan_policy)
+    _levels = as_labels(y_true, None, &items)
+    if items.n >= SMALL or not as_codes(&items.label, items.n, levels.codes):
+        return -1
+    _scores = as_scores(y_score, "y_score", &items)
+    small_workspace(&small, &work)
+    lay_space(&space, SMALL, levels.numbers, levels.code, levels.score, levels.flags)
+    value = rank_levels(&items, levels.codes, lower, &work, &space, &reading, &tally, &status)
+    return value if status == STATUS_OK else -1
+
+
+cdef object quick_ndcgs(object y_true, object y_score, object qid, object offsets, object k, object gain, object discount,
+                        object ties, object ideal_k, object lower_is_better, object nan_policy):
+    """(nDCG of each query, their ids); None where another way has to be taken."""
+    cdef GainReading reading
+    cdef Queries queries
+    cdef Items items
+    cdef Workspace work
+    cdef Space space
+    cdef Tally tally
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t q = 0, start, longest, since
+    cdef const uint8_t* codes
+    cdef const int64_t* places
+    cdef double* out
+    cdef void* block
+    cdef bint lower = parse_lower(lower_is_better)
+    if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
+        return None
+    array = as_ndarray(y_true, "y_true", LABELS)
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    elif array.dtype != np.uint8:
+        if array.dtype.kind not in "iu" or not (array.min(initial=0) >= 0 and array.max(initial=0) < 256):
+            return None
+        array = array.astype(np.uint8)
+    queries = Queries(array, y_score, qid, offsets, None, nan_policy)
+    longest = int(np.diff(queries.offsets).max(initial=0))
+    if longest > MOST_QUICK or queries.step != 0:
+        return None
+    held = np.ascontiguousarray(queries.labels)
+    of_query = np.ascontiguousarray(queries.offsets, np.int64)
+    values = np.empty(queries.num_queries)
+    codes = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>held)
+    places = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
+    out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
+    block = PyMem_RawMalloc((longest + 2) * (8 * sizeof(int64_t) + sizeof(uint32_t) + 1))
+    workspace_init(&work)
+    try:
+        if block is NULL or not reserve_relevant(&queries.items, longest, &work):
+            raise MemoryError("not enough memory to rank the items")
+        lay_space(&space, longest, <int64_t*>block, <uint32_t*>(<int64_t*>block + 8 * (longest + 2)),
+                  <double*>(<int64_t*>block + 7 * (longest + 2)),
+                  <uint8_t*>(<uint32_t*>(<int64_t*>block + 8 * (longest + 2)) + longest + 2))
+        while q < queries.num_queries and status == STATUS_OK:
+            since = 0
+            with nogil:
+                while q < queries.num_queries and since < TOGETHER:
+                    start = <Py_ssize_t>places[q]
+                    items = queries.items
+                    items.n = <Py_ssize_t>places[q + 1] - start
+                    items.score.data += start * items.score.stride
+                    out[q] = rank_levels(&items, codes + start, lower, &work, &space, &reading, &tally, &status)
+                    if status != STATUS_OK:
+                        break
+                    since += items.n + 64
+                    q += 1
+            PyErr_CheckSignals()
+    finally:
+        workspace_free(&work)
+        PyMem_RawFree(block)
+    if status == STATUS_NO_MEMORY:
+        raise MemoryError("not enough memory to rank the items")
+    return (values, queries.qid) if status == STATUS_OK else None
