@@ -8,7 +8,7 @@ from libc.math cimport NAN, expm1, log, log2, pow
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, is_nan, load_scores
+from hitcurve._kernel.columns cimport KIND_F64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, is_nan, load_scores
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
 from hitcurve._kernel.sort cimport score_t, sort_typed
 
@@ -247,12 +247,25 @@ ctypedef fused code_t:
 cdef inline Py_ssize_t row_of(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
     """The row of a score, by binary search in those of the rows, best first."""
     cdef Py_ssize_t low = 0, middle
-    while rows > 1:
-        middle = rows >> 1
-        if (score[low + middle] <= x) if lower_is_better else (score[low + middle] >= x):
-            low += middle
-        rows -= middle
+    if lower_is_better:
+        while rows > 1:
+            middle = rows >> 1
+            low += middle & -<Py_ssize_t>(score[low + middle] <= x)
+            rows -= middle
+    else:
+        while rows > 1:
+            middle = rows >> 1
+            low += middle & -<Py_ssize_t>(score[low + middle] >= x)
+            rows -= middle
     return low
+
+
+cdef inline const score_t* as_they_lie(const Column* column, const score_t* type) noexcept nogil:
+    """Scores that need no conversion and lie side by side; else NULL."""
+    if column.stride != sizeof(score_t) or (score_t is double and column.kind != KIND_F64) or (
+            score_t is int64_t and column.kind == KIND_U64):
+        return NULL
+    return <const score_t*>column.data
 
 
 cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
@@ -268,13 +281,33 @@ cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t 
     return i
 
 
+cdef inline bint alone(Pairs* pairs, Py_ssize_t n) noexcept nogil:
+    """Whether each of n rows has one key; if so, these are the pairs."""
+    cdef Py_ssize_t i
+    cdef bint once = True
+    cdef uint32_t* code = pairs.code + pairs.number
+    for i in range(n):
+        code[i] = 0
+    for i in range(n):
+        once &= code[pairs.keys[i] >> 32] == 0
+        code[pairs.keys[i] >> 32] = <uint32_t>pairs.keys[i]
+    if once:
+        for i in range(n):
+            pairs.starts[i] = pairs.number + i
+            pairs.count[pairs.number + i] = 1
+        pairs.number += n
+        pairs.starts[n] = pairs.number
+    return once
+
+
 cdef Py_ssize_t find_typed(const Items* items, const code_t* codes, const score_t* rows, Py_ssize_t num_rows,
                            bint lower_is_better, bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
     cdef score_t x, held
+    cdef const score_t* scores = as_they_lie(&items.score, rows)
     cdef Py_ssize_t i = next_coded(codes, 0, items.n), n = 0, numbers = num_rows - nan_row, row
     cdef int64_t key, last = -1
     while i < items.n:
-        x = load_scores(&items.score, i, 1, &held)[0]
+        x = scores[i] if scores is not NULL else load_scores(&items.score, i, 1, &held)[0]
         row = -1
         if is_nan(x):
             row = numbers if nan_row else -1
@@ -286,6 +319,8 @@ cdef Py_ssize_t find_typed(const Items* items, const code_t* codes, const score_
             pairs.keys[n] = <int64_t>row << 32 | <int64_t>codes[i]
             n += 1
         i = next_coded(codes, i + 1, items.n)
+    if n == num_rows and alone(pairs, n):
+        return n
     sort_typed(pairs.keys, n, pairs.keys + room)
     row = 0
     for i in range(n):
