@@ -385,6 +385,42 @@ def test_evaluate():
             assert near(hc.evaluate(qrels, run, [name], ties=ties).means[name], value, 1e-14), name
 
 
+NAMES = (
+    "nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "nDCG(gains={1:5,2:2})", "nDCG(gains={2:9},dcg=exp-log2)@7", "RBP(p=0.6)", "RBP@4",
+    "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7", "RR(rel=3)", "Rprec", "Success(rel=3)@1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measures_by_name(name):
+    """A name means what it means to ``evaluate``."""
+    rng = np.random.default_rng(13)
+    levels, scores = rng.integers(0, 4, (8, 30)), rng.integers(0, 12, (8, 30))
+    missing = [[3], [], [1, 2], *[[]] * 5]
+    qrels = {f"q{q}": {f"d{i:02}": int(level) for i, level in enumerate(row)} for q, row in enumerate(levels)}
+    for q, row in enumerate(missing):
+        qrels[f"q{q}"] |= {f"missing{i}": level for i, level in enumerate(row)}
+    run = {f"q{q}": {f"d{i:02}": float(score) for i, score in enumerate(row)} for q, row in enumerate(scores)}
+    curves = hc.GainCurves(levels, scores, unretrieved=missing)
+    for ties in ("expected", "best", "worst"):
+        found = curves.measure(name, ties=ties)
+        wanted = hc.evaluate(qrels, run, [name], ties=ties)
+        np.testing.assert_allclose(found, next(iter(wanted.values.values())), rtol=1e-14)
+        assert [curve.measure(name, ties=ties) for curve in curves] == found.tolist()
+
+
+def test_names_of_hit_curves():
+    curve = hc.HitCurve([1, 0, 1, 0], [4, 3, 3, 1])
+    assert curve.measure("P@2") == curve.precision(2)
+    assert curve.measure("AP", ties="worst") == curve.measure("AP(ties=worst)") == curve.average_precision(ties="worst")
+    with pytest.raises(ValueError, match="nDCG needs judgments with levels"):
+        curve.measure("nDCG")
+    with pytest.raises(ValueError, match="needs judgments"):
+        hc.GainCurve([1], [1]).measure("P(judged_only=True)@1")
+    with pytest.raises(ValueError, match="no reading of ties called 'threshold'|must be"):
+        hc.GainCurve([1], [1]).measure("nDCG", ties="threshold")
+
+
 # --- what has no meaning ------------------------------------------------------------------------------------
 
 

@@ -11,8 +11,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 LAYERS = """
     _kernel
     results measures _version _pickle _extras _workers _progress _grid _files _checks
-    _ranking _blocks _sorted
-    _curve counter capi
+    _ranking _blocks _sorted _levels
+    _curve _gains counter capi
     retrieval sources statistics
     report
     presets ir_measures spark

@@ -726,6 +726,34 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
 
+    def measure(self, name, *, ties="expected"):
+        """The measure that a name stands for, as in files, reports and on the command line.
+
+        Parameters
+        ----------
+        name : str
+            ``NAME(option=value, ...)@cutoff``, as ``hitcurve.measures.parse`` takes it.
+        ties : str
+            How ties are read, unless the name itself says it.
+
+        Returns
+        -------
+        float or ndarray
+
+        Raises
+        ------
+        ValueError
+            The name is unknown, or the measure is not one of these curves.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.HitCurve([1, 0, 1], [3, 2, 1]).measure("P@2")
+        0.5
+        """
+        from hitcurve.measures import parse
+        return (parse(name) if isinstance(name, str) else name)(self, ties)
+
 
 # ------------------------------------------------------------------------------------------------------------ one curve
 

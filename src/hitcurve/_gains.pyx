@@ -289,6 +289,35 @@ cdef class _Gains:
             raise ValueError(f"p is {p!r}: must be between 0 and 1")
         return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence)
 
+    def measure(self, name, *, ties="expected"):
+        """The measure that a name stands for, as in files, reports and on the command line.
+
+        Parameters
+        ----------
+        name : str
+            ``NAME(option=value, ...)@cutoff``, as ``hitcurve.measures.parse`` takes it. Binary measures
+            take items from level ``rel=`` up as relevant, else from level 1.
+        ties : str
+            How ties are read, unless the name itself says it.
+
+        Returns
+        -------
+        float or ndarray
+
+        Raises
+        ------
+        ValueError
+            The name is unknown, or the measure is not one of these curves.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([2, 0, 1], [3, 2, 1]).measure("P(rel=2)@2")
+        0.5
+        """
+        from hitcurve.measures import parse
+        return (parse(name) if isinstance(name, str) else name)(self, ties)
+
 
 # ----------------------------------------------------------------------------------------------------------- one curve
 

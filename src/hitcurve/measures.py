@@ -17,7 +17,7 @@ from hitcurve._checks import check_choice
 from hitcurve._kernel.formulas import readings
 
 if TYPE_CHECKING:
-    from hitcurve import HitCurve, HitCurves
+    from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
 
 __all__ = ["MEASURES", "TIES", "Definition", "Measure", "Option", "parse"]
 
@@ -63,6 +63,7 @@ class Definition(NamedTuple):
     defaults: tuple[tuple[str, Any], ...] = ()
     mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
     graded: bool = False  #: Uses the levels of relevance themselves, so that ``rel=`` says nothing.
+    of_gains: str = ""  #: The method of the gain curves that has the value.
     lower_is_better: bool = False  #: Its best reading of ties is the least value, its worst the greatest.
     report: tuple[tuple[str, str], ...] = ()
     """The names under which a report has it, each with a note: ``@%`` stands for each share of the list, ``@K`` for
@@ -113,16 +114,46 @@ class Measure(NamedTuple):
             raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(self.record.ties)}")
         return ties
 
-    def __call__(self, curve: HitCurve | HitCurves, ties: str = "expected") -> Any:
-        """The measure of `curve`: a number, or an array with one value per ranking."""
+    def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:
+        """The measure of `curve`: a number, or an array with one value per ranking.
+
+        Of a `GainCurve` or `GainCurves` a binary measure takes items from level `rel` up as relevant, else from level 1.
+        """
+        if hasattr(curve, "at_level"):
+            return self._of_gains(curve, ties)
         ties = self.reading(ties)
         value = getattr(curve, self.record.method)
         if not callable(value):
             return value
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
+    def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
+        if self.judged_only:
+            raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+        if not self.record.of_gains:
+            return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
+        if self.rel is not None:
+            raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
+        keywords = dict(self.keywords)
+        gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
+        gains = dict(keywords.pop("gains", ()))
+        if gain == "exponential" or gains:
+            keywords["gain"] = {level: gains.get(level, 2**level - 1 if gain == "exponential" else level)
+                                for level in _levels(curve)} if gains else gain  # fmt: skip
+        if "top" in keywords:
+            keywords["max_level"] = keywords.pop("top")
+        ties = check_choice(self.ties or ties, "ties", self.record.ties)
+        return getattr(curve, self.record.of_gains)(**keywords, ties=ties)
+
     def __str__(self) -> str:
         return self.name
+
+
+def _levels(curve: GainCurve | GainCurves) -> set[float]:
+    """All levels of a curve, those never retrieved included, and 0."""
+    missing = curve.unretrieved
+    return {0.0, *curve.level.tolist()}.union(*([missing.tolist()] if not isinstance(missing, list) else
+                                                [levels.tolist() for levels in missing]))  # fmt: skip
 
 
 def _listed(words: tuple[str, ...], joint: str = "or") -> str:
@@ -296,17 +327,17 @@ MEASURES: tuple[Definition, ...] = (
          "the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
          synonyms="ndcg ndcg_cut_K", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True),
+         options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True, of_gains="ndcg"),
     _row("ERR", "ERR@20 ERR ERR(max=3)@20",
          "expected reciprocal rank: the sum over ranks of the chance to stop there / rank; a document of level g stops "
          "with (2^g - 1) / 2^max; max is 4 unless said, as in TREC's gdeval",
          "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("max", "top", _whole),), graded=True),
+         options=(Option("max", "top", _whole),), graded=True, of_gains="err"),
     _row("RBP", "RBP(p=0.8) RBP(p=0.5,rel=2)@10",
          "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 unless said. The gain is 1 for "
          "relevant documents where rel= is said, else the level / the query's highest (if above 1)",
          "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=_P,
-         defaults={"p": 0.8}, graded=True),
+         defaults={"p": 0.8}, graded=True, of_gains="rbp"),
     _row("RBPResid", "RBPResid(p=0.8)",
          "the residual of RBP: what it would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
