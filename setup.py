@@ -11,8 +11,8 @@ from setuptools import Extension, setup
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
     "_kernel.table", "_kernel.draw", "_kernel.gains",
-    "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gains", "retrieval.err", "retrieval.formulas", "retrieval.lines",
-    "retrieval.ranks", "retrieval.runs", "capi",
+    "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gains",
+    "retrieval.err", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel

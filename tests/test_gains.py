@@ -386,8 +386,8 @@ def test_evaluate():
 
 
 NAMES = (
-    "nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "nDCG(gains={1:5,2:2})", "nDCG(gains={2:9},dcg=exp-log2)@7", "RBP(p=0.6)", "RBP@4",
-    "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7", "RR(rel=3)", "Rprec", "Success(rel=3)@1",
+    "nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "nDCG(gains={1:5,2:2})", "nDCG(gains={2:9},dcg=exp-log2)@7",
+    "RBP(p=0.6)", "RBP@4", "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7", "RR(rel=3)", "Rprec", "Success(rel=3)@1",
 )  # fmt: skip
 
 
@@ -417,7 +417,7 @@ def test_names_of_hit_curves():
         curve.measure("nDCG")
     with pytest.raises(ValueError, match="needs judgments"):
         hc.GainCurve([1], [1]).measure("P(judged_only=True)@1")
-    with pytest.raises(ValueError, match="no reading of ties called 'threshold'|must be"):
+    with pytest.raises(ValueError, match="threshold"):
         hc.GainCurve([1], [1]).measure("nDCG", ties="threshold")
 
 

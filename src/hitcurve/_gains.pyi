@@ -18,7 +18,9 @@ from hitcurve._curve import (
     _Number,
     _Orders,
     _Ranks,
+    _Ties,
 )
+from hitcurve.measures import Measure
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]

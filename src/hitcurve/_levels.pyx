@@ -25,8 +25,8 @@ from hitcurve._kernel.gains cimport (
     DISCOUNT_LOG, DISCOUNT_TABLE, GainReading, GainRoom, Levels, Pairs, find_pairs, ndcg,
 )
 from hitcurve._kernel.table cimport (
-    SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items, ranking_rows,
-    ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
+    SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items,
+    ranking_rows, ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
 )
 from hitcurve._ranking cimport Queries
 

@@ -117,9 +117,9 @@ class Measure(NamedTuple):
     def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:
         """The measure of `curve`: a number, or an array with one value per ranking.
 
-        Of a `GainCurve` or `GainCurves` a binary measure takes items from level `rel` up as relevant, else from level 1.
+        Of a `GainCurve` or `GainCurves` a binary measure takes items from level `rel` up as relevant, or from level 1.
         """
-        if hasattr(curve, "at_level"):
+        if not hasattr(curve, "average_precision"):
             return self._of_gains(curve, ties)
         ties = self.reading(ties)
         value = getattr(curve, self.record.method)
