@@ -409,6 +409,18 @@ def test_measures_by_name(name):
         assert [curve.measure(name, ties=ties) for curve in curves] == found.tolist()
 
 
+def test_interval():
+    rng = np.random.default_rng(14)
+    levels, scores = rng.integers(0, 3, (40, 20)), rng.random((40, 20))
+    curves = hc.GainCurves(levels, scores)
+    found = curves.interval("nDCG@10", n_resamples=500, rng=0)
+    low, high = found.confidence_interval
+    assert low < found.estimate == curves.mean_ndcg(10) < high
+    binary = curves.interval("AP(rel=2)", n_resamples=500, rng=0)
+    wanted = curves.at_level(2).interval("AP", n_resamples=500, rng=0)
+    assert binary.confidence_interval == wanted.confidence_interval
+
+
 def test_names_of_hit_curves():
     curve = hc.HitCurve([1, 0, 1, 0], [4, 3, 3, 1])
     assert curve.measure("P@2") == curve.precision(2)

@@ -4,12 +4,14 @@ from typing import Any, Generic, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hitcurve import results
 from hitcurve._curve import (
     _K,
     _N,
     _V,
     HitCurve,
     HitCurves,
+    _Bootstrap,
     _Column,
     _Counts,
     _Empty,
@@ -119,3 +121,8 @@ class GainCurves(_Gains[_Floats, NDArray[Any]]):
         self, k: _K = None, *, empty: _Empty = "skip", gain: _Gain = "linear", discount: _Discount = "log2",
         ties: _Orders = "expected", ideal_k: _Ideal = "same",
     ) -> float: ...
+    def interval(
+        self, measure: str | Measure = "nDCG", *, method: Literal["bootstrap", "t"] | None = None,
+        confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: _Bootstrap = "percentile",
+        empty: _Empty = "skip", ties: _Ties = "expected", rng: Any = None,
+    ) -> results.Interval: ...

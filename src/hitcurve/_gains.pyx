@@ -845,6 +845,33 @@ cdef class GainCurves(_Gains):
             k = whole_number(k, "k")
         return mean_over(self.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k), empty, self.qid)
 
+    def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999,
+                 bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
+        """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure.
+        method, confidence_level, n_resamples, bootstrap_method, empty, ties, rng
+            As in ``HitCurves.interval``.
+
+        Returns
+        -------
+        Interval
+            As of ``HitCurves.interval``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0]], [[3, 2, 1], [3, 2, 1]])
+        >>> round(curves.interval("nDCG@2", rng=0).estimate, 4)
+        0.6956
+        """
+        from hitcurve.statistics.intervals import curves_interval
+        return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+                               bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
+
 
 def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     """What a pickled GainCurves is made by."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from hitcurve.statistics.resampling import (
     item_kinds,
     resampled_means,
 )
+
+if TYPE_CHECKING:
+    from hitcurve._gains import GainCurves
 
 __all__ = [
     "acceleration_of",
@@ -247,11 +250,11 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
     return found
 
 
-def curves_interval(curves: HitCurves, measure: str | Measure = "AP", *, method: str | None = None,
+def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP", *, method: str | None = None,
                     confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: str = "percentile",
                     empty: str = "skip", ties: str = "expected", rng: Any = None,
                     among: _Array | slice = slice(None)) -> Interval:  # fmt: skip
-    """The work behind `HitCurves.interval`; `among`: the rankings that count."""
+    """The work behind `HitCurves.interval` and `GainCurves.interval`; `among`: the rankings that count."""
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
