@@ -170,6 +170,68 @@ def unsorted_against_argsort(options, row):
     against(options, row, ours, partial(np.argsort, qid, kind="stable"), right)
 
 
+def graded(options):
+    for relevant in (5, 20):
+        for k in (10, None):
+            cut = "" if k is None else f"@{k}"
+            row = Row(f"nDCG{cut}, 10,000 queries x 1,000 float32, {relevant} graded each", "the MAP of the same", 1.6)
+            yield row, partial(rows_against_map, options, row, relevant, k)
+    row = Row("nDCG, 10 million float64, 20,000 graded", "the AP of the same", 1.3)
+    yield row, partial(long_against_ap, options, row)
+    row = Row("one ndcg of 100 items, 5 graded", "average_precision of the same", 2.5)
+    yield row, partial(call_against_ap, options, row)
+    row = Row("nDCG, 300 queries x 1,000, 20 graded", "scikit-learn's time ÷ ours", 50, at_least=True)
+    yield row, partial(against_scikit_learn, options, row)
+
+
+def levels_of(y):
+    """Levels from 1 to 4 in place of the flags."""
+    return (y * (1 + np.arange(y.size).reshape(y.shape) % 4)).astype(np.uint8)
+
+
+def mean_gain(y, s, k):
+    """nDCG by a sort of each row; its scores are all distinct, or equal ones have one level."""
+    order = np.argsort(-s, axis=1, kind="stable")[:, :k]
+    worth = 1 / np.log2(np.arange(2, order.shape[1] + 2))
+    found = (np.take_along_axis(y, order, axis=1) * worth).sum(axis=1)
+    return (found / (-np.sort(-y.astype(float), axis=1)[:, :k] * worth).sum(axis=1)).mean()
+
+
+def rows_against_map(options, row, relevant, k):
+    y, s = data.rows(options.size(10_000), 1_000, relevant)
+    levels = levels_of(y)
+    ours = partial(hc.mean_ndcg, levels, s, k=k)
+    if not abs(ours() - mean_gain(levels, s, k)) <= 1e-6:  # equal scores take one order there
+        raise WrongAnswerError(f"WRONG: {ours()!r}, but a sort says {mean_gain(levels, s, k)!r}")
+    against(options, row, ours, partial(hc.mean_average_precision, y, s))
+
+
+def long_against_ap(options, row):
+    y, s = data.one_ranking("random", options.size(10_000_000), options.size(20_000, 5))
+    levels = levels_of(y)
+    ours = partial(hc.ndcg, levels, s)
+    against(options, row, ours, partial(hc.average_precision, y, s), lambda: mean_gain(levels[None], s[None], None))
+
+
+def call_against_ap(options, row):
+    y, s = data.one_ranking("random", 100, 5)
+    levels = levels_of(y)
+    ours, theirs = partial(hc.ndcg, levels, s), partial(hc.average_precision, y, s)
+    against(options, row, ours, theirs, lambda: mean_gain(levels[None], s[None], None), least=0.02, rounds=15)
+
+
+def against_scikit_learn(options, row):
+    if find_spec("sklearn") is None:
+        row.note = "scikit-learn is not installed"
+        return
+    from sklearn.metrics import ndcg_score
+
+    y, s = data.rows(options.size(300), 1_000, 20)
+    levels = levels_of(y)
+    theirs = partial(ndcg_score, levels, s)
+    against(options, row, partial(hc.mean_ndcg, levels, s), theirs, theirs, invert=True)
+
+
 def small_calls(options):
     for n, relevant, target in ((10, 2, 0.20), (100, 5, 0.30)):
         y, s = data.one_ranking("random", n, relevant)
@@ -282,6 +344,7 @@ PARTS = (
     adversaries,
     readings,
     many_queries,
+    graded,
     small_calls,
     workers,
     memory,
