@@ -98,6 +98,7 @@ NAMES = {
     "y_score": S[0],
     "t": 2,
     "qid": np.arange(400) % 3,
+    "offsets": [0, 150, 400],
     "docno": np.array([f"d{i}" for i in range(400)]),
     "R": int(Y[0].sum()) + 2,
     "hits": Y[0],

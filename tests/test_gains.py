@@ -367,6 +367,97 @@ def test_scikit_learn():
         assert near(metrics.ndcg_score(levels, scores, k=k), curves.mean_ndcg(k, empty="zero"), 1e-12)
 
 
+def test_where_scikit_learn_differs():
+    """Queries without relevant items, queries of one item, and what says nothing about ties."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    levels, scores = np.array([[2, 0, 1], [0, 0, 0]]), np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    assert near(metrics.ndcg_score(levels, scores), hc.mean_ndcg(levels, scores, empty="zero"))
+    assert near(2 * metrics.ndcg_score(levels, scores), hc.mean_ndcg(levels, scores))
+    assert math.isnan(hc.GainCurves(levels, scores).ndcg()[1])
+    with pytest.raises(ValueError, match="more than 1 document"):
+        metrics.ndcg_score([[1]], [[1.0]])
+    assert hc.ndcg([1], [1.0]) == 1
+    same = np.zeros((1, 3))
+    by_place = metrics.ndcg_score(levels[:1], same, ignore_ties=True)
+    worst, expected, best = (hc.ndcg(levels[0], same[0], ties=ties) for ties in ("worst", "expected", "best"))
+    assert worst - 1e-12 <= by_place <= best + 1e-12
+    assert not near(by_place, expected, 1e-3)
+    for base in (3, 10):
+        ours = hc.GainCurves(levels, scores).dcg().mean() * np.log2(base)
+        assert near(metrics.dcg_score(levels, scores, log_base=base), ours, 1e-13)
+
+
+def judged(levels, scores):
+    """Judgments and runs of rows of levels and scores; the judgments' last document of each query is in no run."""
+    qrels = {f"q{q}": {f"d{i:02}": int(level) for i, level in enumerate(row)} | {"other": 2}
+             for q, row in enumerate(levels)}
+    run = {f"q{q}": {f"d{i:02}": float(score) for i, score in enumerate(row)} for q, row in enumerate(scores)}
+    return qrels, run
+
+
+@pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
+def test_ranx():
+    """Its gains are linear, those of Burges exponential; ties have an order of its own, between worst and best."""
+    ranx = pytest.importorskip("ranx")
+    rng = np.random.default_rng(12)
+    levels = rng.integers(0, 4, (15, 20))
+    names = [f"{name}{cut}" for name in ("ndcg", "ndcg_burges") for cut in ("", "@5")]
+    outside = 0
+    for scores in (rng.permuted(np.arange(300.0).reshape(15, 20), axis=1), rng.integers(0, 3, (15, 20)).astype(float)):
+        curves = hc.GainCurves(levels, scores, unretrieved=[[2]] * 15)
+        found = ranx.evaluate(*judged(levels, scores), names)
+        for name in names:
+            how = {"k": 5 if "@" in name else None, "gain": "exponential" if "burges" in name else "linear"}
+            worst, expected, best = (curves.mean_ndcg(ties=ties, **how) for ties in ("worst", "expected", "best"))
+            assert worst - 1e-12 <= found[name] <= best + 1e-12
+            outside += not near(found[name], expected, 1e-12)
+            if worst == best:
+                assert near(found[name], expected, 1e-12)
+    assert outside == len(names)  # all with ties, none without
+    unjudged = ranx.evaluate({"q": {"a": 0}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}, "ndcg")
+    assert unjudged == hc.mean_ndcg([0, 1], [1, 1], offsets=[0, 1, 2], empty="zero") == 0.5
+
+
+def test_trec_eval():
+    """pytrec_eval and ir_measures: scores in single precision, ties by the documents' ids, descending."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    ir_measures = pytest.importorskip("ir_measures")
+    rng = np.random.default_rng(13)
+    levels, scores = rng.integers(0, 4, (15, 20)), rng.integers(0, 6, (15, 20)) + rng.integers(0, 2, (15, 20)) * 1e-9
+    levels[3] = 0
+    qrels, run = judged(levels, scores)
+    del qrels["q3"]["other"]
+    missing = [[2] if q != 3 else [] for q in range(15)]
+    ids = np.tile(-np.arange(20), (15, 1))
+    curves = hc.GainCurves(levels, scores.astype(np.float32), tiebreak=ids, unretrieved=missing)
+    values = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut.5"}).evaluate(run)
+    for name, ours, k in (("ndcg", "nDCG", None), ("ndcg_cut_5", "nDCG@5", 5)):
+        theirs = np.array([values[f"q{q}"][name] for q in range(15)])
+        assert theirs[3] == 0
+        np.testing.assert_allclose(np.nan_to_num(curves.ndcg(k)), theirs, rtol=1e-13)
+        evaluated = hc.evaluate(qrels, run, ours, **hc.PRESETS["pytrec_eval"])
+        assert near(evaluated.means[ours], theirs.mean(), 1e-13)
+        assert near(evaluated.means[ours], curves.mean_ndcg(k, empty="zero"), 1e-13)
+        plain = hc.GainCurves(levels, scores, unretrieved=missing).mean_ndcg(k, empty="zero")
+        assert not near(plain, theirs.mean(), 1e-4)
+        measure = ir_measures.parse_measure(ours)
+        assert near(ir_measures.calc_aggregate([measure], qrels, run)[measure], theirs.mean(), 1e-13)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(14)
+    levels, scores, mask = rng.integers(0, 4, (6, 9)), rng.random((6, 9)), rng.random((6, 9)) < 0.6
+    tensors = [torch.tensor(array) for array in (levels, scores)]
+    assert hc.mean_ndcg(*tensors, mask=torch.tensor(mask), k=5) == hc.mean_ndcg(levels, scores, mask=mask, k=5)
+    flat = [array.ravel() for array in (levels, scores)]
+    for name, place in (("offsets", [0, 20, 54]), ("qid", np.arange(54) % 5)):
+        wanted = hc.mean_ndcg(*flat, **{name: place})
+        assert hc.mean_ndcg(*(tensor.ravel() for tensor in tensors), **{name: torch.tensor(place)}) == wanted
+    with pytest.raises(TypeError, match="y_score of type Tensor"):
+        hc.mean_ndcg(tensors[0], tensors[1].requires_grad_())
+
+
 def test_evaluate():
     rng = np.random.default_rng(11)
     levels, scores = rng.integers(0, 4, 60), rng.integers(0, 25, 60)

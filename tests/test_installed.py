@@ -58,6 +58,9 @@ def pickled():
         "HitCurve ranks": hc.HitCurve.from_ranks([2, 4], num_items=9),
         "HitCurves": hc.HitCurves(y, s, qid=list("abababcc")),
         "HitCurves weighted": hc.HitCurves(y, s, offsets=[0, 3, 8], sample_weight=np.ones(8)),
+        "GainCurve": hc.GainCurve([2, 0, 1, 1.5, 0, 0, 3, 0], s, unretrieved=[1]),
+        "GainCurve ranks": hc.GainCurve.from_ranked([2, 0, 1], num_items=9),
+        "GainCurves": hc.GainCurves([2, 0, 1, 1, 0, 0, 3, 0], s, qid=list("abababcc")),
         "HitCounter": counter,
         "TieReport": hc.HitCurve(y, s).tie_report(),
     }
@@ -99,6 +102,8 @@ def test_pickles_name_nothing_that_may_move(name):
 def assert_same(found, expected):
     assert type(found) is type(expected)
     assert found == expected
+    if hasattr(expected, "ndcg"):
+        np.testing.assert_array_equal(found.ndcg(), expected.ndcg())
     if hasattr(expected, "average_precision"):
         ties = "threshold" if expected.weighted else "expected"
         np.testing.assert_array_equal(found.average_precision(ties=ties), expected.average_precision(ties=ties))

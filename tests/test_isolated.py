@@ -51,6 +51,8 @@ def test_import_loads_numpy_and_little_else():
         "hitcurve.average_precision([0, 1, 0], [3, 2, 1])",
         "hitcurve.HitCurve([0, 1, 0], [3, 2, 1], tiebreak='order').tie_report()",
         "hitcurve.HitCurves([0, 1, 0], [3, 2, 1], qid=['a', 'b', 'a']).mean_average_precision()",
+        "hitcurve.GainCurve([0, 2, 1], [3, 2, 1], tiebreak='order').ndcg(2, gain='exponential')",
+        "hitcurve.mean_ndcg([0, 2, 1], [3, 2, 1], qid=['a', 'b', 'a'])",
         "hitcurve.HitCounter([2.0]).update([0, 1, 0], [3, 2, 1])",
         "hitcurve.average_precision(numpy.zeros(9), numpy.zeros(9), nan_policy='worst')",
     ],
@@ -445,6 +447,10 @@ PUBLIC = {
     "at_threshold",
     "HitCurve",
     "HitCurves",
+    "ndcg",
+    "mean_ndcg",
+    "GainCurve",
+    "GainCurves",
     "HitCounter",
     "TieReport",
     "ThresholdCounts",
@@ -469,9 +475,12 @@ def test_star_import_gives_all():
 
 
 RANKING = "y_true y_score num_relevant relevance_level tiebreak lower_is_better nan_policy sample_weight workers"
+GAINS = "y_true y_score unretrieved tiebreak lower_is_better nan_policy workers"
 CONSTRUCTORS = {  # the parameters of a compiled class are not in a signature
     "HitCurve": RANKING.split(),
     "HitCurves": [*RANKING.split(), "qid", "offsets"],
+    "GainCurve": GAINS.split(),
+    "GainCurves": [*GAINS.split(), "qid", "offsets", "mask"],
     "HitCounter": ["thresholds", "edges", "lower_is_better", "nan_policy"],
 }
 
@@ -486,7 +495,7 @@ def public_members():
         yield name, value, value.__doc__, names
         if name not in CONSTRUCTORS:
             continue
-        for attribute in sorted(vars(value)):
+        for attribute in sorted(vars(value) | vars(value.__base__)):
             member = getattr(value, attribute)
             if attribute.startswith("_"):
                 continue
@@ -533,7 +542,19 @@ def test_methods_of_the_two_classes():
     assert {"mean_average_precision", "qid"} <= many - one
 
 
-@pytest.mark.parametrize("call", [hc.average_precision, hc.mean_average_precision, hc.HitCurve, hc.HitCurves])
+def test_methods_of_the_gain_classes():
+    one, many = (
+        {attribute for attribute in dir(cls) if not attribute.startswith("_")} for cls in (hc.GainCurve, hc.GainCurves)
+    )
+    assert one - many == {"from_ranked", "from_table"}
+    assert many - one == {"mean_ndcg", "qid", "row_offsets"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [hc.average_precision, hc.mean_average_precision, hc.HitCurve, hc.HitCurves, hc.ndcg, hc.mean_ndcg, hc.GainCurve,
+     hc.GainCurves],
+)
 def test_options_are_keywords(call):
     with pytest.raises(TypeError, match="positional"):
         call([0, 1], [2, 1], None)

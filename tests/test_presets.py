@@ -1,6 +1,7 @@
 """The presets give the peers' numbers: against the peers where they install, and against their published rules."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -76,6 +77,27 @@ def test_float_levels_come_late_and_never_early():
             assert curve.average_precision(interpolation=f"{kind}-float") <= curve.average_precision(interpolation=kind)
 
 
+@pytest.mark.parametrize("name", ["LightGBM", "XGBoost"])
+def test_rule_of_rankers(name):
+    """A stable sort by score, gain 2**level - 1 over log2(rank + 1), 1 without relevant items; ci/rankers runs both."""
+    rng = np.random.default_rng(21)
+    sizes = rng.integers(1, 30, 60)
+    offsets = np.cumsum([0, *sizes])
+    level, score = rng.integers(0, 5, offsets[-1]), rng.integers(0, 6, offsets[-1]).astype("float32")
+    level[: offsets[2]] = 0
+    for k in (1, 5, 40):
+        values = []
+        for first, last in itertools.pairwise(offsets):
+            gain = 2.0 ** level[first:last] - 1
+            orders = np.argsort(-score[first:last], kind="stable"), np.argsort(-gain)
+            found, most = (sum(g / np.log2(i + 2) for i, g in enumerate(gain[order][:k])) for order in orders)
+            values.append(found / most if most else 1.0)
+        ours = hc.mean_ndcg(level, score, offsets=offsets, k=k, **hc.PRESETS[name])
+        assert ours == pytest.approx(np.mean(values), rel=1e-14)
+        fair = hc.mean_ndcg(level, score, offsets=offsets, k=k, gain="exponential", empty="one")
+        assert ours != pytest.approx(fair, rel=1e-4)
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
 def test_float_levels_in_ties(ties):
     """Where no level is missed in floats (R = 8: a power of two misses none of 10) both kinds are the same number."""
@@ -146,6 +168,18 @@ def test_scikit_learn():
     first = y[at_best].sum() / y.sum() * (1 - y[at_best].mean()) / 2  # their curve starts at precision 1
     ours = hc.average_precision(y, s, **hc.PRESETS["scikit-learn auc"])
     assert ours == pytest.approx(metrics.auc(recall, precision) - first, rel=1e-13)
+
+
+def test_scikit_learn_of_levels():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(22)
+    level, score = rng.integers(0, 4, (30, 12)), rng.integers(0, 5, (30, 12))
+    level[:3] = 0
+    for k in (None, 1, 5):
+        ours = hc.mean_ndcg(level, score, k=k, **hc.PRESETS["scikit-learn ndcg"])
+        assert ours == pytest.approx(metrics.ndcg_score(level, score, k=k), rel=1e-13)
+        ours = hc.GainCurves(level, score).dcg(k, **hc.PRESETS["scikit-learn dcg"]).mean()
+        assert ours == pytest.approx(metrics.dcg_score(level, score, k=k), rel=1e-13)
 
 
 def trec_dicts(y, s, qid):
@@ -262,6 +296,20 @@ def test_torchmetrics(shift):
         assert (plain == ours) == (shift == 0 or k == 5)  # the first five are above 0
 
 
+def test_torchmetrics_of_levels():
+    torch = pytest.importorskip("torch")
+    retrieval = pytest.importorskip("torchmetrics.retrieval")
+    rng = np.random.default_rng(23)
+    qid = np.repeat(np.arange(40), 12)
+    level, score = rng.integers(0, 4, 480), (rng.integers(0, 5, 480) / 5 - 0.4).astype("float32")
+    level[:12] = 0
+    for k in (None, 1, 5, 20):
+        metric = retrieval.RetrievalNormalizedDCG(top_k=k)
+        theirs = metric(torch.tensor(score), torch.tensor(level), indexes=torch.tensor(qid))
+        ours = hc.mean_ndcg(level, score, qid=qid, k=k, **hc.PRESETS["torchmetrics ndcg"])
+        assert ours == pytest.approx(float(theirs), rel=1e-6)
+
+
 def test_spark_ranking_rule():
     """RankingMetrics.meanAveragePrecisionAt: sum of precisions at the hits over min(R, k), an empty truth is 0."""
     y, s, qid = random_queries(lambda rng, n: rng.integers(0, 3, n))
@@ -308,6 +356,10 @@ def test_every_preset_is_accepted(name):
     if "scores" in preset:  # of runs
         qrels, run = trec_dicts(y, s, qid)
         assert 0 < hc.evaluate(qrels, run, "AP", **preset).means["AP"] < 1
+        return
+    if "gain" in preset:  # of levels
+        assert 0 < hc.mean_ndcg(y, s, qid=qid, **preset) < 1
+        assert set(preset) <= set(inspect.signature(hc.mean_ndcg).parameters)
         return
     assert 0 < hc.mean_average_precision(y, s, qid=qid, **preset) < 1
     assert set(preset) <= set(inspect.signature(hc.mean_average_precision).parameters)

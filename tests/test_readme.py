@@ -87,6 +87,7 @@ EXAMPLES = {name: doc for name, doc in docstrings() if ">>>" in (doc or "")}
 
 def test_what_makes_or_reads_a_ranking_has_an_example():
     assert {"average_precision", "mean_average_precision", "HitCurve", "HitCurves", "HitCounter"} <= set(EXAMPLES)
+    assert {"ndcg", "mean_ndcg", "GainCurve", "GainCurves", "GainCurve.from_ranked"} <= set(EXAMPLES)
 
 
 @STDOUT

@@ -367,7 +367,7 @@ cdef class GainCurve(_Gains):
     >>> import hitcurve as hc
     >>> curve = hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1])
     >>> round(curve.ndcg(), 4), round(curve.ndcg(2), 4)
-    (0.972, 0.8801)
+    (0.9751, 0.8801)
     >>> curve.at_level(2).average_precision()
     1.0
     """
@@ -457,7 +457,7 @@ cdef class GainCurve(_Gains):
         --------
         >>> import hitcurve as hc
         >>> round(hc.GainCurve.from_ranked([3, 0, 2], unretrieved=[1]).ndcg(3), 4)
-        0.8401
+        0.84
         """
         missing = missing_levels(unretrieved)
         codes, missing_codes, values = coded(levels, "levels", missing)

@@ -5,9 +5,10 @@ from typing import Any
 
 #: Keyword arguments that reproduce another tool's average precision, by the tool's name: plain dictionaries, to pass on
 #: as ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision`` (those with ``empty`` go
-#: to the mean alone); those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to
-#: ``HitCurve``. The page "The numbers of other libraries" of the documentation says for each what else the tool does to
-#: the data and what no argument can reproduce.
+#: to the mean alone); those with ``gain`` go to ``mean_ndcg``, that of ``"scikit-learn dcg"`` to the method ``dcg`` of
+#: ``GainCurves``; those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to ``HitCurve``.
+#: The page "The numbers of other libraries" of the documentation says for each what else the tool does to the data and
+#: what no argument can reproduce.
 PRESETS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},
@@ -36,4 +37,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     "VOC 2010": {"interpolation": "all-point", "tiebreak": "order"},
     "COCO": {"interpolation": "101-point", "tiebreak": "order"},
     "COCO code": {"interpolation": "101-point-float", "tiebreak": "order"},
+    # ndcg_score and dcg_score: the mean over all orders of a tie group.
+    "scikit-learn ndcg": {"gain": "linear", "ties": "expected", "empty": "zero"},
+    "scikit-learn dcg": {"gain": "linear", "ties": "expected"},
+    # RetrievalNormalizedDCG, in single precision.
+    "torchmetrics ndcg": {"gain": "linear", "ties": "expected", "empty": "zero"},
+    # ndcg@k, with the label_gain that nobody set. Both sort by a stable sort: ties keep the order of the data.
+    "LightGBM": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
+    "XGBoost": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
 }

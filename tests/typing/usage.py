@@ -98,6 +98,31 @@ def many(y: NDArray[np.bool_], s: NDArray[np.float64]) -> Floats:
     return curves.bedroc(20.0)
 
 
+def levels(y: NDArray[np.int64], s: NDArray[np.float32]) -> hc.GainCurve:
+    """Of levels: numbers for one curve, arrays for many, and the hit curves of a level."""
+    assert_type(hc.ndcg(y, s, k=10, gain="exponential", unretrieved=[2, 1]), float)
+    assert_type(hc.mean_ndcg(y, s, offsets=[0, 3, 7], k=np.int64(10), gain={1: 1, 2: 5.0}, empty="one"), float)
+    assert_type(hc.mean_ndcg([[2, 0]], [[0.5, 0.1]], mask=np.ones((1, 2), bool), gain=np.array([0, 1, 5])), float)
+    curve = hc.GainCurve(y, s, tiebreak="order")
+    assert_type(curve.ndcg(), float)
+    assert_type(curve.ndcg(10, discount=("log", 2), ideal_k="all"), float)
+    assert_type(curve.ndcg([1, 10], discount=[1.0, 0.5], ties="worst"), Floats)
+    assert_type(curve.dcg(np.arange(1, 4)), Floats)
+    assert_type(curve.rbp(10, p=0.5), float)
+    assert_type(curve.num_relevant, int)
+    assert_type(curve.level, Floats)
+    assert_type(curve.at_level(2), hc.HitCurve)
+    curves = hc.GainCurves(y, s, qid=["a", "b"], unretrieved=[[1], []])
+    assert_type(curves.ndcg(10), Floats)
+    assert_type(curves.mean_ndcg(10, empty="zero", gain=[0, 1, 5]), float)
+    assert_type(curves.at_level(1.5), hc.HitCurves)
+    assert_type([one.dcg() for one in curves], list[float])
+    assert_type(curves[0], hc.GainCurve)
+    table = hc.GainCurve.from_table(None, curve.above, curve.tied, curve.level_offsets, curve.level, curve.level_count,
+                                    num_items=curve.num_items)
+    return hc.GainCurve.from_ranked([2, 0, 1.5], num_items=10) if table == curve else table
+
+
 def runs(paths: list[str]) -> None:
     """A list of runs is measured to a list."""
     qrels = hc.read_qrels("qrels.txt")
@@ -123,6 +148,8 @@ def refused(y: list[int], s: list[float]) -> None:
     hc.average_precision(y, s, ties="mean")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     hc.average_precision(y, s, 10)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     hc.HitCurve(y, s).success(1, ties="threshold")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    hc.ndcg(y, s, ties="threshold")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    hc.ndcg(y, s, gain="square")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     hc.HitCurve(y, s).bedroc("20")  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
