@@ -444,9 +444,12 @@ def precision(rank, k=None, *, fraction=None, ties="expected"):
     return of_hits(rank, k, ties, lambda h: ratio(h, k))
 
 
-def recall(rank, k=None, *, fraction=None, ties="expected"):
+def recall(rank, k=None, *, fraction=None, normalize="relevant", ties="expected"):
+    if normalize not in ("relevant", "min"):
+        raise ValueError("normalize")
     k = cutoff(rank, k, fraction)
-    return of_hits(rank, k, ties, lambda h: ratio(h, rank.num_relevant))
+    most = rank.num_relevant if normalize == "relevant" else min(k, rank.num_relevant)
+    return of_hits(rank, k, ties, lambda h: ratio(h, most))
 
 
 def f_score(rank, k=None, *, fraction=None, beta=1.0, ties="expected"):

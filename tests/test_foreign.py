@@ -365,6 +365,8 @@ def readings(row):
         if given.get("interpolation") not in INTERPOLATION:
             continue  # levels in floats: not in the C interface
         number = row.number + bool(given.get("adjusted"))
+        if (row.method, given.get("normalize")) == ("recall", "min"):
+            number = 12  # the normalised enrichment factor is the same
         options = {"k": given["k"]} if given.get("k") is not None else {}
         options |= {name: table[given[name]] for name, table in NAMED.items() if name in given}
         for name in ("alpha", "beta", "min_fpr"):

@@ -13,6 +13,7 @@ _Interpolation: TypeAlias = Literal[
     "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float", None
 ]
 _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
+_RecallNormalize: TypeAlias = Literal["relevant", "min"]
 _Empty: TypeAlias = Literal["skip", "zero", "one", "raise"]
 _NanPolicy: TypeAlias = Literal["raise", "worst", "omit"]
 _Picture: TypeAlias = Literal["hits", "precision-recall", "roc", "enrichment"]
@@ -97,9 +98,11 @@ class _Measures(Generic[_V, _N]):
     @overload
     def precision(self, k: _Ks = None, *, fraction: _Shares = None, ties: _Ties = "expected") -> _Floats: ...
     @overload
-    def recall(self, k: _K = None, *, fraction: _Share = None, ties: _Ties = "expected") -> _V: ...
+    def recall(self, k: _K = None, *, fraction: _Share = None, normalize: _RecallNormalize = "relevant",
+               ties: _Ties = "expected") -> _V: ...
     @overload
-    def recall(self, k: _Ks = None, *, fraction: _Shares = None, ties: _Ties = "expected") -> _Floats: ...
+    def recall(self, k: _Ks = None, *, fraction: _Shares = None, normalize: _RecallNormalize = "relevant",
+               ties: _Ties = "expected") -> _Floats: ...
     @overload
     def f_score(self, k: _K = None, *, fraction: _Share = None, beta: float = 1.0, ties: _Ties = "expected") -> _V: ...
     @overload

@@ -27,7 +27,7 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_empty, check_rank, equal_numbers
+from hitcurve._checks import check_choice, check_empty, check_rank, equal_numbers
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
@@ -246,13 +246,15 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
-    def recall(self, k=None, *, fraction=None, ties="expected"):
+    def recall(self, k=None, *, fraction=None, normalize="relevant", ties="expected"):
         """Recall among the first k items, h(k) / R (Kent et al. 1955).
 
         Parameters
         ----------
         k, fraction, ties
             As in ``precision``.
+        normalize : {"relevant", "min"}
+            What the hits are divided by: R, or the most that k items can hold, min(k, R).
 
         Returns
         -------
@@ -267,8 +269,13 @@ cdef class _Measures:
         1.0
         >>> round(curve.recall(fraction=0.5), 4)
         0.6667
+        >>> round(curve.recall(1), 4), curve.recall(1, normalize="min")
+        (0.3333, 1.0)
         """
-        return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
+        if check_choice(normalize, "normalize", ("relevant", "min")) == "relevant":
+            return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
+        self.needs_plain("recall")
+        return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
         """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R) (van Rijsbergen 1979).

@@ -221,9 +221,10 @@ MEASURES: tuple[Definition, ...] = (
     _row("P", "P@10 P@1%", "precision: relevant items among the first k, divided by k",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
          cutoffs=_AT, report={"P@K": "hit rate: as a share of the {at}"}),
-    _row("R", "R@1000 R@1%", "recall: relevant items among the first k, divided by R",
+    _row("R", "R@1000 R@1% R(norm=min)@10",
+         "recall: relevant items among the first k, divided by R (norm=min: min(k, R))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
-         cutoffs=_AT),
+         cutoffs=_AT, options=(Option("norm", "normalize", _choice("min", "relevant")),)),
     _row("Hits", "Hits@500 Hits@1%", "hits: the number of relevant items among the first k, h(k)",
          "Zhu 2004, Recall, Precision and Average Precision", method="hits_at", cutoffs=_AT,
          report={"Hits@K": "relevant items among the first {at}"}),
@@ -402,6 +403,8 @@ def parse(name: str) -> Measure:
             options.setdefault("norm", "relevant")
         elif "norm" in options:
             raise ValueError(f"{text!r}: norm= says what a cutoff divides by; write {text}@10")
+    elif options.get("norm") == "relevant":  # as without it
+        del options["norm"]
     written = []
     for option in _taken(record):
         if option.name in options and (option.name, options[option.name]) != ("norm", "relevant"):
