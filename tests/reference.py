@@ -452,6 +452,12 @@ def recall(rank, k=None, *, fraction=None, normalize="relevant", ties="expected"
     return of_hits(rank, k, ties, lambda h: ratio(h, most))
 
 
+def fall_out(rank, k=None, *, fraction=None, ties="expected"):
+    all_retrieved(rank)
+    k = min(cutoff(rank, k, fraction), num_items(rank))
+    return of_hits(rank, k, ties, lambda h: ratio(k - h, num_items(rank) - rank.num_relevant))
+
+
 def f_score(rank, k=None, *, fraction=None, beta=1.0, ties="expected"):
     k = cutoff(rank, k, fraction)
     b2 = Fraction(beta) ** 2
@@ -894,6 +900,11 @@ def hits_at_by_group(rank, k, *, ties="expected"):
 
 def precision_by_group(rank, k, *, ties="expected"):
     return hits_at_by_group(rank, k, ties=ties) / k
+
+
+def fall_out_by_group(rank, k, *, ties="expected"):
+    k = min(k, num_items(rank))
+    return ratio(k - hits_at_by_group(rank, k, ties=ties), num_items(rank) - rank.num_relevant)
 
 
 def f_score_by_group(rank, k, *, beta=1.0, ties="expected"):

@@ -36,6 +36,8 @@ class Row(NamedTuple):
     """The absolute error where the definition subtracts equal numbers."""
     perfect: bool = False
     """Exactly 1 where the relevant items come first, cut off at their number."""
+    lower_is_better: bool = False
+    """Its best reading of ties is the least value."""
     number: int | None = None
     """In the C interface."""
     written: tuple[tuple[str, dict], ...] = ()
@@ -54,6 +56,8 @@ MEASURES = (
     Row("precision", "P", AT, number=1, perfect=True, written=(("P@3", {"k": 3}), ("P@30%", {"fraction": 0.3}))),
     Row("recall", "R", AT, at_cutoff=({}, {"normalize": "min"}), number=2, perfect=True,
         written=(("R@3", {"k": 3}), ("R@12.5%", {"fraction": 0.125}), ("R(norm=min)@3", {"k": 3, "normalize": "min"}))),
+    Row("fall_out", "Fallout", AT, complete=True, lower_is_better=True, number=21,
+        written=(("Fallout@3", {"k": 3}), ("Fallout@12.5%", {"fraction": 0.125}))),
     Row("f_score", "F", AT, at_cutoff=({}, {"beta": 0.5}), number=3, perfect=True,
         more=({"beta": 0.3}, {"beta": 0.7}, {"beta": 2.0}, {"beta": 0.0}),
         written=(("F1@3", {"k": 3}), ("F0.5@3", {"k": 3, "beta": 0.5}))),

@@ -329,6 +329,7 @@ def test_cutoffs(case, ties):
         close(curve.hits_at(k, ties=ties), h, WITHIN["hits"])
         close(curve.precision(k, ties=ties), h / k, WITHIN["precision"])
         close(curve.recall(k, ties=ties), undefined or h / max(R, 1), WITHIN["recall"])
+        close(curve.recall(k, normalize="min", ties=ties), undefined or h / max(min(k, R), 1), WITHIN["recall"])
         close(curve.f_score(k, ties=ties), 2 * h / (k + R), WITHIN["F"])
         close(curve.f_score(k, beta=0.3, ties=ties), (1 + BETA) * h / (k + BETA * R), WITHIN["F"])
         rtol = WITHIN["enrichment factors"]
@@ -336,6 +337,8 @@ def test_cutoffs(case, ties):
         close(curve.normalized_enrichment_factor(k=k, ties=ties), undefined or h / max(min(k, R), 1), rtol)
         best = Fraction(min(k, R) * n, k * max(R, 1))
         close(curve.max_enrichment_factor(k=k), undefined or best, rtol)
+        passed = (min(k, n) - h) / (n - R) if n > R else float("nan")
+        close(curve.fall_out(k, ties=ties), passed, WITHIN["fall-out"])
     close(curve.r_precision(ties=ties), hits_at(rows, R, ties) / R if R else float("nan"), WITHIN["R-precision"])
 
 

@@ -277,6 +277,37 @@ cdef class _Measures:
         self.needs_plain("recall")
         return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
+    def fall_out(self, k=None, *, fraction=None, ties="expected"):
+        """Fall-out among the first k items: those that are not relevant, over all that are not (van Rijsbergen 1979).
+
+        (k - h(k)) / (N - R), the false-positive rate; lower is better.
+
+        Parameters
+        ----------
+        k, fraction, ties
+            As in ``precision``; places beyond the last item hold nothing here. The best order has the least fall-out.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN when all items are relevant.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.fall_out([1, 4, 6]).round(4).tolist()
+        [0.0, 0.3333, 1.0]
+        >>> curve.fall_out(2, ties="best"), round(curve.fall_out(2, ties="worst"), 4)
+        (0.0, 0.3333)
+        """
+        return self.measured(formulas.MEASURE_FALL_OUT, ties, k, fraction)
+
     def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
         """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R) (van Rijsbergen 1979).
 

@@ -27,6 +27,8 @@ def numbers(y: NDArray[np.int8], s: NDArray[np.float32]) -> None:
     assert_type(curve.precision(fraction=[0.01, 0.1]), Floats)
     assert_type(curve.recall(np.array([5, 10])), Floats)
     assert_type(curve.recall(5, normalize="min"), float)
+    assert_type(curve.fall_out(5), float)
+    assert_type(curve.fall_out(fraction=[0.01, 0.1]), Floats)
     assert_type(curve.f_score(5, beta=2.0), float)
     assert_type(curve.f_score([5], beta=2.0), Floats)
     assert_type(curve.hits_at(fraction=np.float64(0.5)), float)

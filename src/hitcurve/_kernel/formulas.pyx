@@ -570,6 +570,22 @@ cdef double recall(const Table* table, const Reading* reading) noexcept nogil:
     return NAN if table.num_relevant == 0 else hits_at(table, reading) / <double>table.num_relevant
 
 
+cdef double fall_out(const Table* table, const Reading* reading) noexcept nogil:
+    """Items among the first k that are not relevant, of all such: counted as they are, for k - h(k) would cancel."""
+    cdef int64_t k = min(cutoff(table, reading), table.num_items), negatives = table.num_items - table.num_relevant
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    cdef double passed
+    if negatives == 0:
+        return NAN
+    while next_group(table, reading.ties, &group) and group.above + group.tied <= k:
+        pass
+    if group.hits > 0 and group.above < k:
+        passed = <double>group.before + <double>group.others * <double>(k - group.above) / <double>group.tied
+    else:
+        passed = <double>(k - group.seen)
+    return fmin(1.0, passed / <double>negatives)
+
+
 cdef double f_score(const Table* table, const Reading* reading) noexcept nogil:
     cdef double hits = hits_at(table, reading)
     cdef double square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
@@ -881,6 +897,7 @@ record(MEASURE_CHANCE, "chance", chance, ONE_READING)
 record(MEASURE_MINIMUM, "minimum", minimum, ONE_READING)
 record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", normalized_average_precision, ALL_READINGS)
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
+record(MEASURE_FALL_OUT, "fall_out", fall_out, ALL_READINGS, CUTOFF | ALL_RANKS)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
