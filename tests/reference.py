@@ -507,6 +507,18 @@ def normalized_enrichment_factor(rank, fraction=None, *, k=None, ties="expected"
     return of_hits(rank, k, ties, lambda h: ratio(h, min(rank.num_relevant, k)))
 
 
+def mean_rank(rank, *, ties="expected"):
+    no_weights(rank)
+    all_retrieved(rank)
+    if ties == "threshold":  # spread over the group
+        ties = "expected"
+
+    def measure(flags):
+        return ratio(sum(place for place, flag in enumerate(flags, 1) if flag), sum(flags))
+
+    return over_orders(rank, ties, measure)
+
+
 # --- ROC ----------------------------------------------------------------------------------------------------
 
 
@@ -914,6 +926,11 @@ def f_score_by_group(rank, k, *, beta=1.0, ties="expected"):
 
 def enrichment_factor_by_group(rank, *, k, ties="expected"):
     return hits_at_by_group(rank, k, ties=ties) * num_items(rank) / (k * rank.num_relevant)
+
+
+def mean_rank_by_group(rank, *, ties="expected"):
+    total = sum(r * Fraction(2 * c + n + 1, 2) for c, _, n, r in with_above(straight(rank, ties)))
+    return total / rank.num_relevant
 
 
 def roc_auc_by_group(rank, *, ties="expected"):

@@ -66,6 +66,7 @@ MEASURES = (
     Row("r_precision", "Rprec", perfect=True, number=6, written=(("Rprec", {}),)),
     Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7,
         written=(("RR", {}), ("RR@2", {"k": 2}))),
+    Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, written=(("MeanRank", {}),)),
     Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8, written=(("ROCAUC", {}),)),
     Row("roc_enrichment", "ROCE", ("fpr",), needed=True, complete=True, written=(("ROCE@25%", {"fpr": 0.25}),)),
     Row("enrichment_factor", "EF", SHARE, complete=True, number=10,

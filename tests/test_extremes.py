@@ -415,6 +415,14 @@ def test_roc_auc(case, ties):
     close(curve.roc_auc(ties=ties), roc_auc(rows, n, ties), WITHIN["ROC AUC"])
 
 
+@pytest.mark.parametrize("ties", READINGS)
+def test_mean_rank(case, ties):
+    """The share of pairs in the wrong order says how many items lie above a relevant one."""
+    curve, rows, n, R = case
+    wrong = (1 - roc_auc(rows, n, ties)) * (n - R) if 0 < R < n else 0
+    close(curve.mean_rank(ties=ties), wrong + Fraction(R + 1, 2) if R else float("nan"), WITHIN["mean rank"])
+
+
 def polygon(rows, n, ties):
     """The corners (FPR, TPR) of the ROC curve."""
     R = sum(r for _, _, r in rows)

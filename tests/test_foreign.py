@@ -415,7 +415,8 @@ def test_roc_enrichment(probe):
         (5, {"k": 3, "ties": 3}), (7, {"ties": 3}), (13, {"parameter": 1.0, "ties": 3}),  # no threshold reading
         (13, {}), (14, {"parameter": -1.0}), (14, {"parameter": float("inf")}), (15, {"parameter": 1.0}),
         (15, {"parameter": float("nan")}), (3, {"k": 3, "parameter": -1.0}), (9, {}),
-        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {}), (-1, {}), (2**31 - 1, {}),
+        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}), (-1, {}),
+        (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
         (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),
     ],

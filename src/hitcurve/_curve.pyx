@@ -433,6 +433,34 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_RECIPROCAL_RANK, ties, k)
 
+    def mean_rank(self, *, ties="expected"):
+        """Mean rank of the relevant items, from 1; lower is better (Bordes et al. 2013).
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            The relevant items of a tie group have the rank in its middle, c + (n + 1) / 2 (expected and threshold: the
+            midrank, Wilcoxon 1945), or the first (best) or the last (worst) of its ranks.
+
+        Returns
+        -------
+        float or ndarray
+            From (R + 1) / 2 to N - (R - 1) / 2; NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``; for items with weights.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.mean_rank(), round(curve.mean_rank(ties="best"), 4)
+        (2.5, 2.3333)
+        """
+        return self.measured(formulas.MEASURE_MEAN_RANK, ties)
+
     def roc_auc(self, *, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
 

@@ -15,7 +15,7 @@ from hitcurve.statistics.random_order import random_ranks
 
 
 @pytest.mark.parametrize("hits", [[1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 1]])
-@pytest.mark.parametrize("name", ["AP", "ROCAUC", "P@2", "Fallout@2"])
+@pytest.mark.parametrize("name", ["AP", "ROCAUC", "P@2", "Fallout@2", "MeanRank"])
 def test_p_value_by_all_orders(hits, name):
     curve, measure = hc.HitCurve.from_ranked(hits), parse(name)
     value = measure(curve)

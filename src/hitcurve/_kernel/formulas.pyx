@@ -637,6 +637,17 @@ cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept
     return 1.0 / <double>(group.above + 1)
 
 
+cdef double mean_rank(const Table* table, const Reading* reading) noexcept nogil:
+    """Of the relevant items; those of a tie group have the rank in the middle of the group, as ties are read."""
+    cdef Wide halves = [0, 0]
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    if table.num_relevant == 0:
+        return NAN
+    while next_group(table, reading.ties, &group):
+        add_product(&halves, group.hits, 2 * <uint64_t>group.above + <uint64_t>group.tied + 1)
+    return 0.5 * as_double(halves) / <double>table.num_relevant
+
+
 # ----------------------------------------------------------------------------------------------------------------- ROC
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
@@ -898,6 +909,7 @@ record(MEASURE_MINIMUM, "minimum", minimum, ONE_READING)
 record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", normalized_average_precision, ALL_READINGS)
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
 record(MEASURE_FALL_OUT, "fall_out", fall_out, ALL_READINGS, CUTOFF | ALL_RANKS)
+record(MEASURE_MEAN_RANK, "mean_rank", mean_rank, ALL_READINGS, ALL_RANKS)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
