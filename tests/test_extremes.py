@@ -439,23 +439,25 @@ def polygon(rows, n, ties):
 
 
 @pytest.mark.parametrize("ties", READINGS)
-@pytest.mark.parametrize("min_fpr", [0.001, 1e-9, 0.5])
-def test_log_auc(case, ties, min_fpr):
+@pytest.mark.parametrize(
+    "min_fpr, max_fpr", [(0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3)]
+)
+def test_log_auc(case, ties, min_fpr, max_fpr):
     curve, rows, n, R = case
     if not 0 < R < n:
         assert isnan(curve.log_auc(min_fpr, ties=ties))
         return
-    low, total = Fraction(min_fpr), mp.mpf(0)
+    low, high, total = Fraction(min_fpr), Fraction(max_fpr), mp.mpf(0)
     points = polygon(rows, n, ties)
     for (x1, y1), (x2, y2) in pairwise(points):
-        start = max(x1, low)
-        if start < x2:
+        start, end = max(x1, low), min(x2, high)
+        if start < end:
             slope = (y2 - y1) / (x2 - x1)
-            total += real(slope * (x2 - start)) + real(y1 - slope * x1) * mp.log(real(x2 / start))
-    width = -mp.log(real(low))
-    close(curve.log_auc(min_fpr, ties=ties), total / width, WITHIN["log AUC"])
-    adjusted = (total - real(1 - low)) / width
-    close(curve.log_auc(min_fpr, ties=ties, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
+            total += real(slope * (end - start)) + real(y1 - slope * x1) * mp.log(real(end / start))
+    width, read = mp.log(real(high / low)), {"max_fpr": max_fpr, "ties": ties}
+    close(curve.log_auc(min_fpr, **read), total / width, WITHIN["log AUC"])
+    adjusted = (total - real(high - low)) / width
+    close(curve.log_auc(min_fpr, **read, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
 
 
 def geometric(alpha, n, c, m):

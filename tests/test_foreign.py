@@ -362,8 +362,8 @@ def readings(row):
     every += [((value,), {}) for value in row.parameter[1]]
     for args, keywords in every:
         given = inspect.signature(method).bind(None, *args, **keywords).arguments
-        if given.get("interpolation") not in INTERPOLATION:
-            continue  # levels in floats: not in the C interface
+        if given.get("interpolation") not in INTERPOLATION or "max_fpr" in given:
+            continue  # levels in floats, parts of a curve: not in the C interface
         number = row.number + bool(given.get("adjusted"))
         if (row.method, given.get("normalize")) == ("recall", "min"):
             number = 12  # the normalised enrichment factor is the same

@@ -14,8 +14,8 @@ import numpy as np
 
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag,
-    check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
+    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rows,
+    check_scores, check_within, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
     parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
     table_columns, whole_number, whole_ranks, within,
 )
@@ -139,11 +139,15 @@ cdef class _Measures:
         ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
         return self.read(record.formula, &reading, ranks, None, shape)
 
-    cdef object with_number(self, Measure measure, object ties, object values, str name):
+    cdef object with_number(self, Measure measure, object ties, object values, str name, double most=1.0):
         """A measure for each of the numbers that it takes."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
-        domain, most = ("in (0, 1)", 1.0) if record.domain == formulas.SHARE else ("finite and above 0", INFINITY)
+        domain = "finite and above 0"
+        if record.domain == formulas.SHARE:
+            domain, reading.most = f"in (0, {most:g})", most
+        else:
+            most = INFINITY
         numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
 
@@ -690,8 +694,8 @@ cdef class _Measures:
         """
         return self.with_number(formulas.MEASURE_BEDROC, ties, alpha, "alpha")
 
-    def log_auc(self, min_fpr=0.001, *, adjusted=False, ties="expected"):
-        """Area under the ROC curve over log10 of the false-positive rate, from min_fpr to 1, scaled to 1 for perfect.
+    def log_auc(self, min_fpr=0.001, *, max_fpr=1.0, adjusted=False, ties="expected"):
+        """Area under the ROC curve over log10 of the false-positive rate, min_fpr to max_fpr, scaled to 1 for perfect.
 
         Integrates the straight ROC segments exactly, dy/ln 10 + b dlog10 x with b = y2 - x2 dy/dx (Mysinger & Shoichet
         2010, as their programs compute it); trapezoids over log x would inflate with ties.
@@ -699,9 +703,11 @@ cdef class _Measures:
         Parameters
         ----------
         min_fpr : float or array of float
-            The smallest false-positive rate, in (0, 1).
+            The smallest false-positive rate, in (0, max_fpr).
+        max_fpr : float
+            The greatest false-positive rate, in (0, 1].
         adjusted : bool
-            Subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001.
+            Subtract what a random order gets, (max_fpr - min_fpr) / ln(max_fpr / min_fpr): 0.1446 from 0.001 to 1.
         ties : {"expected", "best", "worst", "threshold"}
             As in ``roc_auc``.
 
@@ -713,7 +719,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            As ``roc_auc``, and for min_fpr outside (0, 1).
+            As ``roc_auc``, and for rates outside their bounds.
 
         Examples
         --------
@@ -721,9 +727,12 @@ cdef class _Measures:
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
         (0.4875, 0.3429)
+        >>> round(curve.log_auc(max_fpr=0.5), 4)
+        0.4303
         """
         measure = formulas.MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else formulas.MEASURE_LOG_AUC
-        return self.with_number(measure, ties, min_fpr, "min_fpr")
+        most = check_within(max_fpr, "max_fpr", "in (0, 1]", 0.0, 1 + 2.0**-52)
+        return self.with_number(measure, ties, min_fpr, "min_fpr", most)
 
     def chance(self):
         """Expected average precision of a random order of the same items.

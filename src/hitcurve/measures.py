@@ -259,11 +259,12 @@ MEASURES: tuple[Definition, ...] = (
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", kernel="",
          report={"AUAC": "area under the accumulation curve"}),
-    _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01)",
-         "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to 1, divided by the "
-         "area's width; adjusted: less that of a random order",
+    _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01) logAUC(max_fpr=0.1)",
+         "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to max_fpr (1), divided "
+         "by the area's width; adjusted: less that of a random order",
          "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561", method="log_auc", kernel="",
-         options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share)),
+         options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share),
+                  Option("max_fpr", "max_fpr", _share)),
          report={"logAUC": "ROC area over log10 of the false positive rate",
                  "logAUC(adjusted)": "less that of a random order"}),
     _row("RIE", "RIE(20)",

@@ -50,7 +50,7 @@ def numbers(y: NDArray[np.int8], s: NDArray[np.float32]) -> None:
     assert_type(curve.bedroc(80.5, ties="best"), float)
     assert_type(curve.bedroc(np.array([20.0])), Floats)
     assert_type(curve.log_auc(adjusted=True), float)
-    assert_type(curve.log_auc([0.001, 0.01]), Floats)
+    assert_type(curve.log_auc([0.001, 0.01], max_fpr=0.1), Floats)
     assert_type(curve.chance(), float)
 
 

@@ -41,6 +41,7 @@ cdef struct Reading:
     Interpolation interpolation
     int64_t k       # cutoff rank, or NO_CUTOFF; false positives
     double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
+    double most     # the greatest false-positive rate, else 1
 
 # What a measure is, but for its name and definition: those are in measures.py.
 ctypedef double (*Formula)(const Table* table, const Reading* reading) noexcept nogil

@@ -684,6 +684,16 @@ cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept 
     return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + reading.x))
 
 
+cdef inline int64_t false_positives_at(double rate, double negatives, double* rest) noexcept nogil:
+    """The whole number of false positives at a rate, and the rest of one: their product, without its rounding error."""
+    cdef double product = rate * negatives, down = floor(product)
+    rest[0] = (product - down) + fma(rate, negatives, -product)
+    if rest[0] < 0.0:
+        down -= 1.0
+        rest[0] += 1.0
+    return <int64_t>down
+
+
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
     """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
     cdef double x
@@ -696,20 +706,37 @@ cdef double log_area_term(double before, double others, double after, double lea
     return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
+cdef inline double log_width(const Reading* reading) noexcept nogil:
+    if reading.most == 1.0 or reading.x < 1e-300:
+        return log(reading.most) - log(reading.x)
+    return log1p((reading.most - reading.x) / reading.x)
+
+
 cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, log_end, whole, least, min_fpr = reading.x, width = -log(min_fpr)
-    cdef int64_t after, negatives = table.num_items - table.num_relevant
+    """Area under TPR over log FPR from min_fpr to max_fpr, over that of a perfect ranking."""
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least, room, min_fpr = reading.x, width = log_width(reading)
+    cdef double rest = 0.0
+    cdef int64_t after, negatives = table.num_items - table.num_relevant, last = negatives
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     whole = <double>negatives
     least = min_fpr * whole
+    if reading.most < 1.0:
+        last = false_positives_at(reading.most, whole, &rest)
     while next_group(table, reading.ties, &group):
         after = group.before + group.others
-        # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
+        if after > last:  # the ramp up to max_fpr, a share of its whole height
+            room = <double>(last - group.before) + rest
+            if room > 0.0:
+                add_share(&total, &carry, group.hits, room / <double>group.others * log_area_term(
+                    <double>group.before, room, <double>last + rest, least, 0.0) / width)
+            continue
+        # Log of max_fpr over the rate at which the group is passed, from whichever side of it is the exact small number.
         if <double>after <= least:
             log_end = width
+        elif reading.most < 1.0:
+            log_end = log1p((<double>(last - after) + rest) / <double>after)
         elif 2 * after > negatives:
             log_end = -log1p(-(<double>(negatives - after) / whole))
         else:
@@ -721,7 +748,7 @@ cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double adjusted_log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    return log_auc(table, reading) - (1.0 - reading.x) / -log(reading.x)
+    return log_auc(table, reading) - (reading.most - reading.x) / log_width(reading)
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
@@ -827,7 +854,7 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
 # -------------------------------------------------------------------------------------------------------------- chance
 
 cdef inline Reading plain_reading(Ties ties) noexcept nogil:
-    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0)
+    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0, 1.0)
 
 
 cdef double one_group(const Table* table, Ties ties) noexcept nogil:
