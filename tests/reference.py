@@ -444,9 +444,18 @@ def precision(rank, k=None, *, fraction=None, ties="expected"):
     return of_hits(rank, k, ties, lambda h: ratio(h, k))
 
 
-def recall(rank, k=None, *, fraction=None, ties="expected"):
+def recall(rank, k=None, *, fraction=None, normalize="relevant", ties="expected"):
+    if normalize not in ("relevant", "min"):
+        raise ValueError("normalize")
     k = cutoff(rank, k, fraction)
-    return of_hits(rank, k, ties, lambda h: ratio(h, rank.num_relevant))
+    most = rank.num_relevant if normalize == "relevant" else min(k, rank.num_relevant)
+    return of_hits(rank, k, ties, lambda h: ratio(h, most))
+
+
+def fall_out(rank, k=None, *, fraction=None, ties="expected"):
+    all_retrieved(rank)
+    k = min(cutoff(rank, k, fraction), num_items(rank))
+    return of_hits(rank, k, ties, lambda h: ratio(k - h, num_items(rank) - rank.num_relevant))
 
 
 def f_score(rank, k=None, *, fraction=None, beta=1.0, ties="expected"):
@@ -496,6 +505,18 @@ def max_enrichment_factor(rank, fraction=None, *, k=None):
 def normalized_enrichment_factor(rank, fraction=None, *, k=None, ties="expected"):
     k = cutoff(rank, k, fraction)
     return of_hits(rank, k, ties, lambda h: ratio(h, min(rank.num_relevant, k)))
+
+
+def mean_rank(rank, *, ties="expected"):
+    no_weights(rank)
+    all_retrieved(rank)
+    if ties == "threshold":  # spread over the group
+        ties = "expected"
+
+    def measure(flags):
+        return ratio(sum(place for place, flag in enumerate(flags, 1) if flag), sum(flags))
+
+    return over_orders(rank, ties, measure)
 
 
 # --- ROC ----------------------------------------------------------------------------------------------------
@@ -563,8 +584,8 @@ def roc_height(groups, fpr):
 
 
 @remembered
-def log_area(groups, low):
-    """The integral of TPR over log(FPR) from FPR = low to 1."""
+def log_area(groups, low, high=1):
+    """The integral of TPR over log(FPR) from FPR = low to high."""
     points = roc_points(groups)
     negatives, hits = points[-1]
     if not negatives or not hits:
@@ -572,25 +593,25 @@ def log_area(groups, low):
     total = mp.mpf(0)
     for (x1, y1), (x2, y2) in pairwise(points):
         x1, x2 = Fraction(x1, negatives), Fraction(x2, negatives)
-        start = max(x1, low)
-        if start < x2:
+        start, end = max(x1, low), min(x2, high)
+        if start < end:
             slope = Fraction(y2 - y1, hits) / (x2 - x1)
             base = Fraction(y1, hits) - slope * x1
-            total += mpf(slope * (x2 - start)) + mpf(base) * mp.log(mpf(x2 / start))
+            total += mpf(slope * (end - start)) + mpf(base) * mp.log(mpf(end / start))
     return total
 
 
-def log_auc(rank, min_fpr=0.001, *, adjusted=False, ties="expected"):
-    """The area under TPR over log10(FPR) from min_fpr to 1, as a share of the width; polygon segments straight."""
+def log_auc(rank, min_fpr=0.001, *, max_fpr=1, adjusted=False, ties="expected"):
+    """The area under TPR over log10(FPR) between the rates, as a share of the width; polygon segments straight."""
     no_weights(rank)
     all_retrieved(rank)
-    if not 0 < min_fpr < 1:
-        raise ValueError("min_fpr")
-    low = Fraction(min_fpr)
-    chance_area = mpf(1 - low) if adjusted else 0
+    if not 0 < min_fpr < max_fpr <= 1:
+        raise ValueError("min_fpr or max_fpr")
+    low, high = Fraction(min_fpr), Fraction(max_fpr)
+    chance_area = mpf(high - low) if adjusted else 0
 
     def share(groups):
-        return (log_area(groups, low) - chance_area) / -mp.log(mpf(low))
+        return (log_area(groups, low, high) - chance_area) / mp.log(mpf(high / low))
 
     if ties == "expected":  # the straight segment
         ties = "threshold"
@@ -893,6 +914,11 @@ def precision_by_group(rank, k, *, ties="expected"):
     return hits_at_by_group(rank, k, ties=ties) / k
 
 
+def fall_out_by_group(rank, k, *, ties="expected"):
+    k = min(k, num_items(rank))
+    return ratio(k - hits_at_by_group(rank, k, ties=ties), num_items(rank) - rank.num_relevant)
+
+
 def f_score_by_group(rank, k, *, beta=1.0, ties="expected"):
     b2 = Fraction(beta) ** 2
     return (1 + b2) * hits_at_by_group(rank, k, ties=ties) / (k + b2 * rank.num_relevant)
@@ -900,6 +926,11 @@ def f_score_by_group(rank, k, *, beta=1.0, ties="expected"):
 
 def enrichment_factor_by_group(rank, *, k, ties="expected"):
     return hits_at_by_group(rank, k, ties=ties) * num_items(rank) / (k * rank.num_relevant)
+
+
+def mean_rank_by_group(rank, *, ties="expected"):
+    total = sum(r * Fraction(2 * c + n + 1, 2) for c, _, n, r in with_above(straight(rank, ties)))
+    return total / rank.num_relevant
 
 
 def roc_auc_by_group(rank, *, ties="expected"):
@@ -915,8 +946,9 @@ def roc_enrichment_by_group(rank, fpr, *, ties="expected"):
     return roc_height(straight(rank, ties), decimal(fpr)) / decimal(fpr)
 
 
-def log_auc_by_group(rank, min_fpr, *, ties="expected"):
-    return log_area(straight(rank, ties), Fraction(min_fpr)) / -mp.log(mpf(min_fpr))
+def log_auc_by_group(rank, min_fpr, *, max_fpr=1, ties="expected"):
+    low, high = Fraction(min_fpr), Fraction(max_fpr)
+    return log_area(straight(rank, ties), low, high) / mp.log(mpf(high / low))
 
 
 def reciprocal_rank_by_group(rank, *, ties="expected"):

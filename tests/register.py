@@ -36,6 +36,8 @@ class Row(NamedTuple):
     """The absolute error where the definition subtracts equal numbers."""
     perfect: bool = False
     """Exactly 1 where the relevant items come first, cut off at their number."""
+    lower_is_better: bool = False
+    """Its best reading of ties is the least value."""
     number: int | None = None
     """In the C interface."""
     written: tuple[tuple[str, dict], ...] = ()
@@ -52,7 +54,10 @@ MEASURES = (
                  ("AP(interp=11-point)", {"interpolation": "11-point"}),
                  ("AP(interp=continuous)", {"interpolation": "continuous"}))),
     Row("precision", "P", AT, number=1, perfect=True, written=(("P@3", {"k": 3}), ("P@30%", {"fraction": 0.3}))),
-    Row("recall", "R", AT, number=2, perfect=True, written=(("R@3", {"k": 3}), ("R@12.5%", {"fraction": 0.125}))),
+    Row("recall", "R", AT, at_cutoff=({}, {"normalize": "min"}), number=2, perfect=True,
+        written=(("R@3", {"k": 3}), ("R@12.5%", {"fraction": 0.125}), ("R(norm=min)@3", {"k": 3, "normalize": "min"}))),
+    Row("fall_out", "Fallout", AT, complete=True, lower_is_better=True, number=21,
+        written=(("Fallout@3", {"k": 3}), ("Fallout@12.5%", {"fraction": 0.125}))),
     Row("f_score", "F", AT, at_cutoff=({}, {"beta": 0.5}), number=3, perfect=True,
         more=({"beta": 0.3}, {"beta": 0.7}, {"beta": 2.0}, {"beta": 0.0}),
         written=(("F1@3", {"k": 3}), ("F0.5@3", {"k": 3, "beta": 0.5}))),
@@ -61,6 +66,7 @@ MEASURES = (
     Row("r_precision", "Rprec", perfect=True, number=6, written=(("Rprec", {}),)),
     Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7,
         written=(("RR", {}), ("RR@2", {"k": 2}))),
+    Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, written=(("MeanRank", {}),)),
     Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8, written=(("ROCAUC", {}),)),
     Row("roc_enrichment", "ROCE", ("fpr",), needed=True, complete=True, written=(("ROCE@25%", {"fpr": 0.25}),)),
     Row("enrichment_factor", "EF", SHARE, complete=True, number=10,
@@ -74,10 +80,11 @@ MEASURES = (
     Row("bedroc", "BEDROC", parameter=("alpha", (80.5, 20.0, 321.9, 0.5, 1e-9)), readings=ORDERS, complete=True,
         rounded=1e-14, perfect=True, number=14,
         written=(("BEDROC", {"alpha": 20.0}), ("BEDROC(80.5)", {"alpha": 80.5}))),
-    Row("log_auc", "logAUC", options=({}, {"adjusted": True}), parameter=("min_fpr", (0.3, 0.01)), complete=True,
+    Row("log_auc", "logAUC", options=({}, {"adjusted": True}, {"max_fpr": 0.4}, {"max_fpr": 0.5, "adjusted": True}),
+        parameter=("min_fpr", (0.3, 0.01)), complete=True,
         rounded=1e-15, perfect=True, number=15,
         written=(("logAUC", {}), ("logAUC(adjusted)", {"adjusted": True}),
-                 ("logAUC(min_fpr=0.01)", {"min_fpr": 0.01}))),
+                 ("logAUC(min_fpr=0.01)", {"min_fpr": 0.01}), ("logAUC(max_fpr=0.4)", {"max_fpr": 0.4}))),
     Row("auac", "AUAC", complete=True, number=20, written=(("AUAC", {}),)),
     Row("chance", "Chance", readings=(), number=17, written=(("Chance", {}),)),
     Row("minimum", readings=(), number=18),

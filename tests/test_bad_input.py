@@ -115,6 +115,7 @@ for name, value, says in [
 ]:
     error = (ValueError, TypeError) if not isinstance(value, str) else ValueError
     bad(f"{name} {value}", error, name, says)(lambda name=name, value=value: ap(**{name: value}))
+bad("normalize of recall", ValueError, "normalize", "hits", "min")(lambda: curve().recall(2, normalize="hits"))
 bad("normalize without a cutoff", ValueError, "normalize", "mean")(lambda: curve().average_precision(normalize="mean"))
 bad("tiebreak length", ValueError, "tiebreak", r"\b4\b", r"\b5\b")(lambda: ap(tiebreak=[1, 2, 3, 4]))
 bad("tiebreak nan", ValueError, r"tiebreak\[1\]", "nan")(lambda: ap(tiebreak=[1, nan, 3, 4, 5]))
@@ -295,7 +296,9 @@ for name in ("rie", "bedroc"):
         bad(f"{name} alpha {alpha}", error, "alpha", says)(lambda n=name, a=alpha: getattr(curve(), n)(a))
 for low in (0.0, 1.0, -0.1, 2.0, nan):
     bad(f"min_fpr {low}", ValueError, "min_fpr", f"{low:g}")(lambda low=low: curve().log_auc(low))
+bad("min_fpr above max_fpr", ValueError, r"min_fpr is 0\.5", r"0\.25")(lambda: curve().log_auc(0.5, max_fpr=0.25))
 for fpr in (0.0, 1.5, -1.0, nan):
+    bad(f"max_fpr {fpr}", ValueError, "max_fpr", f"{fpr:g}")(lambda fpr=fpr: curve().log_auc(max_fpr=fpr))
     bad(f"fpr {fpr}", ValueError, r"\bfpr\b", f"{fpr:g}")(lambda fpr=fpr: curve().roc_enrichment(fpr))
 for beta in (-1.0, nan, inf):
     bad(f"beta {beta}", ValueError, "beta", f"{beta:g}")(lambda beta=beta: curve().f_score(2, beta=beta))

@@ -329,6 +329,7 @@ def test_cutoffs(case, ties):
         close(curve.hits_at(k, ties=ties), h, WITHIN["hits"])
         close(curve.precision(k, ties=ties), h / k, WITHIN["precision"])
         close(curve.recall(k, ties=ties), undefined or h / max(R, 1), WITHIN["recall"])
+        close(curve.recall(k, normalize="min", ties=ties), undefined or h / max(min(k, R), 1), WITHIN["recall"])
         close(curve.f_score(k, ties=ties), 2 * h / (k + R), WITHIN["F"])
         close(curve.f_score(k, beta=0.3, ties=ties), (1 + BETA) * h / (k + BETA * R), WITHIN["F"])
         rtol = WITHIN["enrichment factors"]
@@ -336,6 +337,8 @@ def test_cutoffs(case, ties):
         close(curve.normalized_enrichment_factor(k=k, ties=ties), undefined or h / max(min(k, R), 1), rtol)
         best = Fraction(min(k, R) * n, k * max(R, 1))
         close(curve.max_enrichment_factor(k=k), undefined or best, rtol)
+        passed = (min(k, n) - h) / (n - R) if n > R else float("nan")
+        close(curve.fall_out(k, ties=ties), passed, WITHIN["fall-out"])
     close(curve.r_precision(ties=ties), hits_at(rows, R, ties) / R if R else float("nan"), WITHIN["R-precision"])
 
 
@@ -412,6 +415,14 @@ def test_roc_auc(case, ties):
     close(curve.roc_auc(ties=ties), roc_auc(rows, n, ties), WITHIN["ROC AUC"])
 
 
+@pytest.mark.parametrize("ties", READINGS)
+def test_mean_rank(case, ties):
+    """The share of pairs in the wrong order says how many items lie above a relevant one."""
+    curve, rows, n, R = case
+    wrong = (1 - roc_auc(rows, n, ties)) * (n - R) if 0 < R < n else 0
+    close(curve.mean_rank(ties=ties), wrong + Fraction(R + 1, 2) if R else float("nan"), WITHIN["mean rank"])
+
+
 def polygon(rows, n, ties):
     """The corners (FPR, TPR) of the ROC curve."""
     R = sum(r for _, _, r in rows)
@@ -428,23 +439,25 @@ def polygon(rows, n, ties):
 
 
 @pytest.mark.parametrize("ties", READINGS)
-@pytest.mark.parametrize("min_fpr", [0.001, 1e-9, 0.5])
-def test_log_auc(case, ties, min_fpr):
+@pytest.mark.parametrize(
+    "min_fpr, max_fpr", [(0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3)]
+)
+def test_log_auc(case, ties, min_fpr, max_fpr):
     curve, rows, n, R = case
     if not 0 < R < n:
         assert isnan(curve.log_auc(min_fpr, ties=ties))
         return
-    low, total = Fraction(min_fpr), mp.mpf(0)
+    low, high, total = Fraction(min_fpr), Fraction(max_fpr), mp.mpf(0)
     points = polygon(rows, n, ties)
     for (x1, y1), (x2, y2) in pairwise(points):
-        start = max(x1, low)
-        if start < x2:
+        start, end = max(x1, low), min(x2, high)
+        if start < end:
             slope = (y2 - y1) / (x2 - x1)
-            total += real(slope * (x2 - start)) + real(y1 - slope * x1) * mp.log(real(x2 / start))
-    width = -mp.log(real(low))
-    close(curve.log_auc(min_fpr, ties=ties), total / width, WITHIN["log AUC"])
-    adjusted = (total - real(1 - low)) / width
-    close(curve.log_auc(min_fpr, ties=ties, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
+            total += real(slope * (end - start)) + real(y1 - slope * x1) * mp.log(real(end / start))
+    width, read = mp.log(real(high / low)), {"max_fpr": max_fpr, "ties": ties}
+    close(curve.log_auc(min_fpr, **read), total / width, WITHIN["log AUC"])
+    adjusted = (total - real(high - low)) / width
+    close(curve.log_auc(min_fpr, **read, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
 
 
 def geometric(alpha, n, c, m):

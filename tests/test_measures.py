@@ -55,9 +55,8 @@ def test_every_measure_is_tried():
     assert {parse(name).record for name, _, _ in CALLS} == set(ON_CURVES)
     for row in register.MEASURES:
         records = {parse(name).record for name, _ in row.written}
-        assert {(one.name, one.method, one.ties) for one in records} == {(row.name, row.method, row.readings)} - {
-            ("", row.method, row.readings)
-        }
+        wanted = {(row.name, row.method, row.readings, row.lower_is_better)} if row.name else set()
+        assert {(one.name, one.method, one.ties, one.lower_is_better) for one in records} == wanted
 
 
 def test_the_register_has_every_method():
@@ -102,6 +101,8 @@ def test_every_form_in_the_table_parses_and_keeps_its_name(form, curve):
         ("num_rel", "NumRel"),
         ("num_rel_ret", "NumRelRet"),
         ("AP(norm=relevant)@10", "AP@10"),
+        ("R(norm=relevant)@10", "R@10"),
+        ("Recall(norm=min)@1.0%", "R(norm=min)@1%"),
         (" AP( norm = min )@010 ", "AP(norm=min)@10"),
         ("P@1.0%", "P@1%"),
         ("P@0.10%", "P@0.1%"),
@@ -184,6 +185,7 @@ def test_a_measure_is_a_constant():
         ("P@100.1%", "a share lies above 0 and up to 100 %"),
         ("P@1.234567890123456%", "a share has at most 15 digits"),
         ("AP(norm=min)", "norm= says what a cutoff divides by; write AP(norm=min)@10"),
+        ("R(norm=hits)@10", "norm is 'hits', it must be min or relevant"),
         ("AP(norm=max)@10", "norm is 'max', it must be min, relevant or hits"),
         ("AP(interp=12-point)", "interp is '12-point', it must be 11-point, 101-point"),
         ("AP(interp=11-point)@10", "interp= goes with the whole ranking, not with a cutoff"),

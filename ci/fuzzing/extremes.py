@@ -117,11 +117,13 @@ def extreme_counts(draw):
     check("normalized_average_precision", 1e-12)
     if complete:
         check("enrichment_factor", 1e-14, k=k)
+        check("fall_out", 1e-14, k)
+        check("mean_rank", 1e-14)
         check("roc_auc", 1e-14)
         check("auac", 1e-14)
         rates = [0.5, 0.01, 1.0, 0.9999999999999999, 1e-16, 0.3, 1 / 3, 1e-9]
         check("roc_enrichment", 1e-14, draw.pick(rates))
-        check("log_auc", 1e-12, draw.pick([0.001, 0.2, 1e-9]))
+        check("log_auc", 1e-12, draw.pick([0.001, 0.2, 1e-9]), max_fpr=draw.pick([1.0, 0.25, 1 / 3]))
     if ties != "threshold":
         check("reciprocal_rank", 1e-14)
         if complete:

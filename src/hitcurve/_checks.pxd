@@ -15,6 +15,7 @@ cdef int other_choice(object value, str name, tuple choices) except -1
 cpdef bint check_flag(object value, str name) except -1
 cpdef object check_number(object value, str name)
 cpdef object whole_number(object value, str name)
+cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=*)
 cdef object not_negative(object value, str name)
 cdef object countable(object number, str name)
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1

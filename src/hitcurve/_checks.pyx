@@ -142,6 +142,7 @@ cdef int parse_reading(object k, object ties, object interpolation, object norma
     reading.normalize = <Normalize>choice(normalize, "normalize", NORMALIZATIONS)
     reading.interpolation = <Interpolation>choice(interpolation, "interpolation", INTERPOLATIONS)
     reading.x = 0.0
+    reading.most = 1.0
     if k is not None and interpolation is not None:
         raise interpolated_cutoff(k, interpolation)
     return 0

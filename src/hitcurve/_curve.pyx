@@ -14,8 +14,8 @@ import numpy as np
 
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag,
-    check_rows, check_scores, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
+    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rows,
+    check_scores, check_within, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
     parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
     table_columns, whole_number, whole_ranks, within,
 )
@@ -27,7 +27,7 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_empty, check_rank, equal_numbers
+from hitcurve._checks import check_choice, check_empty, check_rank, equal_numbers
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
@@ -139,11 +139,15 @@ cdef class _Measures:
         ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
         return self.read(record.formula, &reading, ranks, None, shape)
 
-    cdef object with_number(self, Measure measure, object ties, object values, str name):
+    cdef object with_number(self, Measure measure, object ties, object values, str name, double most=1.0):
         """A measure for each of the numbers that it takes."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
-        domain, most = ("in (0, 1)", 1.0) if record.domain == formulas.SHARE else ("finite and above 0", INFINITY)
+        domain = "finite and above 0"
+        if record.domain == formulas.SHARE:
+            domain, reading.most = f"in (0, {most:g})", most
+        else:
+            most = INFINITY
         numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
 
@@ -246,13 +250,15 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
-    def recall(self, k=None, *, fraction=None, ties="expected"):
+    def recall(self, k=None, *, fraction=None, normalize="relevant", ties="expected"):
         """Recall among the first k items, h(k) / R (Kent et al. 1955).
 
         Parameters
         ----------
         k, fraction, ties
             As in ``precision``.
+        normalize : {"relevant", "min"}
+            What the hits are divided by: R, or the most that k items can hold, min(k, R).
 
         Returns
         -------
@@ -267,8 +273,44 @@ cdef class _Measures:
         1.0
         >>> round(curve.recall(fraction=0.5), 4)
         0.6667
+        >>> round(curve.recall(1), 4), curve.recall(1, normalize="min")
+        (0.3333, 1.0)
         """
-        return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
+        if check_choice(normalize, "normalize", ("relevant", "min")) == "relevant":
+            return self.measured(formulas.MEASURE_RECALL, ties, k, fraction)
+        self.needs_plain("recall")
+        return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
+
+    def fall_out(self, k=None, *, fraction=None, ties="expected"):
+        """Fall-out among the first k items: those that are not relevant, over all that are not (van Rijsbergen 1979).
+
+        (k - h(k)) / (N - R), the false-positive rate; lower is better.
+
+        Parameters
+        ----------
+        k, fraction, ties
+            As in ``precision``; places beyond the last item hold nothing here. The best order has the least fall-out.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN when all items are relevant.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.fall_out([1, 4, 6]).round(4).tolist()
+        [0.0, 0.3333, 1.0]
+        >>> curve.fall_out(2, ties="best"), round(curve.fall_out(2, ties="worst"), 4)
+        (0.0, 0.3333)
+        """
+        return self.measured(formulas.MEASURE_FALL_OUT, ties, k, fraction)
 
     def f_score(self, k=None, *, fraction=None, beta=1.0, ties="expected"):
         """F score of the first k items, (1 + beta**2) h(k) / (k + beta**2 R) (van Rijsbergen 1979).
@@ -394,6 +436,34 @@ cdef class _Measures:
         (0.6111, 1.0)
         """
         return self.measured(formulas.MEASURE_RECIPROCAL_RANK, ties, k)
+
+    def mean_rank(self, *, ties="expected"):
+        """Mean rank of the relevant items, from 1; lower is better (Bordes et al. 2013).
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            The relevant items of a tie group have the rank in its middle, c + (n + 1) / 2 (expected and threshold: the
+            midrank, Wilcoxon 1945), or the first (best) or the last (worst) of its ranks.
+
+        Returns
+        -------
+        float or ndarray
+            From (R + 1) / 2 to N - (R - 1) / 2; NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``; for items with weights.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.mean_rank(), round(curve.mean_rank(ties="best"), 4)
+        (2.5, 2.3333)
+        """
+        return self.measured(formulas.MEASURE_MEAN_RANK, ties)
 
     def roc_auc(self, *, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
@@ -624,8 +694,8 @@ cdef class _Measures:
         """
         return self.with_number(formulas.MEASURE_BEDROC, ties, alpha, "alpha")
 
-    def log_auc(self, min_fpr=0.001, *, adjusted=False, ties="expected"):
-        """Area under the ROC curve over log10 of the false-positive rate, from min_fpr to 1, scaled to 1 for perfect.
+    def log_auc(self, min_fpr=0.001, *, max_fpr=1.0, adjusted=False, ties="expected"):
+        """Area under the ROC curve over log10 of the false-positive rate, min_fpr to max_fpr, scaled to 1 for perfect.
 
         Integrates the straight ROC segments exactly, dy/ln 10 + b dlog10 x with b = y2 - x2 dy/dx (Mysinger & Shoichet
         2010, as their programs compute it); trapezoids over log x would inflate with ties.
@@ -633,9 +703,11 @@ cdef class _Measures:
         Parameters
         ----------
         min_fpr : float or array of float
-            The smallest false-positive rate, in (0, 1).
+            The smallest false-positive rate, in (0, max_fpr).
+        max_fpr : float
+            The greatest false-positive rate, in (0, 1].
         adjusted : bool
-            Subtract what a random order gets, (1 - min_fpr) / ln(1 / min_fpr): 0.1446 at 0.001.
+            Subtract what a random order gets, (max_fpr - min_fpr) / ln(max_fpr / min_fpr): 0.1446 from 0.001 to 1.
         ties : {"expected", "best", "worst", "threshold"}
             As in ``roc_auc``.
 
@@ -647,7 +719,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            As ``roc_auc``, and for min_fpr outside (0, 1).
+            As ``roc_auc``, and for rates outside their bounds.
 
         Examples
         --------
@@ -655,9 +727,12 @@ cdef class _Measures:
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
         (0.4875, 0.3429)
+        >>> round(curve.log_auc(max_fpr=0.5), 4)
+        0.4303
         """
         measure = formulas.MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else formulas.MEASURE_LOG_AUC
-        return self.with_number(measure, ties, min_fpr, "min_fpr")
+        most = check_within(max_fpr, "max_fpr", "in (0, 1]", 0.0, 1 + 2.0**-52)
+        return self.with_number(measure, ties, min_fpr, "min_fpr", most)
 
     def chance(self):
         """Expected average precision of a random order of the same items.

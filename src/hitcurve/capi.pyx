@@ -65,7 +65,7 @@ cdef int take_options(const hitcurve_options* given, hitcurve_options* options) 
 cdef void set_reading(const hitcurve_options* options, Reading* reading) noexcept nogil:
     # The numbers that other packages were compiled with are those of the enums inside.
     reading[0] = Reading(<Ties>options.ties, <Normalize>options.normalize, <Interpolation>options.interpolation,
-                         options.k if options.k > 0 else NO_CUTOFF, options.parameter)
+                         options.k if options.k > 0 else NO_CUTOFF, options.parameter, 1.0)
 
 
 # One call: what came in, and what it works with.

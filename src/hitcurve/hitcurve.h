@@ -60,6 +60,8 @@ enum {
     HITCURVE_RIE = 13, HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
     HITCURVE_LOG_AUC = 15, HITCURVE_ADJUSTED_LOG_AUC = 16,  /* [parameter: least false-positive rate] */
     HITCURVE_CHANCE = 17, HITCURVE_MINIMUM = 18, HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19, HITCURVE_AUAC = 20,
+    HITCURVE_FALL_OUT = 21,  /* [k] */
+    HITCURVE_MEAN_RANK = 22,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

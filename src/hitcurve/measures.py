@@ -252,17 +252,25 @@ MEASURES: tuple[Definition, ...] = (
     _row("P", "P@10 P@1%", "precision: relevant items among the first k, divided by k",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
          cutoffs=_AT, report={"P@K": "hit rate: as a share of the {at}"}),
-    _row("R", "R@1000 R@1%", "recall: relevant items among the first k, divided by R",
+    _row("R", "R@1000 R@1% R(norm=min)@10",
+         "recall: relevant items among the first k, divided by R (norm=min: min(k, R))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
-         cutoffs=_AT),
+         cutoffs=_AT, options=(Option("norm", "normalize", _choice("min", "relevant")),)),
     _row("Hits", "Hits@500 Hits@1%", "hits: the number of relevant items among the first k, h(k)",
          "Zhu 2004, Recall, Precision and Average Precision", method="hits_at", cutoffs=_AT,
          report={"Hits@K": "relevant items among the first {at}"}),
     _row("F", "F1@10 F0.5@10 F2@1%", "F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
          "van Rijsbergen 1979, Information Retrieval, ch. 7", method="f_score", cutoffs=_AT),
+    _row("Fallout", "Fallout@10 Fallout@1%",
+         "fall-out: items among the first k that are not relevant, divided by all that are not; lower is better",
+         "van Rijsbergen 1979, Information Retrieval, ch. 7", method="fall_out", kernel="", cutoffs=_AT,
+         lower_is_better=True),
     _row("RR", "RR RR@10", "reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
          "Voorhees 1999, The TREC-8 Question Answering Track Report", method="reciprocal_rank", synonyms="recip_rank",
          cutoffs=_TOP),
+    _row("MeanRank", "MeanRank", "the mean rank of the relevant items; lower is better",
+         "Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko 2013, NIPS; ties: Wilcoxon 1945, Biometrics Bull. 1:80",
+         method="mean_rank", kernel="", lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
          "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
     _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
@@ -282,11 +290,12 @@ MEASURES: tuple[Definition, ...] = (
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", kernel="",
          report={"AUAC": "area under the accumulation curve"}),
-    _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01)",
-         "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to 1, divided by the "
-         "area's width; adjusted: less that of a random order",
+    _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01) logAUC(max_fpr=0.1)",
+         "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to max_fpr (1), divided "
+         "by the area's width; adjusted: less that of a random order",
          "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561", method="log_auc", kernel="",
-         options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share)),
+         options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share),
+                  Option("max_fpr", "max_fpr", _share)),
          report={"logAUC": "ROC area over log10 of the false positive rate",
                  "logAUC(adjusted)": "less that of a random order"}),
     _row("RIE", "RIE(20)",
@@ -433,6 +442,8 @@ def parse(name: str) -> Measure:
             options.setdefault("norm", "relevant")
         elif "norm" in options:
             raise ValueError(f"{text!r}: norm= says what a cutoff divides by; write {text}@10")
+    elif options.get("norm") == "relevant":  # as without it
+        del options["norm"]
     written = []
     for option in _taken(record):
         if option.name in options and (option.name, options[option.name]) != ("norm", "relevant"):

@@ -170,7 +170,7 @@ class PValue(NamedTuple):
     Attributes
     ----------
     pvalue
-        The share of random orders whose measure is no lower.
+        The share of random orders whose measure is no worse.
     statistic
         The measure itself.
     null_distribution

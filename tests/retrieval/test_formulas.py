@@ -137,7 +137,7 @@ def readable(k, rel, gains):
     written += [f"IPrec@{one}" for one in ("0", "0.4", "1.0")] + [f"IPrec(levels=trec_eval{v})@0.3" for v in (9, 10)]
     written += ["IPrecAvg(at=0.2/0.7)", f"AP(norm=min)@{k}", "nDCG(dcg=exp-log2)", f"RBP(p=0.5,rel={rel})",
                 f"RBP(rel={rel})@{k}", "ERR(max=3)", f"ERR(max=6)@{k}", f"infAP(rel={rel})", "infAP(judged_only=True)",
-                "RprecMult(1.7)"]
+                "RprecMult(1.7)", f"R(norm=min)@{k}"]
     written += [f"AP(interp={one})" for one in ("11-point", "101-point", "all-point", "trapezoid", "continuous")]
     found = {measure.name: measure for measure in map(parse, written)}
     assert {measure.record for measure in found.values()} == set(READ)

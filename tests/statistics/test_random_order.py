@@ -15,7 +15,7 @@ from hitcurve.statistics.random_order import random_ranks
 
 
 @pytest.mark.parametrize("hits", [[1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 1]])
-@pytest.mark.parametrize("name", ["AP", "ROCAUC", "P@2"])
+@pytest.mark.parametrize("name", ["AP", "ROCAUC", "P@2", "Fallout@2", "MeanRank"])
 def test_p_value_by_all_orders(hits, name):
     curve, measure = hc.HitCurve.from_ranked(hits), parse(name)
     value = measure(curve)
@@ -29,7 +29,8 @@ def test_p_value_by_all_orders(hits, name):
     ]
     assert got.method == "exact"
     assert got.statistic == value
-    assert got.pvalue == pytest.approx(np.mean(np.array(others) >= value - 1e-12))
+    as_good = [one <= value if measure.record.lower_is_better else one >= value - 1e-12 for one in others]
+    assert got.pvalue == pytest.approx(np.mean(as_good))
     assert got.resolution == pytest.approx(1 / math.comb(n, relevant))
     drawn = curve.p_value(name, method="permutation", n_resamples=4000, rng=1)
     assert abs(drawn.pvalue - got.pvalue) < 4 * math.sqrt(0.25 / 4000)

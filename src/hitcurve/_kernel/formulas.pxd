@@ -18,6 +18,7 @@ cdef enum Measure:
     MEASURE_R_PRECISION, MEASURE_RECIPROCAL_RANK, MEASURE_ROC_AUC, MEASURE_ROC_ENRICHMENT, MEASURE_ENRICHMENT_FACTOR
     MEASURE_MAX_ENRICHMENT_FACTOR, MEASURE_NORMALIZED_ENRICHMENT_FACTOR, MEASURE_RIE, MEASURE_BEDROC, MEASURE_LOG_AUC
     MEASURE_ADJUSTED_LOG_AUC, MEASURE_CHANCE, MEASURE_MINIMUM, MEASURE_NORMALIZED_AVERAGE_PRECISION, MEASURE_AUAC
+    MEASURE_FALL_OUT, MEASURE_MEAN_RANK
     NUM_MEASURES
 
 # A rank that no ranking reaches: "no cutoff".
@@ -40,6 +41,7 @@ cdef struct Reading:
     Interpolation interpolation
     int64_t k       # cutoff rank, or NO_CUTOFF; false positives
     double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
+    double most     # the greatest false-positive rate, else 1
 
 # What a measure is, but for its name and definition: those are in measures.py.
 ctypedef double (*Formula)(const Table* table, const Reading* reading) noexcept nogil

@@ -570,6 +570,22 @@ cdef double recall(const Table* table, const Reading* reading) noexcept nogil:
     return NAN if table.num_relevant == 0 else hits_at(table, reading) / <double>table.num_relevant
 
 
+cdef double fall_out(const Table* table, const Reading* reading) noexcept nogil:
+    """Items among the first k that are not relevant, of all such: counted as they are, for k - h(k) would cancel."""
+    cdef int64_t k = min(cutoff(table, reading), table.num_items), negatives = table.num_items - table.num_relevant
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    cdef double passed
+    if negatives == 0:
+        return NAN
+    while next_group(table, reading.ties, &group) and group.above + group.tied <= k:
+        pass
+    if group.hits > 0 and group.above < k:
+        passed = <double>group.before + <double>group.others * <double>(k - group.above) / <double>group.tied
+    else:
+        passed = <double>(k - group.seen)
+    return fmin(1.0, passed / <double>negatives)
+
+
 cdef double f_score(const Table* table, const Reading* reading) noexcept nogil:
     cdef double hits = hits_at(table, reading)
     cdef double square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
@@ -621,6 +637,17 @@ cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept
     return 1.0 / <double>(group.above + 1)
 
 
+cdef double mean_rank(const Table* table, const Reading* reading) noexcept nogil:
+    """Of the relevant items; those of a tie group have the rank in the middle of the group, as ties are read."""
+    cdef Wide halves = [0, 0]
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    if table.num_relevant == 0:
+        return NAN
+    while next_group(table, reading.ties, &group):
+        add_product(&halves, group.hits, 2 * <uint64_t>group.above + <uint64_t>group.tied + 1)
+    return 0.5 * as_double(halves) / <double>table.num_relevant
+
+
 # ----------------------------------------------------------------------------------------------------------------- ROC
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
@@ -657,6 +684,16 @@ cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept 
     return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + reading.x))
 
 
+cdef inline int64_t false_positives_at(double rate, double negatives, double* rest) noexcept nogil:
+    """The whole number of false positives at a rate, and the rest of one: their product, without its rounding error."""
+    cdef double product = rate * negatives, down = floor(product)
+    rest[0] = (product - down) + fma(rate, negatives, -product)
+    if rest[0] < 0.0:
+        down -= 1.0
+        rest[0] += 1.0
+    return <int64_t>down
+
+
 cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
     """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
     cdef double x
@@ -669,20 +706,37 @@ cdef double log_area_term(double before, double others, double after, double lea
     return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
 
 
+cdef inline double log_width(const Reading* reading) noexcept nogil:
+    if reading.most == 1.0 or reading.x < 1e-300:
+        return log(reading.most) - log(reading.x)
+    return log1p((reading.most - reading.x) / reading.x)
+
+
 cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under TPR over log FPR from min_fpr to 1, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, log_end, whole, least, min_fpr = reading.x, width = -log(min_fpr)
-    cdef int64_t after, negatives = table.num_items - table.num_relevant
+    """Area under TPR over log FPR from min_fpr to max_fpr, over that of a perfect ranking."""
+    cdef double total = 0.0, carry = 0.0, log_end, whole, least, room, min_fpr = reading.x, width = log_width(reading)
+    cdef double rest = 0.0
+    cdef int64_t after, negatives = table.num_items - table.num_relevant, last = negatives
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
     whole = <double>negatives
     least = min_fpr * whole
+    if reading.most < 1.0:
+        last = false_positives_at(reading.most, whole, &rest)
     while next_group(table, reading.ties, &group):
         after = group.before + group.others
-        # Minus the log of the rate at which the group is passed, from whichever side of it is the exact small number.
+        if after > last:  # the ramp up to max_fpr, a share of its whole height
+            room = <double>(last - group.before) + rest
+            if room > 0.0:
+                add_share(&total, &carry, group.hits, room / <double>group.others * log_area_term(
+                    <double>group.before, room, <double>last + rest, least, 0.0) / width)
+            continue
+        # Log of max_fpr over the rate at which the group is passed, from whichever side of it is the exact small number.
         if <double>after <= least:
             log_end = width
+        elif reading.most < 1.0:
+            log_end = log1p((<double>(last - after) + rest) / <double>after)
         elif 2 * after > negatives:
             log_end = -log1p(-(<double>(negatives - after) / whole))
         else:
@@ -694,7 +748,7 @@ cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double adjusted_log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    return log_auc(table, reading) - (1.0 - reading.x) / -log(reading.x)
+    return log_auc(table, reading) - (reading.most - reading.x) / log_width(reading)
 
 
 # --------------------------------------------------------------------------------------------------- early recognition
@@ -800,7 +854,7 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
 # -------------------------------------------------------------------------------------------------------------- chance
 
 cdef inline Reading plain_reading(Ties ties) noexcept nogil:
-    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0)
+    return Reading(ties, NORMALIZE_RELEVANT, INTERPOLATION_NONE, NO_CUTOFF, 0.0, 1.0)
 
 
 cdef double one_group(const Table* table, Ties ties) noexcept nogil:
@@ -881,6 +935,8 @@ record(MEASURE_CHANCE, "chance", chance, ONE_READING)
 record(MEASURE_MINIMUM, "minimum", minimum, ONE_READING)
 record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", normalized_average_precision, ALL_READINGS)
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
+record(MEASURE_FALL_OUT, "fall_out", fall_out, ALL_READINGS, CUTOFF | ALL_RANKS)
+record(MEASURE_MEAN_RANK, "mean_rank", mean_rank, ALL_READINGS, ALL_RANKS)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

@@ -593,6 +593,7 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
     reading.interpolation = asked.interpolation
     reading.k = asked.k if asked.k >= 0 else _read.NO_CUTOFF
     reading.x = asked.x
+    reading.most = 1.0
     measure = (_read.MEASURE_AVERAGE_PRECISION if asked.kernel == KERNEL_AP
                else _read.MEASURE_RECIPROCAL_RANK if asked.kernel == KERNEL_RR
                else _read.MEASURE_SUCCESS if asked.kernel == KERNEL_SUCCESS else _read.MEASURE_R_PRECISION)

@@ -701,6 +701,8 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
         raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
     if kernel == "SetP" and options.get("relative"):
         kernel = "SetRelP"
+    elif kernel == "R" and options.get("normalize") == "min":
+        kernel = "RelP"
     elif kernel == "NumRet" and measure.rel is not None:
         kernel = "NumRelRet"
     memset(asked, 0, sizeof(Asked))

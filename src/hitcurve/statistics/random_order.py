@@ -59,7 +59,8 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
         blocks = in_chunks(lambda draws, n: read(random_ranks(draws, items, hits, n)), count, size, rng, threads)
     null = np.concatenate(blocks)
     # Sums in another order may differ in the last bits where the values are equal.
-    as_good = int(np.count_nonzero(null >= value - 1e-12 * abs(value)))
+    better = -1.0 if known.record.lower_is_better else 1.0
+    as_good = int(np.count_nonzero(better * null >= better * value - 1e-12 * abs(value)))
     good, of = (as_good, orders) if method == "exact" else (as_good + 1, count + 1)
     return PValue(good / of, value, null, method, 1 / of)
 
