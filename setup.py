@@ -10,20 +10,20 @@ from setuptools import Extension, setup
 
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
-    "_kernel.table", "_kernel.draw", "_kernel.gains",
+    "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gains",
-    "retrieval.err", "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
+    "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
     "_kernel.formulas": {"libraries": MATH},
+    "_kernel.err": {"libraries": MATH},
     "_kernel.gains": {"libraries": MATH},
     "_levels": {"libraries": MATH},
     "_kernel.draw": {
         "libraries": ["npyrandom", *MATH],
         "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
     },
-    "retrieval.err": {"libraries": MATH},
     "retrieval.formulas": {"libraries": MATH},
     "retrieval.lines": {"libraries": MATH},  # ldexp
 }

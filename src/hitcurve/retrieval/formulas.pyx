@@ -9,8 +9,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from hitcurve._kernel cimport formulas as _read
-from hitcurve.retrieval.err cimport err, expected_err
-from hitcurve.retrieval.memory cimport grow
+from hitcurve._kernel.err cimport MOST_LEVEL, Err, Stop, err_in_any_order, start_err, stop_at, stop_chance
+from hitcurve._kernel.memory cimport grow
 
 
 # ---------------------------------------------------------------------------------------------------- rows and readings
@@ -598,6 +598,57 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
                else _read.MEASURE_RECIPROCAL_RANK if asked.kernel == KERNEL_RR
                else _read.MEASURE_SUCCESS if asked.kernel == KERNEL_SUCCESS else _read.MEASURE_R_PRECISION)
     return _read.read_measure(measure, &table, &reading)
+
+
+# --------------------------------------------------------------------------------------------- expected reciprocal rank
+
+cdef double err(const Query* query, const Asked* asked) noexcept nogil:
+    cdef Err state
+    cdef Py_ssize_t i
+    start_err(&state, NULL, NULL)
+    for i in range(query.num_rows):
+        if asked.k >= 0 and query.rows[i].rank > asked.k:
+            break
+        stop_at(&state, stop_chance(<double>query.rows[i].level, asked.top), query.rows[i].rank)
+    return state.total
+
+
+cdef Py_ssize_t find_stops(const Query* query, const Asked* asked, const Group* group, Stop* stops) noexcept nogil:
+    """The chances of a tie group, falling; returns how many."""
+    cdef Py_ssize_t i, n = 0
+    cdef int64_t level = 0, below
+    for i in range(group.start, group.stop):
+        level = max(level, query.rows[i].level)
+    while level > 0:
+        stops[n].chance = stop_chance(<double>level, asked.top)
+        stops[n].count = below = 0
+        for i in range(group.start, group.stop):
+            stops[n].count += query.rows[i].level == level
+            if query.rows[i].level < level:
+                below = max(below, query.rows[i].level)
+        n += 1
+        level = below
+    return n
+
+
+cdef bint expected_err(const Query* query, const Asked* asked, Room* room, double* found) noexcept nogil:
+    """Tie group by tie group; False if there is no memory, or a signal has raised."""
+    cdef Stop[MOST_LEVEL] stops
+    cdef Err state
+    cdef Group group
+    cdef int64_t last
+    cdef Py_ssize_t n
+    start_err(&state, &room.values, &room.values_size)
+    group.stop = 0
+    while state.reached > 0.0 and next_group(query, True, &group):
+        last = group.tied if asked.k < 0 else min(group.tied, asked.k - group.above)
+        if last <= 0:
+            break
+        n = find_stops(query, asked, &group, stops)
+        if not err_in_any_order(&state, stops, n, group.above, group.tied, last):
+            return False
+    found[0] = state.total + state.carry
+    return True
 
 
 # ------------------------------------------------------------------------------------------------------- the one switch

@@ -10,7 +10,7 @@ from libc.string cimport memchr, memcmp, memset
 
 import re
 
-from hitcurve.retrieval.memory cimport grow
+from hitcurve._kernel.memory cimport grow
 
 cdef extern from "_decimal.h" nogil:
     uint64_t read_u64 "hitcurve_read_u64"(const char* p)

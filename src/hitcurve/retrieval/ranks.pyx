@@ -10,10 +10,10 @@ from libc.stdio cimport snprintf
 from libc.string cimport memcmp, memcpy, memset
 
 from hitcurve._kernel.columns cimport SCORE_DOUBLE
+from hitcurve._kernel.memory cimport grow
 from hitcurve._kernel.sort cimport key_of
 from hitcurve._kernel.thresholds cimport sort_relevant
 from hitcurve.retrieval.lines cimport NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_SAME_RANK, TROUBLE_TWICE, Text
-from hitcurve.retrieval.memory cimport grow
 
 cdef extern from "_decimal.h" nogil:
     uint64_t read_big_endian "hitcurve_read_big_endian"(const char* p)

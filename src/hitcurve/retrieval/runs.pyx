@@ -16,13 +16,13 @@ cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.columns cimport SCORE_INT64
+from hitcurve._kernel.memory cimport grow
 from hitcurve._kernel.thresholds cimport sort_relevant
 from hitcurve.retrieval cimport query as _query
 from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.lines cimport (
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
     parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
-from hitcurve.retrieval.memory cimport grow
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,

@@ -1,0 +1,47 @@
+# Kernels of expected reciprocal rank. Plain pointers, no Python objects; what a signal raises is left for the caller.
+from libc.math cimport exp2, expm1
+from libc.stdint cimport int64_t
+
+from hitcurve._kernel.formulas cimport add
+
+cdef enum:
+    MOST_LEVEL = 1023  # 2**level is a number up to here
+
+# So many items at which a reader stops with one chance.
+cdef struct Stop:
+    double chance
+    int64_t count
+
+# What is carried from tie group to tie group.
+cdef struct Err:
+    double reached           # the chance to get to the next one; 0 once it no longer counts
+    double total
+    double carry
+    int64_t work             # since the last look for Ctrl-C
+    double** values          # the caller's room; it grows
+    Py_ssize_t* values_size
+
+
+cdef inline double stop_chance(double level, double top) noexcept nogil:
+    if level <= 0.0:
+        return 0.0
+    return (expm1(level * 0.6931471805599453) if level < 1.0 else exp2(level) - 1.0) / exp2(top)
+
+
+cdef inline void start_err(Err* err, double** values, Py_ssize_t* values_size) noexcept nogil:
+    err.reached = 1.0
+    err.total = err.carry = 0.0
+    err.work = 0
+    err.values = values
+    err.values_size = values_size
+
+
+cdef inline void stop_at(Err* err, double chance, int64_t rank) noexcept nogil:
+    """The item at the next rank that has a chance."""
+    add(&err.total, &err.carry, chance * err.reached / <double>rank)
+    err.reached *= 1.0 - chance
+
+
+cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) noexcept nogil
+cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
+                           int64_t last) noexcept nogil
