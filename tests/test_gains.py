@@ -3,6 +3,9 @@
 import itertools
 import math
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import mpmath
 import numpy as np
@@ -61,6 +64,18 @@ def rbp(order, k, p):
     return (1 - mp.mpf(p)) * mp.fsum(level * mp.mpf(p) ** rank for rank, level in enumerate(order[:k])) / max(1, *order)
 
 
+def chance(level, top):
+    return (mp.mpf(2) ** mp.mpf(level) - 1) / mp.mpf(2) ** mp.mpf(top)
+
+
+def err(order, k, top):
+    reached, total = mp.mpf(1), mp.mpf(0)
+    for rank, level in enumerate(order[:k], 1):
+        total += chance(level, top) * reached / rank
+        reached *= 1 - chance(level, top)
+    return total
+
+
 READ = {"expected": lambda values: mp.fsum(values) / len(values), "best": max, "worst": min}
 
 
@@ -96,6 +111,21 @@ def test_all_orders(items, lower, k, gain, discount, unretrieved):
             assert near(curve.rbp(k, p=0.7, ties=ties), read([rbp(order, k, 0.7) for order in every]))
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([0, 0.001, 0.3, 1, 1.5, 2]), st.integers(0, 2)), min_size=1, max_size=6),
+    st.booleans(),
+    st.one_of(st.none(), st.integers(1, 7)),
+    st.sampled_from([None, 2, 3.5, 60]),
+)
+def test_err_of_all_orders(items, lower, k, top):
+    levels, scores = [level for level, _ in items], [score for _, score in items]
+    curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=[2])
+    every = [err(order, k, 4 if top is None else top) for order in orders(levels, scores, lower)]
+    for ties, read in READ.items():
+        assert near(curve.err(k, max_level=top, ties=ties), read(every))
+
+
 # --- long groups --------------------------------------------------------------------------------------------
 
 
@@ -128,6 +158,105 @@ def test_groups_of_billions():
         wanted *= mp.log(2)
         wanted += mp.fsum(1 / mp.log(rank + 1, 2) for rank in range(above + 1, first))
         assert near(curve.dcg(), wanted, 1e-14)
+
+
+def mean_err(levels, others, above, top, last):
+    """Of one group, by the elementary symmetric sums of its chances."""
+    sums = [mp.mpf(1)]
+    for level in levels:
+        sums.append(mp.mpf(0))
+        for j in range(len(sums) - 1, 0, -1):
+            sums[j] += sums[j - 1] * (1 - chance(level, top))
+    n = len(levels) + others
+    beyond = [
+        mp.fsum(sums[j] * math.comb(others, t - j) for j in range(max(t - others, 0), min(t, len(levels)) + 1))
+        / math.comb(n, t)
+        for t in range(last + 1)
+    ]
+    return mp.fsum((beyond[t - 1] - beyond[t]) / (above + t) for t in range(1, last + 1))
+
+
+@pytest.mark.parametrize("top", [4, 9, 60])
+@pytest.mark.parametrize("k", [None, 31])
+@pytest.mark.parametrize("above", [0, 7])
+@pytest.mark.parametrize(
+    ("levels", "others", "tolerance"),
+    [
+        ([1] * 40, 25, 1e-14),
+        ([4, 3, 2, 1] * 9, 60, 1e-14),
+        ([0.25, 1.75, 3.9] * 20, 0, 1e-14),
+        ([4 * (i + 1) / 200 for i in range(200)], 30, 3e-14),
+        ([0.01 * (i + 1) / 200 for i in range(200)], 0, 5e-14),
+        ([2], 200, 1e-14),
+    ],
+)
+def test_err_of_long_groups(levels, others, above, k, top, tolerance):
+    n = len(levels) + others
+    curve = hc.GainCurve([*levels, *[0] * (others + above)], [1] * n + [2] * above)
+    last = n if k is None else min(n, k - above)
+    assert near(curve.err(k, max_level=top), mean_err(levels, others, above, top, last), tolerance)
+    falling = [0] * above + sorted(levels, reverse=True) + [0] * others
+    rising = [0] * above + sorted([*levels, *[0] * others])
+    assert near(curve.err(k, max_level=top, ties="best"), err(falling, k, top))
+    assert near(curve.err(k, max_level=top, ties="worst"), err(rising, k, top))
+
+
+def test_err_of_groups_of_billions():
+    many = 10**12
+    for level, above in ((1, 0), (0.01, 10**6), (3, 2**61)):
+        curve = hc.GainCurve.from_table(None, [above], [many], [0, 1], [level], [many], num_items=above + many)
+        stop = chance(level, 4)
+        bends = [mp.mpf(one) / (above + 1) for one in (0, 0.01, 0.1, 1, 3, 10, 30, 100)]
+        wanted = mp.quad(
+            lambda x, stop=stop, above=above: stop * mp.exp(-above * x) / (mp.exp(x) - 1 + stop), [*bends, mp.inf]
+        )
+        for ties in READ:
+            assert near(curve.err(ties=ties), wanted), (level, above)
+    # Of two levels each place is as good as drawn from all.
+    curve = hc.GainCurve.from_table(None, [0], [4 * many], [0, 2], [1, 3], [many, many], num_items=4 * many)
+    stop = (chance(1, 4) + chance(3, 4)) / 4
+    assert near(curve.err(), -stop / (1 - stop) * mp.log(stop), 1e-11)
+    # One of a million has every rank alike.
+    curve = hc.GainCurve.from_table(None, [5], [10**6], [0, 1], [2], [1], num_items=2 * 10**6)
+    assert near(curve.err(), chance(2, 4) * (mp.harmonic(10**6 + 5) - mp.harmonic(5)) / 10**6, 1e-13)
+
+
+def test_err_without_memory():
+    curve = hc.GainCurve.from_table(None, [0], [2**61], [0, 1], [1], [2**61 - 1], num_items=2**61)
+    with pytest.raises(MemoryError):
+        curve.err(max_level=1023)
+    assert near(curve.err(1, max_level=1023), chance(1, 1023))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+def test_err_is_interrupted():
+    code = """
+        import signal, time
+        import hitcurve as hc
+
+        class Late(Exception):
+            pass
+
+        def late(*_):
+            raise Late
+
+        signal.signal(signal.SIGALRM, late)
+        many = 10**12
+        for levels, hits, ties in ((1, 1, "expected"), (1, many, "best"), (2, many, "worst"), (2, 10**7, "expected")):
+            curve = hc.GainCurve.from_table(
+                None, [0], [many], [0, levels], range(1, levels + 1), [hits // levels] * levels, num_items=many)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            start = time.perf_counter()
+            try:
+                curve.err([many, many // 2], max_level=60, ties=ties)
+            except Late:
+                print(time.perf_counter() - start)
+            assert curve.err(1, max_level=60, ties=ties) > 0
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
+    times = [float(line) for line in done.stdout.split()]
+    assert len(times) == 4, done.stderr
+    assert all(0.1 < time < 5 for time in times), times
 
 
 # --- every way in -------------------------------------------------------------------------------------------
@@ -235,6 +364,9 @@ def test_many_queries(level_type, workers):
     values = by_offsets.ndcg([1, 5, 10], ties="worst")
     assert values.shape == (queries, 3)
     np.testing.assert_array_equal(values, [curve.ndcg([1, 5, 10], ties="worst") for curve in by_offsets])
+    for ties in READ:
+        values = by_offsets.err([1, 5, 10], max_level=7, ties=ties)
+        np.testing.assert_array_equal(values, [curve.err([1, 5, 10], max_level=7, ties=ties) for curve in by_offsets])
 
 
 def test_two_dimensions_and_masks():
@@ -470,6 +602,10 @@ def test_evaluate():
             "nDCG@10": curve.ndcg(10, ties=ties),
             "nDCG(dcg=exp-log2)@5": curve.ndcg(5, gain="exponential", ties=ties),
             "nDCG(gains={1:5,2:2})": curve.ndcg(gain={1: 5, 2: 2, 3: 3}, ties=ties),
+            "ERR": curve.err(ties=ties),
+            "ERR@5": curve.err(5, ties=ties),
+            "ERR(max=3)": curve.err(max_level=3, ties=ties),
+            "ERR(max=24)@20": curve.err(20, max_level=24, ties=ties),
             "RBP(p=0.6)": curve.rbp(p=0.6, ties=ties),
             "AP(rel=2)": curve.at_level(2).average_precision(ties=ties),
         }.items():
@@ -550,6 +686,15 @@ def test_names_of_hit_curves():
     (lambda: hc.GainCurve([1], [1]).ndcg(discount=[-0.5]), ValueError, r"discount\[0\] is -0.5"),
     (lambda: hc.GainCurve([1], [1]).ndcg(ideal_k="none"), ValueError, "ideal_k is 'none'"),
     (lambda: hc.GainCurve([1], [1]).rbp(p=1), ValueError, "p is 1: must be between 0 and 1"),
+    (lambda: hc.GainCurve([1, 5], [1, 2]).err(), ValueError, "max_level is 4, but an item has level 5: say"),
+    (lambda: hc.GainCurves([[1, 2.5]], [[1, 2]]).err(max_level=2), ValueError, "but an item has level 2.5"),
+    (lambda: hc.GainCurve([1], [1], unretrieved=[3]).err(max_level=2), ValueError, "but an item has level 3"),
+    (lambda: hc.GainCurve([0], [1]).err(max_level=0), ValueError, "max_level is 0: must be above 0 and below 1024"),
+    (lambda: hc.GainCurve([0], [1]).err(max_level=1024), ValueError, "max_level is 1024: must be"),
+    (lambda: hc.GainCurve([0], [1]).err(max_level=math.nan), ValueError, "max_level is nan"),
+    (lambda: hc.GainCurve([0], [1]).err(max_level="4"), TypeError, "max_level must be a number, got '4'"),
+    (lambda: hc.GainCurve([0], [1]).err(ties="threshold"), ValueError, "threshold"),
+    (lambda: hc.GainCurve([0], [1]).err(0), ValueError, "k is 0"),
     (lambda: hc.GainCurve([1], [1]).at_level(0), ValueError, "level is 0: must be above 0"),
     (lambda: hc.GainCurve.from_ranked([1, 0], num_items=1), ValueError, "num_items is 1, but levels has 2"),
     (lambda: hc.GainCurve.from_table(None, [0], [1], [0, 1], [1], [2], num_items=3), ValueError, "hits"),
@@ -566,6 +711,8 @@ def test_no_gain():
     curve = hc.GainCurve([0, 0], [2, 1])
     assert math.isnan(curve.ndcg())
     assert curve.dcg() == 0
+    assert curve.err() == 0
+    assert hc.GainCurve([], []).err() == 0
     assert math.isnan(curve.rbp())
     assert math.isnan(hc.GainCurve([], []).ndcg())
     assert math.isnan(hc.mean_ndcg([0], [1], offsets=[0, 1]))

@@ -2,19 +2,23 @@
 """GainCurve and GainCurves: rankings of items with levels of relevance, and what they gain."""
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
+from cpython.mem cimport PyMem_RawFree
+
 cimport cython
 cimport numpy as cnp
 
 import numpy as np
 
 from hitcurve._checks cimport (
-    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, no_threshold, one_dimension,
+    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, check_within, no_threshold, one_dimension,
     parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
 from hitcurve._kernel.columns cimport Items
+from hitcurve._kernel.err cimport MOST_LEVEL, stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
-    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, find_pairs, ndcg as read_ndcg, rbp as read_rbp,
+    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, find_pairs, ndcg as read_ndcg,
+    rbp as read_rbp,
 )
 from hitcurve._levels cimport (
     Finder, Reader, changed, coded, comparable, from_outside, gains_of, missing_levels, quick_ndcg, quick_ndcgs, resolved,
@@ -27,6 +31,9 @@ from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_ove
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 
 cdef object frozen(object array):
@@ -67,6 +74,22 @@ cdef class _Gains:
         used[0] = True
         return used
 
+    cdef object stop_chances(self, object max_level):
+        """Of each code."""
+        cdef double top = 4.0 if max_level is None else check_within(
+            max_level, "max_level", f"above 0 and below {MOST_LEVEL + 1}", 0.0, MOST_LEVEL + 1.0)
+        cdef Py_ssize_t i, number = self.values.shape[0]
+        cdef double* chance
+        used = self.used()
+        highest = self.values[used].max()
+        if highest > top:
+            raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: say max_level={highest:g}")
+        chances = np.where(used, self.values, 0.0)
+        chance = <double*>cnp.PyArray_DATA(<cnp.ndarray>chances)
+        for i in range(number):
+            chance[i] = stop_chance(chance[i], top)
+        return chances
+
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
         """The measure for each ranking and rank; without ranks one column."""
         cdef Levels levels = self.levels
@@ -88,6 +111,7 @@ cdef class _Gains:
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
         room.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
         room.scratch = room.keys + room_size
+        room.values, room.values_size, room.failed = NULL, 0, False
         with nogil:
             for q in range(number):
                 levels.table.above = self.levels.table.above + row_starts[q]
@@ -103,16 +127,20 @@ cdef class _Gains:
                     reading.k = k[i] if k is not NULL else NO_CUTOFF
                     reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
                     out[q * n + i] = formula(&levels, &reading, &room)
+        PyMem_RawFree(room.values)
+        if room.failed:
+            raise_pending()
+            raise MemoryError
         return values
 
     cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
-                     double p):
+                     double p, object gains=None):
         cdef Reader reader = Reader.__new__(Reader)
         ranks, shape = (None, None) if k is None else whole_ranks(k)
         reader.reading.ties = <Ties>parse_ties(ties)
         if reader.reading.ties == TIES_THRESHOLD:
             no_threshold(name, TIES_THRESHOLD)
-        reader.set_gains(gains_of(gain, self.values, self.used()))
+        reader.set_gains(gains_of(gain, self.values, self.used()) if gains is None else gains)
         reader.set_discount(discount)
         reader.reading.p = p
         return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
@@ -256,6 +284,46 @@ cdef class _Gains:
         if not isinstance(ideal_k, str) or ideal_k not in ("same", "all"):
             raise ValueError(f"ideal_k is {ideal_k!r}: must be 'same' or 'all'")
         return self.read(read_ndcg, "ndcg", k, ties, gain, discount, ideal_k == "all", 0.5)
+
+    def err(self, k=None, *, max_level=None, ties="expected"):
+        """Expected reciprocal rank: of a reader who goes down the ranking and stops at the first item that satisfies.
+
+        ERR = sum over ranks r of R(r) / r times the product, over the ranks before r, of 1 - R. R(r) is the chance that the
+        item at rank r satisfies: (2**level - 1) / 2**max_level.
+
+        Parameters
+        ----------
+        k, ties
+            As in ``dcg``.
+        max_level : float, optional
+            The highest level there can be, below 1024. None means 4, as in TREC's gdeval. Levels need not be whole.
+
+        Returns
+        -------
+        float or ndarray
+            0 without a relevant item.
+
+        Raises
+        ------
+        ValueError
+            For an item of a level above `max_level`, retrieved or not.
+        MemoryError
+            For expected ties of more items with a small chance than memory holds: 50 bytes for each of the first
+            42 / R items of a group.
+
+        References
+        ----------
+        Chapelle, Metzler, Zhang & Grinspan (2009), "Expected reciprocal rank for graded relevance", CIKM.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([1, 0, 3], [0.9, 0.8, 0.7]).err()
+        0.19921875
+        >>> hc.GainCurve([1, 0, 3], [0.9, 0.8, 0.7]).err(max_level=3)
+        0.3802083333333333
+        """
+        return self.read(read_err, "err", k, ties, None, "log2", False, 0.5, self.stop_chances(max_level))
 
     def rbp(self, k=None, *, p=0.8, ties="expected"):
         """Rank-biased precision: (1 - p) times the sum of gain times p**(rank - 1).

@@ -1,4 +1,5 @@
-# Kernels that read gains off a table whose relevant items have levels. Plain pointers, no Python objects, nothing raised.
+# Kernels that read gains off a table whose relevant items have levels. Plain pointers, no Python objects; what
+# a signal raises is left for the caller.
 from libc.stdint cimport int64_t, uint32_t
 
 from hitcurve._kernel.columns cimport Items
@@ -38,7 +39,10 @@ cdef struct GainReading:
 # Room for the pairs of the largest table and two more; belongs to one thread.
 cdef struct GainRoom:
     int64_t* keys
-    int64_t* scratch
+    int64_t* scratch   # as many, right behind them
+    double* values     # of ERR; it grows
+    Py_ssize_t values_size
+    bint failed        # no memory, or a signal has raised
 
 ctypedef double (*GainFormula)(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 
@@ -57,3 +61,4 @@ cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) n
 cdef double dcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double err(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

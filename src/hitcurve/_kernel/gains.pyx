@@ -9,6 +9,7 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from hitcurve._kernel.columns cimport KIND_F64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, is_nan, load_scores
+from hitcurve._kernel.err cimport Err, Stop, err_in_any_order, err_in_order, start_err
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
 from hitcurve._kernel.sort cimport score_t, sort_typed
 
@@ -235,6 +236,38 @@ cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room
     for pair in range(levels.num_missing):
         most = max(most, reading.gain[levels.missing_code[pair]])
     return gained(levels, reading, powers, room) / most if any_level else NAN
+
+
+cdef double err(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """The gains are chances to stop, which rise with the codes. NaN once the room has failed."""
+    cdef const Table* table = &levels.table
+    cdef Stop* stops = <Stop*>room.keys  # of 16 bytes: room for all
+    cdef Err state
+    cdef Py_ssize_t row, pair, i, n
+    cdef int64_t start, last
+    cdef bint worst = reading.ties == TIES_WORST
+    start_err(&state, &room.values, &room.values_size)
+    for row in range(table.rows):
+        start = table.above[row]
+        last = start + table.tied[row]
+        if reading.k != NO_CUTOFF:
+            last = min(last, reading.k)
+        if last <= start or state.reached == 0.0 or room.failed:
+            break
+        n = <Py_ssize_t>(levels.starts[row + 1] - levels.starts[row])
+        for i in range(n):
+            pair = levels.starts[row] + i if worst else levels.starts[row + 1] - 1 - i
+            stops[i].chance = reading.gain[levels.code[pair]]
+            stops[i].count = levels.count[pair]
+        if reading.ties == TIES_EXPECTED and (n > 1 or table.hits[row] < table.tied[row]):
+            room.failed = not err_in_any_order(&state, stops, n, start, table.tied[row], last - start)
+            continue
+        if worst:
+            start += table.tied[row] - table.hits[row]
+        for i in range(n):
+            room.failed = room.failed or not err_in_order(&state, &stops[i], start, last)
+            start += stops[i].count
+    return NAN if room.failed else state.total + state.carry
 
 
 # ------------------------------------------------------------------------------------------------------ levels of a row
