@@ -1,6 +1,6 @@
 # cython: wraparound=True
 """GainCurve and GainCurves: rankings of items with levels of relevance, and what they gain."""
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t
 
 from cpython.mem cimport PyMem_RawFree
 
@@ -10,23 +10,22 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, check_within, no_threshold, one_dimension,
+    apply_nan_policy, as_key, as_ndarray, as_real, as_whole, check_number, check_within, no_threshold, one_dimension,
     parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
-from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.err cimport MOST_LEVEL, stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
-    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, find_pairs, ndcg as read_ndcg,
+    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg,
     rbp as read_rbp,
 )
 from hitcurve._levels cimport (
-    Finder, Reader, changed, coded, comparable, from_outside, gains_of, missing_levels, quick_ndcg, quick_ndcgs, resolved,
-    run_lengths,
+    Reader, coded, from_outside, gains_of, missing_levels, pairs_of, pairs_of_queries, quick_ndcg, quick_ndcgs, resolved,
+    run_lengths, unmasked,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
-from hitcurve._checks import LABELS, SCORES, check_empty
+from hitcurve._checks import SCORES, check_empty
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_over
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 
@@ -441,11 +440,7 @@ cdef class GainCurve(_Gains):
     """
     def __init__(self, y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
                  workers=1):
-        cdef Items items, rows
-        cdef Finder finder
-        cdef Py_ssize_t found, hits
-        cdef const void* data
-        cdef bint narrow, nan_row, by_lower, lower = parse_lower(lower_is_better)
+        cdef bint by_lower, lower = parse_lower(lower_is_better)
         if self.curves is not None:
             raise TypeError("a GainCurve is immutable: make a new one")
         by_lower = lower
@@ -464,29 +459,14 @@ cdef class GainCurve(_Gains):
             by_lower, nan_policy = True, "raise"
         codes = np.ascontiguousarray(codes)
         curve = HitCurve(codes != 0, by, lower_is_better=by_lower, nan_policy=nan_policy, workers=workers)
-        items.n = codes.shape[0]
-        held = as_scores(by, "y_score", &items)
+        pairs = pairs_of(by, codes, curve.score, curve.num_hits, by_lower)
         of_rows = curve.score
-        nan_row = bool(of_rows.dtype.kind == "f" and of_rows.shape[0] > 0 and of_rows[-1] != of_rows[-1])
-        raw = np.searchsorted(held[1], of_rows) if isinstance(held, tuple) else comparable(of_rows, &rows)
-        rows.score.data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
-        rows.n = raw.shape[0]
-        hits = curve.num_hits
-        finder = Finder(rows.n, hits, hits)
-        finder.pairs.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
-        narrow = codes.dtype == np.uint8
-        data = cnp.PyArray_DATA(<cnp.ndarray>codes)
-        with nogil:
-            found = find_pairs(&items, data, narrow, &rows, by_lower, nan_row, hits, &finder.pairs)
-        if found != hits:
-            changed()
-        finder.close()
         if tiebreak is not None:
             at_place = np.empty(codes.shape[0], score.dtype)
             at_place[by] = score
             of_rows = at_place[of_rows] + 0 if score.dtype.kind == "f" else at_place[of_rows]
         self.set_curve(lower, of_rows, curve.above, curve.tied, curve.hits, curve.num_items, values,
-                       (finder.starts, finder.code, finder.count), missing_codes)
+                       pairs, missing_codes)
 
     cdef int set_curve(self, lower, score, above, tied, hits, num_items, values, pairs, missing_codes) except -1:
         found = int(hits.sum())
@@ -644,18 +624,6 @@ def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_
 
 # ---------------------------------------------------------------------------------------------------------- many curves
 
-cdef object unmasked(object mask, object y_true, object y_score):
-    """(levels, scores, offsets) of the items that a mask keeps, row by row."""
-    levels, scores = as_ndarray(y_true, "y_true", LABELS), as_ndarray(y_score, "y_score", SCORES)
-    flags = as_ndarray(mask, "mask", "flags")
-    if flags.ndim != 2 or flags.dtype.kind != "b":
-        raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
-    for name, array in (("y_true", levels), ("y_score", scores)):
-        if array.shape != flags.shape:
-            raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
-    return levels[flags], scores[flags], np.append(0, np.cumsum(flags.sum(axis=1)))
-
-
 @cython.final
 cdef class GainCurves(_Gains):
     """The gain curves of many rankings: the measures of GainCurve, one value for each query.
@@ -738,64 +706,13 @@ cdef class GainCurves(_Gains):
             queries.qid = qid_found
             by_lower = True
         table = queries_tables(queries, by_lower, workers, None, None)
-        pairs = self.find(queries, codes, table, by_lower)
+        pairs = pairs_of_queries(queries, codes, table, by_lower)
         row_starts, score, above, tied, hits, num_items, num_hits = table[:7]
         if at_place is not None:
             score = at_place[score]
         lengths = np.array([len(levels) for levels in missing] or [0] * queries.num_queries, np.int64)
         self.set_curves(queries.qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
                         missing_codes, lengths)
-
-    cdef tuple find(self, Queries queries, object codes, tuple table, bint lower):
-        """The pairs of the rows of a table."""
-        cdef Items items, rows
-        cdef Finder finder
-        cdef Py_ssize_t q, start, found = 0
-        cdef const int64_t* offsets
-        cdef const int64_t* row_starts
-        cdef const int64_t* num_hits
-        cdef const uint8_t* nan_row
-        cdef const char* data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>codes)
-        cdef const char* raw_data
-        cdef int64_t* starts
-        cdef Py_ssize_t size = codes.dtype.itemsize, raw_size
-        cdef bint narrow = size == 1
-        of_rows, hits = table[1], table[6]
-        raw = (np.searchsorted(queries.scores[1], of_rows) if isinstance(queries.scores, tuple)
-               else comparable(of_rows, &rows))
-        raw_data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
-        raw_size = raw.dtype.itemsize
-        ends = np.maximum(table[0][1:] - 1, 0)
-        has_nan = np.zeros(ends.shape[0], np.uint8)
-        if of_rows.dtype.kind == "f" and of_rows.shape[0]:
-            last = of_rows[np.minimum(ends, of_rows.shape[0] - 1)]
-            has_nan[:] = (last != last) & (table[0][1:] > table[0][:-1])
-        row_offsets = np.ascontiguousarray(table[0], np.int64)
-        of_query = np.ascontiguousarray(queries.offsets, np.int64)
-        hits = np.ascontiguousarray(hits, np.int64)
-        finder = Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
-        offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
-        row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_offsets)
-        num_hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
-        nan_row = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>has_nan)
-        starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
-        with nogil:
-            for q in range(queries.num_queries):
-                start = <Py_ssize_t>offsets[q]
-                items = queries.items
-                items.n = <Py_ssize_t>offsets[q + 1] - start
-                items.score.data += q * queries.step if queries.step != 0 else start * items.score.stride
-                rows.score.data = raw_data + row_starts[q] * raw_size
-                rows.n = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
-                finder.pairs.starts = starts + row_starts[q]
-                found = find_pairs(&items, data + (0 if queries.step != 0 else start * size), narrow, &rows, lower, nan_row[q],
-                                   <Py_ssize_t>num_hits[q], &finder.pairs)
-                if found != num_hits[q]:
-                    break
-        if queries.num_queries > 0 and found != num_hits[queries.num_queries - 1]:
-            changed()
-        finder.close()
-        return finder.starts, finder.code, finder.count
 
     cdef int set_curves(self, qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
                         missing_codes, lengths) except -1:

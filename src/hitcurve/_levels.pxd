@@ -1,24 +1,16 @@
 # Levels of relevance as the kernels read them, and what a level gains.
-from libc.stdint cimport int64_t
-
-from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.gains cimport GainReading, Pairs
+from hitcurve._ranking cimport Queries
 
 cdef object coded(object levels, str name, object more)
 cdef object missing_levels(object unretrieved, str name=*)
 cdef tuple run_lengths(object codes)
-cdef object comparable(object score, Items* items)
 cdef object resolved(object score, object query, object lower, object key)
 cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing)
-cdef int changed() except -1
+cdef tuple pairs_of(object scores, object codes, object of_rows, Py_ssize_t hits, bint lower)
+cdef tuple pairs_of_queries(Queries queries, object codes, tuple table, bint lower)
+cdef object unmasked(object mask, object y_true, object y_score)
 cdef object gains_of(object gain, object values, object used)
-
-# Finds the pairs of one ranking after another.
-cdef class Finder:
-    cdef readonly object starts, code, count
-    cdef object keys
-    cdef Pairs pairs
-    cdef int close(self) except -1
 
 # What a measure reads, and the arrays that it points to.
 cdef class Reader:

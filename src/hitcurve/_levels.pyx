@@ -30,7 +30,7 @@ from hitcurve._kernel.table cimport (
 )
 from hitcurve._ranking cimport Queries
 
-from hitcurve._checks import LABELS
+from hitcurve._checks import LABELS, SCORES
 from hitcurve._sorted import group_starts, ranks_of
 
 cnp.import_array()
@@ -104,6 +104,10 @@ cdef object resolved(object score, object query, object lower, object key):
 @cython.final
 cdef class Finder:
     """Finds the pairs of one ranking after another: where those of each row start, the code and the count of each."""
+    cdef readonly object starts, code, count
+    cdef object keys
+    cdef Pairs pairs
+
     def __cinit__(self, Py_ssize_t rows, Py_ssize_t hits, Py_ssize_t most_hits):
         self.starts = np.zeros(rows + 1, np.int64)
         self.code = np.empty(hits, np.uint32)
@@ -122,6 +126,93 @@ cdef class Finder:
 
 cdef int changed() except -1:
     raise ValueError("y_true or y_score changed while the items were ranked")
+
+
+cdef tuple pairs_of(object scores, object codes, object of_rows, Py_ssize_t hits, bint lower):
+    """The pairs of the rows of one ranking, whose scores are `of_rows`."""
+    cdef Items items, rows
+    cdef Finder finder
+    cdef Py_ssize_t found
+    cdef bint narrow = codes.dtype == np.uint8, nan_row
+    cdef const void* data = cnp.PyArray_DATA(<cnp.ndarray>codes)
+    items.n = codes.shape[0]
+    held = as_scores(scores, "y_score", &items)
+    nan_row = bool(of_rows.dtype.kind == "f" and of_rows.shape[0] > 0 and of_rows[-1] != of_rows[-1])
+    raw = np.searchsorted(held[1], of_rows) if isinstance(held, tuple) else comparable(of_rows, &rows)
+    rows.score.data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
+    rows.n = raw.shape[0]
+    finder = Finder(rows.n, hits, hits)
+    finder.pairs.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
+    with nogil:
+        found = find_pairs(&items, data, narrow, &rows, lower, nan_row, hits, &finder.pairs)
+    if found != hits:
+        changed()
+    finder.close()
+    return finder.starts, finder.code, finder.count
+
+
+cdef tuple pairs_of_queries(Queries queries, object codes, tuple table, bint lower):
+    """The pairs of the rows of a table."""
+    cdef Items items, rows
+    cdef Finder finder
+    cdef Py_ssize_t q, start, found = 0
+    cdef const int64_t* offsets
+    cdef const int64_t* row_starts
+    cdef const int64_t* num_hits
+    cdef const uint8_t* nan_row
+    cdef const char* data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>codes)
+    cdef const char* raw_data
+    cdef int64_t* starts
+    cdef Py_ssize_t size = codes.dtype.itemsize, raw_size
+    cdef bint narrow = size == 1
+    of_rows, hits = table[1], table[6]
+    raw = (np.searchsorted(queries.scores[1], of_rows) if isinstance(queries.scores, tuple)
+           else comparable(of_rows, &rows))
+    raw_data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
+    raw_size = raw.dtype.itemsize
+    ends = np.maximum(table[0][1:] - 1, 0)
+    has_nan = np.zeros(ends.shape[0], np.uint8)
+    if of_rows.dtype.kind == "f" and of_rows.shape[0]:
+        last = of_rows[np.minimum(ends, of_rows.shape[0] - 1)]
+        has_nan[:] = (last != last) & (table[0][1:] > table[0][:-1])
+    row_offsets = np.ascontiguousarray(table[0], np.int64)
+    of_query = np.ascontiguousarray(queries.offsets, np.int64)
+    hits = np.ascontiguousarray(hits, np.int64)
+    finder = Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
+    offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
+    row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_offsets)
+    num_hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+    nan_row = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>has_nan)
+    starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
+    with nogil:
+        for q in range(queries.num_queries):
+            start = <Py_ssize_t>offsets[q]
+            items = queries.items
+            items.n = <Py_ssize_t>offsets[q + 1] - start
+            items.score.data += q * queries.step if queries.step != 0 else start * items.score.stride
+            rows.score.data = raw_data + row_starts[q] * raw_size
+            rows.n = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
+            finder.pairs.starts = starts + row_starts[q]
+            found = find_pairs(&items, data + (0 if queries.step != 0 else start * size), narrow, &rows, lower, nan_row[q],
+                               <Py_ssize_t>num_hits[q], &finder.pairs)
+            if found != num_hits[q]:
+                break
+    if queries.num_queries > 0 and found != num_hits[queries.num_queries - 1]:
+        changed()
+    finder.close()
+    return finder.starts, finder.code, finder.count
+
+
+cdef object unmasked(object mask, object y_true, object y_score):
+    """(levels, scores, offsets) of the items that a mask keeps, row by row."""
+    levels, scores = as_ndarray(y_true, "y_true", LABELS), as_ndarray(y_score, "y_score", SCORES)
+    flags = as_ndarray(mask, "mask", "flags")
+    if flags.ndim != 2 or flags.dtype.kind != "b":
+        raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
+    for name, array in (("y_true", levels), ("y_score", scores)):
+        if array.shape != flags.shape:
+            raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
+    return levels[flags], scores[flags], np.append(0, np.cumsum(flags.sum(axis=1)))
 
 
 cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing):
