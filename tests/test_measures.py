@@ -14,7 +14,8 @@ from hitcurve.measures import MEASURES, TIES, Measure, parse
 LABELS = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0]
 SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
 FORMS = [form for record in MEASURES for form in record.forms]
-OTHERS = {"measure", "hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value"}  # which are no measures
+# Which are no measures.
+OTHERS = {"measure", "hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value"}
 ON_CURVES = [record for record in MEASURES if record.method]  # the others: tests/test_trec.py
 
 

@@ -144,7 +144,7 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
                 num_aside += 1
                 compare_held(index, thresholds, k, x[i], counts)
             else:
-                counts[2 * index.first[k]] += 1
+                counts[2 * <size_t>index.first[k]] += 1
     else:
         num_aside = step_buckets(buckets, n, x + n, held.bytes, held.full, aside)
         for i in range(num_aside):
@@ -320,7 +320,7 @@ cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint3
             held[index.num_held] = bucket
             first[index.num_held] = <uint32_t>i
             index.num_held += 1
-        longest = max(longest, <uint32_t>i + 1 - first[index.num_held - 1])
+        longest = max(longest, <uint32_t>(i + 1 - first[index.num_held - 1]))
     held[index.num_held] = UINT32_MAX
     first[index.num_held] = <uint32_t>index.m
     return longest

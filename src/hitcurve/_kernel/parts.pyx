@@ -286,8 +286,7 @@ cdef inline void keep_slots(score_t* scores, Py_ssize_t n, const Part* part, uin
 
     ``distinct`` has room for n + 1. Equal scores lie in one slot.
     """
-    cdef Py_ssize_t i, m = 0
-    cdef uint32_t slot
+    cdef Py_ssize_t i, slot, m = 0
     cdef bint fresh
     cdef score_t last = scores[0]
     for i in range(n):
@@ -298,7 +297,7 @@ cdef inline void keep_slots(score_t* scores, Py_ssize_t n, const Part* part, uin
         scores[m - 1] = last
         hits[m - 1] = (hits[m - 1] & <int64_t>fresh - 1) + 1
     distinct[n] = <uint16_t>m
-    for slot in range(part.slots + 1):
+    for slot in range(<Py_ssize_t>part.slots + 1):
         ranks[slot] = distinct[ranks[slot]]
 
 

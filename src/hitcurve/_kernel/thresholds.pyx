@@ -126,8 +126,8 @@ cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, u
     spread_typed(scores, m, wanted, CELLS, cells, buckets)
     for cell in range(buckets.num_cells):
         cells[cell].base += ABOVE
-    for cell in range(buckets.num_cells, buckets.num_cells + 2):
-        cells[cell].shift = 63  # of a place that has wrapped one bit is left: hence two buckets each
+    # Of a place that has wrapped one bit is left: hence two buckets each.
+    cells[buckets.num_cells].shift = cells[buckets.num_cells + 1].shift = 63
     cells[buckets.num_cells].base = 0
     cells[buckets.num_cells + 1].base = buckets.number + ABOVE
     buckets.packed = NULL
