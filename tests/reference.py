@@ -534,9 +534,37 @@ def roc_area(groups):
     return ratio(total, points[-1][0] * points[-1][1])
 
 
-def roc_auc(rank, *, ties="expected"):
+def roc_auc(rank, *, max_fpr=None, standardize=True, ties="expected"):
     all_retrieved(rank)
-    return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
+    if max_fpr is None:
+        return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
+    no_weights(rank)
+    if not 0 < max_fpr <= 1:
+        raise ValueError("max_fpr")
+    end = decimal(max_fpr)
+    if ties == "expected":  # the straight segment
+        ties = "threshold"
+
+    def area(groups):
+        value = partial_roc_area(groups, end)
+        return (1 + (value - end**2 / 2) / (end - end**2 / 2)) / 2 if standardize else value
+
+    return over_orders(rank, ties, lambda flags: area(as_groups(flags)), lambda: area(rank.groups))
+
+
+def partial_roc_area(groups, end):
+    """The area under TPR over FPR from 0 to end."""
+    points = roc_points(groups)
+    negatives, hits = points[-1]
+    if not negatives or not hits:
+        return nan
+    total = Fraction(0)
+    for (x1, y1), (x2, y2) in pairwise(points):
+        stop = min(Fraction(x2), end * negatives)
+        if x1 < stop:
+            height = y1 + (stop - x1) * Fraction(y2 - y1) / (x2 - x1)
+            total += (stop - x1) * (y1 + height) / 2
+    return total / (negatives * hits)
 
 
 def auac(rank, *, ties="expected"):
@@ -933,8 +961,11 @@ def mean_rank_by_group(rank, *, ties="expected"):
     return total / rank.num_relevant
 
 
-def roc_auc_by_group(rank, *, ties="expected"):
-    return roc_area(straight(rank, ties))
+def roc_auc_by_group(rank, *, max_fpr=None, ties="expected"):
+    if max_fpr is None:
+        return roc_area(straight(rank, ties))
+    end = decimal(max_fpr)
+    return (1 + (partial_roc_area(straight(rank, ties), end) - end**2 / 2) / (end - end**2 / 2)) / 2
 
 
 def auac_by_group(rank, *, ties="expected"):

@@ -67,7 +67,9 @@ MEASURES = (
     Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7,
         written=(("RR", {}), ("RR@2", {"k": 2}))),
     Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, written=(("MeanRank", {}),)),
-    Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8, written=(("ROCAUC", {}),)),
+    Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8,
+        options=({}, {"max_fpr": 0.3}, {"max_fpr": 1.0}, {"max_fpr": 0.07, "standardize": False}),
+        written=(("ROCAUC", {}), ("ROCAUC(max_fpr=0.3)", {"max_fpr": 0.3}))),
     Row("roc_enrichment", "ROCE", ("fpr",), needed=True, complete=True, written=(("ROCE@25%", {"fpr": 0.25}),)),
     Row("enrichment_factor", "EF", SHARE, complete=True, number=10,
         written=(("EF@25%", {"fraction": 0.25}), ("EF@3", {"k": 3}))),
@@ -114,7 +116,7 @@ def perfect_calls(row, hits):
     """The calls that give exactly 1 where so many relevant items come first."""
     for args, options in calls(row, k=hits, more=True) if row.perfect else ():
         whole = not args and not options and "fraction" in row.cutoffs  # all items, not those that are relevant
-        if not whole and "adjusted" not in options:
+        if not whole and not {"adjusted", "standardize"} & {*options}:
             yield args, options
     for value in row.parameter[1] if row.perfect else ():
         yield (value,), {}

@@ -296,8 +296,13 @@ for name in ("rie", "bedroc"):
         bad(f"{name} alpha {alpha}", error, "alpha", says)(lambda n=name, a=alpha: getattr(curve(), n)(a))
 for low in (0.0, 1.0, -0.1, 2.0, nan):
     bad(f"min_fpr {low}", ValueError, "min_fpr", f"{low:g}")(lambda low=low: curve().log_auc(low))
+bad("standardize", TypeError, "standardize", "True or False")(lambda: curve().roc_auc(standardize=1))
+bad("weighted roc_auc to a rate", ValueError, "weight")(
+    lambda: curve(sample_weight=W).roc_auc(max_fpr=0.5, ties="threshold")
+)
 bad("min_fpr above max_fpr", ValueError, r"min_fpr is 0\.5", r"0\.25")(lambda: curve().log_auc(0.5, max_fpr=0.25))
 for fpr in (0.0, 1.5, -1.0, nan):
+    bad(f"roc_auc to {fpr}", ValueError, "max_fpr", f"{fpr:g}")(lambda fpr=fpr: curve().roc_auc(max_fpr=fpr))
     bad(f"max_fpr {fpr}", ValueError, "max_fpr", f"{fpr:g}")(lambda fpr=fpr: curve().log_auc(max_fpr=fpr))
     bad(f"fpr {fpr}", ValueError, r"\bfpr\b", f"{fpr:g}")(lambda fpr=fpr: curve().roc_enrichment(fpr))
 for beta in (-1.0, nan, inf):

@@ -217,6 +217,16 @@ def test_precision_recall_curve_is_scikit_learn(n):
             ]
 
 
+@pytest.mark.parametrize("n", range(2, 5))
+def test_partial_roc_auc_is_scikit_learn(n):
+    metrics = pytest.importorskip("sklearn.metrics")
+    for y_true, y_score, _, _ in patterns(n):
+        if 0 < sum(y_true) < n:
+            for max_fpr in (0.05, 0.3, 0.5, 0.9, 1.0):
+                expected = metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr)
+                assert np.isclose(hc.HitCurve(y_true, y_score).roc_auc(max_fpr=max_fpr), expected, rtol=1e-14, atol=0)
+
+
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("lower_is_better", [False, True])
 @pytest.mark.parametrize("n", range(5))

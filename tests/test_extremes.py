@@ -423,6 +423,20 @@ def test_mean_rank(case, ties):
     close(curve.mean_rank(ties=ties), wrong + Fraction(R + 1, 2) if R else float("nan"), WITHIN["mean rank"])
 
 
+@pytest.mark.parametrize("ties", READINGS)
+@pytest.mark.parametrize("max_fpr", [1e-9, 0.1, 0.5, 1.0])
+def test_partial_roc_auc(case, ties, max_fpr):
+    curve, rows, n, R = case
+    if not 0 < R < n:
+        assert isnan(curve.roc_auc(max_fpr=max_fpr, ties=ties))
+        return
+    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
+    expected = ref.partial_roc_area(ref.straight(rank, ties), ref.decimal(max_fpr))
+    close(curve.roc_auc(max_fpr=max_fpr, standardize=False, ties=ties), expected, WITHIN["ROC AUC up to a rate"])
+    expected = ref.roc_auc_by_group(rank, max_fpr=max_fpr, ties=ties)
+    close(curve.roc_auc(max_fpr=max_fpr, ties=ties), expected, WITHIN["ROC AUC up to a rate"])
+
+
 def polygon(rows, n, ties):
     """The corners (FPR, TPR) of the ROC curve."""
     R = sum(r for _, _, r in rows)

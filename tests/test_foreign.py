@@ -401,11 +401,13 @@ def test_read(probe, row, n):
                 assert (status, bits(value)) == (0, bits(expected)), (args, keywords)
 
 
-def test_roc_enrichment(probe):
-    """Its parameter counts false positives: a rate times their number would be rounded."""
+def test_up_to_a_rate(probe):
+    """The parameter counts false positives: a rate times their number would be rounded."""
     curve = hc.HitCurve(np.arange(200) % 10 == 0, -(np.arange(200) // 3))
     status, value = rows_of(probe, curve).read(9, parameter=18.0)
     assert (status, value) == (0, curve.roc_enrichment(0.1))
+    assert rows_of(probe, curve).read(23, parameter=18.0) == (0, curve.roc_auc(max_fpr=0.1))
+    assert rows_of(probe, curve).read(24, parameter=18.0) == (0, curve.roc_auc(max_fpr=0.1, standardize=False))
 
 
 @pytest.mark.parametrize(
@@ -415,7 +417,7 @@ def test_roc_enrichment(probe):
         (5, {"k": 3, "ties": 3}), (7, {"ties": 3}), (13, {"parameter": 1.0, "ties": 3}),  # no threshold reading
         (13, {}), (14, {"parameter": -1.0}), (14, {"parameter": float("inf")}), (15, {"parameter": 1.0}),
         (15, {"parameter": float("nan")}), (3, {"k": 3, "parameter": -1.0}), (9, {}),
-        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}), (-1, {}),
+        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}), (25, {}), (-1, {}),
         (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
         (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),

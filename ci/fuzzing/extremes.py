@@ -120,6 +120,7 @@ def extreme_counts(draw):
         check("fall_out", 1e-14, k)
         check("mean_rank", 1e-14)
         check("roc_auc", 1e-14)
+        check("roc_auc", 1e-14, max_fpr=draw.pick([0.01, 0.3, 1.0, 1e-9]))
         check("auac", 1e-14)
         rates = [0.5, 0.01, 1.0, 0.9999999999999999, 1e-16, 0.3, 1 / 3, 1e-9]
         check("roc_enrichment", 1e-14, draw.pick(rates))

@@ -139,6 +139,13 @@ cdef class _Measures:
         ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
         return self.read(record.formula, &reading, ranks, None, shape)
 
+    cdef object up_to_rate(self, Measure measure, object ties, object fpr, str name):
+        """A measure of the curve up to each of the false-positive rates, exact in the decimal that was written."""
+        cdef Reading reading
+        cdef const Record* record = self.checked(measure, ties, &reading)
+        false_positives, rests, shape = quotients(fpr, name, self.num_items - self.num_relevant)
+        return self.read(record.formula, &reading, false_positives, rests, shape)
+
     cdef object with_number(self, Measure measure, object ties, object values, str name, double most=1.0):
         """A measure for each of the numbers that it takes."""
         cdef Reading reading
@@ -465,11 +472,16 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_MEAN_RANK, ties)
 
-    def roc_auc(self, *, ties="expected"):
+    def roc_auc(self, *, max_fpr=None, standardize=True, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
 
         Parameters
         ----------
+        max_fpr : float or array of float, optional
+            Only the curve up to this false-positive rate counts, in (0, 1], taken as the decimal that was written.
+        standardize : bool
+            The area A up to `max_fpr` f as (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, 1/2 for a random order and 1 for a
+            perfect one (McClish 1989; scikit-learn); else A itself, at most f.
         ties : {"expected", "best", "worst", "threshold"}
             A tied pair counts a half (expected and threshold: the straight segment), one (best) or nothing (worst).
 
@@ -489,8 +501,15 @@ cdef class _Measures:
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> round(curve.roc_auc(), 4)
         0.8333
+        >>> round(curve.roc_auc(max_fpr=0.5), 4), round(curve.roc_auc(max_fpr=0.5, standardize=False), 4)
+        (0.7778, 0.3333)
         """
-        return self.measured(formulas.MEASURE_ROC_AUC, ties)
+        raw = not check_flag(standardize, "standardize")
+        if max_fpr is None:
+            return self.measured(formulas.MEASURE_ROC_AUC, ties)
+        self.needs_plain("roc_auc at max_fpr")
+        measure = formulas.MEASURE_PARTIAL_ROC_AREA if raw else formulas.MEASURE_PARTIAL_ROC_AUC
+        return self.up_to_rate(measure, ties, max_fpr, "max_fpr")
 
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
@@ -550,10 +569,7 @@ cdef class _Measures:
         >>> round(curve.roc_enrichment(0.5), 4)
         2.0
         """
-        cdef Reading reading
-        cdef const Record* record = self.checked(formulas.MEASURE_ROC_ENRICHMENT, ties, &reading)
-        false_positives, rests, shape = quotients(fpr, "fpr", self.num_items - self.num_relevant)
-        return self.read(record.formula, &reading, false_positives, rests, shape)
+        return self.up_to_rate(formulas.MEASURE_ROC_ENRICHMENT, ties, fpr, "fpr")
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).

@@ -424,7 +424,7 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
-    if measure == HITCURVE_ROC_ENRICHMENT:
+    if measure in (HITCURVE_ROC_ENRICHMENT, HITCURVE_PARTIAL_ROC_AUC, HITCURVE_PARTIAL_ROC_AREA):
         reading.k = <int64_t>fmin(reading.x, <double>LARGEST)
         reading.x -= <double>reading.k
     rows = Table(table.above, table.tied, table.hits, <Py_ssize_t>table.rows, table.num_items, table.num_relevant)

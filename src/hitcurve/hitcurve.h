@@ -62,6 +62,8 @@ enum {
     HITCURVE_CHANCE = 17, HITCURVE_MINIMUM = 18, HITCURVE_NORMALIZED_AVERAGE_PRECISION = 19, HITCURVE_AUAC = 20,
     HITCURVE_FALL_OUT = 21,  /* [k] */
     HITCURVE_MEAN_RANK = 22,
+    /* [parameter: false positives, a real number above 0 and at most all] */
+    HITCURVE_PARTIAL_ROC_AUC = 23, HITCURVE_PARTIAL_ROC_AREA = 24,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

@@ -283,9 +283,11 @@ MEASURES: tuple[Definition, ...] = (
          "chance: Bestgen 2015, Prague Bull. Math. Linguistics 103:131; correction for it: Cohen 1960, Educ. Psychol. "
          "Meas. 20:37", method="normalized_average_precision", kernel="",
          report={"NormAP": "AP between chance (0) and perfect (1)"}),
-    _row("ROCAUC", "ROCAUC",
-         "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half",
-         "Hanley & McNeil 1982, Radiology 143:29", method="roc_auc", kernel="",
+    _row("ROCAUC", "ROCAUC ROCAUC(max_fpr=0.1)",
+         "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half; max_fpr: up to "
+         "that false positive rate, on a scale of 1/2 (random) .. 1 (perfect)",
+         "Hanley & McNeil 1982, Radiology 143:29; max_fpr: McClish 1989, Med. Decis. Making 9:190", method="roc_auc",
+         kernel="", options=(Option("max_fpr", "max_fpr", _share),),
          report={"ROCAUC": "area under the ROC curve"}),
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", kernel="",

@@ -47,6 +47,11 @@ def test_delong_against_all_pairs(step, relevant):
         assert 0 < low < got.estimate < high < 1
 
 
+def test_a_part_of_the_roc_curve_takes_the_bootstrap():
+    got = hc.HitCurve(*ranking(60, 20)).interval("ROCAUC(max_fpr=0.5)", n_resamples=99, rng=1)
+    assert got.method == "bootstrap"
+
+
 def test_delong_without_variance():
     nan = hc.HitCurve([1, 0, 0], [3, 2, 1]).interval("ROCAUC")  # one relevant item: no variance to estimate
     assert np.isnan(nan.confidence_interval).all()
@@ -232,6 +237,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval("APP"), "there is no measure 'APP'"),
         (lambda: CURVE.interval(method="jackknife"), "method='jackknife' is unknown: must be one of 'logit', 'delong'"),
         (lambda: CURVE.interval(method="delong"), "method='delong' does not go with AP"),
+        (lambda: CURVE.interval("ROCAUC(max_fpr=0.1)", method="delong"), "method='delong' does not go with ROCAUC"),
         (lambda: CURVE.interval("AP@2", method="logit"), "method='logit' does not go with AP@2"),
         (lambda: CURVE.interval("ROCAUC", method="delong", ties="best"), "ties='best' does not"),
         (lambda: CURVE.interval(confidence_level=95), "confidence_level is 95: must be between 0 and 1"),

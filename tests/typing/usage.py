@@ -37,6 +37,8 @@ def numbers(y: NDArray[np.int8], s: NDArray[np.float32]) -> None:
     assert_type(curve.reciprocal_rank([10]), Floats)
     assert_type(curve.mean_rank(ties="worst"), float)
     assert_type(curve.roc_auc(), float)
+    assert_type(curve.roc_auc(max_fpr=0.1, standardize=False), float)
+    assert_type(curve.roc_auc(max_fpr=[0.1, 0.5]), Floats)
     assert_type(curve.roc_enrichment(0.01), float)
     assert_type(curve.roc_enrichment([0.01, 0.02]), Floats)
     assert_type(curve.enrichment_factor(0.01), float)

@@ -664,6 +664,36 @@ cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
     return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
 
 
+cdef double partial_share(const Table* table, const Reading* reading) noexcept nogil:
+    """Area under the ROC curve over the first k and x false positives, over that of a perfect ranking."""
+    cdef double total = 0.0, carry = 0.0, room, width = <double>reading.k + reading.x
+    cdef int64_t last = reading.k
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    if table.num_relevant == 0 or table.num_items == table.num_relevant:
+        return NAN
+    while next_group(table, reading.ties, &group) and group.before <= last:
+        room = <double>(last - group.before - group.others) + reading.x
+        if group.before + group.others <= last:
+            room += 0.5 * <double>group.others
+        else:  # the ramp up to the last of them, a share of its whole height
+            room = <double>(last - group.before) + reading.x
+            room *= 0.5 * (room / <double>group.others)
+        add_share(&total, &carry, group.hits, room / width)
+    return fmin(1.0, (total + carry) / <double>table.num_relevant)
+
+
+cdef double partial_roc_area(const Table* table, const Reading* reading) noexcept nogil:
+    cdef double negatives = <double>(table.num_items - table.num_relevant)
+    return partial_share(table, reading) * ((<double>reading.k + reading.x) / negatives)
+
+
+cdef double partial_roc_auc(const Table* table, const Reading* reading) noexcept nogil:
+    """McClish's (1 + (area - least) / (most - least)) / 2, without its differences."""
+    cdef int64_t negatives = table.num_items - table.num_relevant
+    cdef double beyond = (<double>(negatives - reading.k) - reading.x) / <double>negatives
+    return (partial_share(table, reading) + beyond) / (1.0 + beyond)
+
+
 cdef double auac(const Table* table, const Reading* reading) noexcept nogil:
     cdef double share = <double>table.num_relevant / <double>table.num_items if table.num_items > 0 else NAN
     return 0.5 if share == 1 else share / 2 + (1 - share) * roc_auc(table, reading)
@@ -937,6 +967,8 @@ record(MEASURE_NORMALIZED_AVERAGE_PRECISION, "normalized_average_precision", nor
 record(MEASURE_AUAC, "auac", auac, ALL_READINGS, ALL_RANKS)
 record(MEASURE_FALL_OUT, "fall_out", fall_out, ALL_READINGS, CUTOFF | ALL_RANKS)
 record(MEASURE_MEAN_RANK, "mean_rank", mean_rank, ALL_READINGS, ALL_RANKS)
+record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RANKS, POSITIVE)
+record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

@@ -193,7 +193,7 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
         relevant = curve.num_relevant
         error = math.sqrt(value * (1 - value) / relevant) if relevant else math.nan
         between = logit_interval(value, error, level)
-    elif name == "ROCAUC" and method in ("delong", "logit"):
+    elif name == "ROCAUC" and not measure.keywords and method in ("delong", "logit"):
         if measure.reading(ties) not in ("expected", "threshold"):
             raise ValueError(f"method={method!r} counts a tied pair as a half, ties={measure.reading(ties)!r} does not")
         error = math.nan if math.isnan(value) else delong_error(curve)
@@ -222,9 +222,9 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
     found: list[Interval] = []
     for known in asked:
-        plain = known.record.name == "AP" and not known.keywords
+        plain = "" if known.keywords else known.record.name
         tied = known.reading(ties) in ("expected", "threshold")
-        usual = "logit" if plain else "delong" if known.record.name == "ROCAUC" and tied else "bootstrap"
+        usual = "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
         found.append(closed_form(curve, known, ties, method or usual, level))
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
