@@ -614,8 +614,8 @@ def test_evaluate():
 
 NAMES = (
     "nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "nDCG(gains={1:5,2:2})", "nDCG(gains={2:9},dcg=exp-log2)@7",
-    "RBP(p=0.6)", "RBP@4", "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7", "RR(rel=3)", "Rprec",
-    "Success(rel=3)@1",
+    "ERR", "ERR(max=3)@5", "RBP(p=0.6)", "RBP@4", "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7",
+    "RR(rel=3)", "Rprec", "Success(rel=3)@1",
 )  # fmt: skip
 
 
