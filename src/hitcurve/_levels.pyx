@@ -30,10 +30,12 @@ from hitcurve._kernel.table cimport (
 )
 from hitcurve._ranking cimport Queries
 
-from hitcurve._checks import LABELS, SCORES
+from hitcurve._checks import SCORES
 from hitcurve._sorted import group_starts, ranks_of
 
 cnp.import_array()
+
+LEVELS = "levels must be real numbers"
 
 cdef enum:
     MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
@@ -44,7 +46,7 @@ cdef enum:
 
 cdef object coded(object levels, str name, object more):
     """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
-    array = as_ndarray(levels, name, LABELS)
+    array = as_ndarray(levels, name, LEVELS)
     if array.dtype.kind not in "biuf":
         array = as_real(array, name)
     if array.dtype.kind == "b":
@@ -205,7 +207,7 @@ cdef tuple pairs_of_queries(Queries queries, object codes, tuple table, bint low
 
 cdef object unmasked(object mask, object y_true, object y_score):
     """(levels, scores, offsets) of the items that a mask keeps, row by row."""
-    levels, scores = as_ndarray(y_true, "y_true", LABELS), as_ndarray(y_score, "y_score", SCORES)
+    levels, scores = as_ndarray(y_true, "y_true", LEVELS), as_ndarray(y_score, "y_score", SCORES)
     flags = as_ndarray(mask, "mask", "flags")
     if flags.ndim != 2 or flags.dtype.kind != "b":
         raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
@@ -464,7 +466,7 @@ cdef double quick_ndcg(object y_true, object y_score, object k, object gain, obj
     if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
         return -1
     items.nan_policy = parse_nan_policy(nan_policy)
-    _levels = as_labels(y_true, None, &items)
+    _levels = as_labels(as_ndarray(y_true, "y_true", LEVELS), None, &items)
     if items.n >= SMALL or not as_codes(&items.label, items.n, levels.codes):
         return -1
     _scores = as_scores(y_score, "y_score", &items)
@@ -492,7 +494,7 @@ cdef object quick_ndcgs(object y_true, object y_score, object qid, object offset
     cdef bint lower = parse_lower(lower_is_better)
     if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
         return None
-    array = as_ndarray(y_true, "y_true", LABELS)
+    array = as_ndarray(y_true, "y_true", LEVELS)
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
     elif array.dtype != np.uint8:
