@@ -3,9 +3,11 @@
 import itertools
 import math
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import mpmath
 import numpy as np
@@ -705,6 +707,47 @@ def test_names_of_hit_curves():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_limits_of_numbers():
+    for call in (
+        lambda: hc.GainCurve.from_ranked([1], num_items=2**63 - 1),
+        lambda: hc.GainCurve.from_ranked([1], num_items=2**70),
+    ):
+        with pytest.raises(ValueError, match=r"must lie between 0 and 2\*\*62"):
+            call()
+    with pytest.raises(ValueError, match=r"a gain is .*: the sum over 3 items may be no number"):
+        hc.ndcg([1023] * 3, [3, 2, 1], gain="exponential")
+    with pytest.raises(ValueError, match=r"y_true\[0\] is inf: a level must be a number from 0 up"):
+        hc.GainCurve(np.array(["1e400", "1"], np.longdouble), [1, 2])
+    if np.finfo(np.longdouble).tiny < 1e-320:
+        with pytest.raises(ValueError, match=r"y_true\[1\] is .*: no float64 holds so small a level"):
+            hc.GainCurve(np.array(["1", "1e-400"], np.longdouble), [1, 2])
+    with pytest.raises(ValueError, match=r"y_true\[1\] is 9007199254740993: a whole level must be at most"):
+        hc.GainCurve([1, 2**53 + 1], [1, 2])
+    assert near(hc.GainCurve([1e-12, 0], [2, 1]).dcg(gain="exponential"), mp.expm1(mp.mpf(1e-12) * mp.log(2)))
+    curve = hc.GainCurve.from_table([6], [0], [1], [0, 1], [2.0], np.array([1], np.uint64), num_items=4)
+    assert curve.level_count.tolist() == [1]
+    assert len(hc.GainCurves([1, 0], np.empty((2, 0)))) == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+def test_ctrl_c_is_noticed_among_many_cutoffs():
+    curve = hc.GainCurve(np.arange(6000) % 5, np.arange(6000))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    start = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            curve.ndcg(np.arange(1, 6001).repeat(20))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - start < 5
 
 
 def test_no_gain():

@@ -10,8 +10,8 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    apply_nan_policy, as_key, as_ndarray, as_real, as_whole, check_number, check_within, no_threshold, one_dimension,
-    parse_lower, parse_ties, same_items, whole_number, whole_ranks,
+    apply_nan_policy, as_key, as_ndarray, as_real, as_whole, check_number, check_within, checked_items, no_threshold,
+    one_dimension, parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
 from hitcurve._kernel.err cimport MOST_LEVEL, stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
@@ -33,6 +33,10 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
+    int PyErr_CheckSignals()
+
+cdef enum:
+    WORK_AT_ONCE = 1 << 22  # rows read between two looks for Ctrl-C
 
 
 cdef object frozen(object array):
@@ -94,7 +98,7 @@ cdef class _Gains:
         cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
         cdef GainRoom room
-        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size
+        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size, work = 0
         cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
         cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
         cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
@@ -126,6 +130,15 @@ cdef class _Gains:
                     reading.k = k[i] if k is not NULL else NO_CUTOFF
                     reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
                     out[q * n + i] = formula(&levels, &reading, &room)
+                    work += levels.table.rows + levels.num_missing + 8
+                    if work > WORK_AT_ONCE:
+                        work = 0
+                        with gil:
+                            room.failed = room.failed or PyErr_CheckSignals() != 0
+                    if room.failed:
+                        break
+                if room.failed:
+                    break
         PyMem_RawFree(room.values)
         if room.failed:
             raise_pending()
@@ -139,8 +152,15 @@ cdef class _Gains:
         reader.reading.ties = <Ties>parse_ties(ties)
         if reader.reading.ties == TIES_THRESHOLD:
             no_threshold(name, TIES_THRESHOLD)
-        reader.set_gains(gains_of(gain, self.values, self.used()) if gains is None else gains)
+        used = self.used()
+        worth = gains_of(gain, self.values, used) if gains is None else gains
+        reader.set_gains(worth)
         reader.set_discount(discount)
+        most = max(1.0, reader.table.max(initial=0.0) if reader.table is not None else 0.0)
+        items = float(self.sizes.max(initial=0)) + float(self.missing_count.sum())
+        with np.errstate(over="ignore"):
+            if np.isinf(worth[used].max(initial=0.0) * items * most):
+                raise ValueError(f"a gain is {worth[used].max():g}: the sum over {items:g} items may be no number")
         reader.reading.p = p
         return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
 
@@ -268,7 +288,7 @@ cdef class _Gains:
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN where no item gains anything, and for k = 0.
+            In [0, 1]; NaN where no item gains anything.
 
         References
         ----------
@@ -510,7 +530,7 @@ cdef class GainCurve(_Gains):
         missing = missing_levels(unretrieved)
         codes, missing_codes, values = coded(levels, "levels", missing)
         one_dimension(codes, "levels")
-        count = codes.shape[0] if num_items is None else whole_number(num_items, "num_items")
+        count = codes.shape[0] if num_items is None else checked_items(num_items)
         if count < codes.shape[0]:
             raise ValueError(f"num_items is {count}, but levels has {codes.shape[0]} entries")
         above = np.flatnonzero(codes)
@@ -557,7 +577,7 @@ cdef class GainCurve(_Gains):
         starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets")
         count = one_dimension(as_whole(level_count, "level_count"), "level_count")
         if starts.shape[0] and 0 <= starts.min(initial=0) and starts.max(initial=0) <= count.shape[0]:
-            sums = np.append(0, np.cumsum(count))
+            sums = np.append(0, np.cumsum(count.astype(np.int64)))
             hits = sums[starts[1:]] - sums[starts[:-1]]
         else:
             hits = np.zeros(max(starts.shape[0] - 1, 0), np.int64)
@@ -601,7 +621,7 @@ cdef class GainCurve(_Gains):
         Returns
         -------
         HitCurve
-            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it.
+            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it. Levels are compared as float64.
 
         Examples
         --------
@@ -681,7 +701,7 @@ cdef class GainCurves(_Gains):
         if unretrieved is not None and len(lists) != queries.num_queries:
             raise ValueError(f"unretrieved has {len(lists)} lists, but there are {queries.num_queries} queries")
         if queries.step == 0:
-            codes = queries.laid_out(codes, "y_true")
+            codes = queries.laid_out(codes, "y_true") if queries.num_queries > 0 else codes.reshape(-1)[:0]
         codes = np.ascontiguousarray(codes)
         at_place = None
         if tiebreak is not None:
@@ -784,7 +804,7 @@ cdef class GainCurves(_Gains):
         Returns
         -------
         HitCurves
-            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them.
+            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them. Levels are compared as float64.
 
         Examples
         --------

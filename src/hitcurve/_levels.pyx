@@ -51,6 +51,13 @@ cdef object coded(object levels, str name, object more):
         array = as_real(array, name)
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore", under="ignore"):
+            narrow = array.astype(np.float64)
+        for place in np.argwhere((narrow == 0) & (array != 0))[:1]:
+            where = ", ".join(map(str, place.tolist()))
+            raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: no float64 holds so small a level")
+        array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
         place = np.argwhere(~((array >= 0) & (array < np.inf)))[0]
         where = ", ".join(map(str, place.tolist()))
@@ -59,6 +66,9 @@ cdef object coded(object levels, str name, object more):
     if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
         return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
+    if array.dtype.kind != "f" and array.max(initial=0) > 2**53:
+        where = ", ".join(map(str, np.unravel_index(int(array.argmax()), array.shape)))
+        raise ValueError(f"{name}[{where}] is {array.max()}: a whole level must be at most 2**53")
     graded = array != 0
     values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
     codes = np.zeros(array.shape, np.uint32)
@@ -265,7 +275,7 @@ cdef object gains_of(object gain, object values, object used):
             raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
                              f"{MOST_EXPONENTIAL}")
         with np.errstate(over="ignore"):
-            return np.where(used, np.exp2(values) - 1, 0.0)
+            return np.where(used, np.where(values < 1, np.expm1(values * np.log(2.0)), np.exp2(values) - 1), 0.0)
     gains = np.zeros(values.shape[0])
     if isinstance(gain, Mapping):
         known = {float(level): worth for level, worth in gain.items()}
