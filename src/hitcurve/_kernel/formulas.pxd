@@ -74,6 +74,10 @@ cdef struct Record:
 cdef Record* RECORDS      # of each Measure
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
 
+# Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
+cdef double* GAUSS_NODE
+cdef double* GAUSS_WEIGHT
+
 # Average precision of rows that arrive in pieces, best first.
 cdef struct AveragePrecision:
     Ties ties

@@ -188,7 +188,6 @@ cdef inline double expected_precisions(double c, double above_hits, double n, do
 
 # ----------------------------------------------------------------------------------------------------- hypergeometric
 
-# Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
 cdef double* GAUSS_NODE = [0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
 cdef double* GAUSS_WEIGHT = [0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
 

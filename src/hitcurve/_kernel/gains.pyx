@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 from hitcurve._kernel.columns cimport KIND_F64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, is_nan, load_scores
 from hitcurve._kernel.err cimport Err, Stop, err_in_any_order, err_in_order, start_err
-from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
+from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
 from hitcurve._kernel.sort cimport score_t, sort_typed
 
 cdef enum:
@@ -21,10 +21,6 @@ cdef double[TABULATED + 1] LOG2
 cdef Py_ssize_t _rank
 for _rank in range(1, TABULATED + 1):
     LOG2[_rank] = 1.0 / log2(<double>_rank + 1.0)
-
-# Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
-cdef double* NODE = [0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363]
-cdef double* WEIGHT = [0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
 
 
 # ----------------------------------------------------------------------------------------------------------- discounts
@@ -54,7 +50,7 @@ cdef double smooth_sum(double scale, double shift, int64_t start, int64_t stop) 
         half = 0.5 * (high - low)
         u = 0.0
         for i in range(4):
-            u += WEIGHT[i] * (1.0 / log(middle - half * NODE[i]) + 1.0 / log(middle + half * NODE[i]))
+            u += GAUSS_WEIGHT[i] * (1.0 / log(middle - half * GAUSS_NODE[i]) + 1.0 / log(middle + half * GAUSS_NODE[i]))
         add(&total, &carry, half * u)
         low = high
     add(&total, &carry, 0.5 * (1.0 / la + 1.0 / lb))
