@@ -13,7 +13,7 @@ from hitcurve._checks cimport (
     apply_nan_policy, as_key, as_ndarray, as_real, as_whole, check_number, check_within, checked_items, no_threshold,
     one_dimension, parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
-from hitcurve._kernel.err cimport MOST_LEVEL, stop_chance
+from hitcurve._kernel.err cimport MOST_LEVEL, signalled, stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
     GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg,
@@ -33,10 +33,9 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
-    int PyErr_CheckSignals()
 
 cdef enum:
-    WORK_AT_ONCE = 1 << 22  # rows read between two looks for Ctrl-C
+    STEPS = 16  # that reading a row takes, as those of ERR are counted
 
 
 cdef object frozen(object array):
@@ -98,7 +97,7 @@ cdef class _Gains:
         cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
         cdef GainRoom room
-        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size, work = 0
+        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size
         cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
         cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
         cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
@@ -110,11 +109,12 @@ cdef class _Gains:
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
         room_size = pairs.max(initial=0) + 2
         values = np.empty((number, n))
-        keys = np.empty(2 * room_size, np.int64)
+        keys = np.empty(3 * room_size, np.int64)
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
         room.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
         room.scratch = room.keys + room_size
-        room.values, room.values_size, room.failed = NULL, 0, False
+        room.ideal = room.scratch + room_size
+        room.values, room.values_size, room.failed, room.work = NULL, 0, False, 0
         with nogil:
             for q in range(number):
                 levels.table.above = self.levels.table.above + row_starts[q]
@@ -126,15 +126,12 @@ cdef class _Gains:
                 levels.num_missing = <Py_ssize_t>(missing_starts[q + 1] - missing_starts[q])
                 levels.missing_code = self.levels.missing_code + missing_starts[q]
                 levels.missing_count = self.levels.missing_count + missing_starts[q]
+                room.num_ideal = -1
                 for i in range(n):
                     reading.k = k[i] if k is not NULL else NO_CUTOFF
                     reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
                     out[q * n + i] = formula(&levels, &reading, &room)
-                    work += levels.table.rows + levels.num_missing + 8
-                    if work > WORK_AT_ONCE:
-                        work = 0
-                        with gil:
-                            room.failed = room.failed or PyErr_CheckSignals() != 0
+                    room.failed = room.failed or signalled(&room.work, STEPS * (levels.table.rows + levels.num_missing))
                     if room.failed:
                         break
                 if room.failed:

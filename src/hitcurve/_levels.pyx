@@ -351,25 +351,27 @@ cdef struct Space:
     int64_t* starts
     int64_t* count
     int64_t* keys
+    int64_t* ideal
     uint32_t* code
     double* score
 
 cdef struct SmallLevels:
     uint8_t codes[SMALL]
     uint8_t flags[SMALL + 2]
-    int64_t numbers[7 * (SMALL + 2)]
+    int64_t numbers[8 * (SMALL + 2)]
     uint32_t code[SMALL + 2]
     double score[SMALL + 2]
 
 
 cdef void lay_space(Space* space, Py_ssize_t n, int64_t* numbers, uint32_t* code, double* score, uint8_t* flags) noexcept nogil:
-    """Lays 7 * (n + 2) numbers, and n + 2 of the others, out for n items."""
+    """Lays 8 * (n + 2) numbers, and n + 2 of the others, out for n items."""
     space.above = numbers
     space.tied = space.above + n + 2
     space.hits = space.tied + n + 2
     space.starts = space.hits + n + 2
     space.count = space.starts + n + 2
     space.keys = space.count + n + 2
+    space.ideal = space.keys + 2 * (n + 2)
     space.code = code
     space.score = score
     space.flags = flags
@@ -403,6 +405,8 @@ cdef double rank_levels(Items* items, const uint8_t* codes, bint lower, Workspac
     levels.num_missing = 0
     room.keys = space.keys
     room.scratch = space.keys + n + 2
+    room.ideal = space.ideal
+    room.num_ideal = -1
     return ndcg(&levels, reading, &room)
 
 
@@ -521,14 +525,14 @@ cdef object quick_ndcgs(object y_true, object y_score, object qid, object offset
     codes = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>held)
     places = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
     out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
-    block = PyMem_RawMalloc((longest + 2) * (8 * sizeof(int64_t) + sizeof(uint32_t) + 1))
+    block = PyMem_RawMalloc((longest + 2) * (9 * sizeof(int64_t) + sizeof(uint32_t) + 1))
     workspace_init(&work)
     try:
         if block is NULL or not reserve_relevant(&queries.items, longest, &work):
             raise MemoryError("not enough memory to rank the items")
-        lay_space(&space, longest, <int64_t*>block, <uint32_t*>(<int64_t*>block + 8 * (longest + 2)),
-                  <double*>(<int64_t*>block + 7 * (longest + 2)),
-                  <uint8_t*>(<uint32_t*>(<int64_t*>block + 8 * (longest + 2)) + longest + 2))
+        lay_space(&space, longest, <int64_t*>block, <uint32_t*>(<int64_t*>block + 9 * (longest + 2)),
+                  <double*>(<int64_t*>block + 8 * (longest + 2)),
+                  <uint8_t*>(<uint32_t*>(<int64_t*>block + 9 * (longest + 2)) + longest + 2))
         while q < queries.num_queries and status == STATUS_OK:
             since = 0
             with nogil:

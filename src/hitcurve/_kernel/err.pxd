@@ -17,7 +17,7 @@ cdef struct Err:
     double reached           # the chance to get to the next one; 0 once it no longer counts
     double total
     double carry
-    int64_t work             # since the last look for Ctrl-C
+    int64_t* work            # of the caller, since the last look for Ctrl-C
     double** values          # the caller's room; it grows
     Py_ssize_t* values_size
 
@@ -28,10 +28,10 @@ cdef inline double stop_chance(double level, double top) noexcept nogil:
     return (expm1(level * 0.6931471805599453) if level < 1.0 else exp2(level) - 1.0) / exp2(top)
 
 
-cdef inline void start_err(Err* err, double** values, Py_ssize_t* values_size) noexcept nogil:
+cdef inline void start_err(Err* err, double** values, Py_ssize_t* values_size, int64_t* work) noexcept nogil:
     err.reached = 1.0
     err.total = err.carry = 0.0
-    err.work = 0
+    err.work = work
     err.values = values
     err.values_size = values_size
 
@@ -42,6 +42,7 @@ cdef inline void stop_at(Err* err, double chance, int64_t rank) noexcept nogil:
     err.reached *= 1.0 - chance
 
 
+cdef bint signalled(int64_t* work, int64_t more) noexcept nogil
 cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) noexcept nogil
 cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
                            int64_t last) noexcept nogil

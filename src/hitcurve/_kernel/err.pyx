@@ -39,7 +39,7 @@ cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) 
         if err.reached < 6e-19:
             err.reached = 0.0
             break
-        if signalled(&err.work, 0):
+        if signalled(err.work, 0):
             return False
     return True
 
@@ -158,7 +158,7 @@ cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t ab
                 if t + 1 - j <= more:
                     get += draws.likely[j] * power[t + 1 - j] * beyond[j]
             next_beyond[t + 1] = get
-            if signalled(&err.work, draws.high - draws.low):
+            if signalled(err.work, draws.high - draws.low):
                 return False
         beyond, next_beyond = next_beyond, beyond
         falls, next_falls = next_falls, falls
@@ -174,7 +174,7 @@ cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t ab
         draw(&draws)
         if draws.low == depth:
             break
-        if signalled(&err.work, draws.high - draws.low):
+        if signalled(err.work, draws.high - draws.low):
             return False
     err.reached = err.reached * beyond[hits] if depth == hits else 0.0
     return True

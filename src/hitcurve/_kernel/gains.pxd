@@ -43,6 +43,9 @@ cdef struct GainRoom:
     double* values     # of ERR; it grows
     Py_ssize_t values_size
     bint failed        # no memory, or a signal has raised
+    int64_t work       # since the last look for Ctrl-C
+    int64_t* ideal     # the pairs of a ranking in the ideal order,
+    Py_ssize_t num_ideal  # and how many; below 0: not yet known
 
 ctypedef double (*GainFormula)(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 

@@ -193,22 +193,24 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
 cdef double ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
     """The discounted gain of all items in falling order of gain, those never retrieved included."""
     cdef const Table* table = &levels.table
-    cdef int64_t others = table.num_items - all_hits(table), stop = table.num_items
-    cdef Py_ssize_t pair, n = 0, first = 0
-    if table.rows > 0:
-        first = levels.starts[0]
-        for pair in range(first, levels.starts[table.rows]):
-            room.keys[n] = key_of(reading, levels.code[pair], pair)
-            n += 1
-    for pair in range(levels.num_missing):
-        room.keys[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
-        n += 1
+    cdef int64_t stop = INT64_MAX if reading.ideal_k == NO_CUTOFF else reading.ideal_k, others = 0
+    cdef Py_ssize_t pair, n = 0
     if reading.gain[0] != 0.0:
-        room.keys[n] = key_of(reading, 0, OTHERS)
-        n += 1
-    sort_typed(room.keys, n, room.scratch)
-    stop = INT64_MAX if reading.ideal_k == NO_CUTOFF else reading.ideal_k
-    return in_order(levels, reading, discounts, room.keys, n, others, 0, stop, False)
+        others = table.num_items - all_hits(table)
+    if room.num_ideal < 0:  # the same for every cutoff
+        if table.rows > 0:
+            for pair in range(levels.starts[0], levels.starts[table.rows]):
+                room.ideal[n] = key_of(reading, levels.code[pair], pair)
+                n += 1
+        for pair in range(levels.num_missing):
+            room.ideal[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
+            n += 1
+        if reading.gain[0] != 0.0:
+            room.ideal[n] = key_of(reading, 0, OTHERS)
+            n += 1
+        sort_typed(room.ideal, n, room.scratch)
+        room.num_ideal = n
+    return in_order(levels, reading, discounts, room.ideal, room.num_ideal, others, 0, stop, False)
 
 
 cdef double dcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
@@ -242,7 +244,7 @@ cdef double err(const Levels* levels, const GainReading* reading, GainRoom* room
     cdef Py_ssize_t row, pair, i, n
     cdef int64_t start, last
     cdef bint worst = reading.ties == TIES_WORST
-    start_err(&state, &room.values, &room.values_size)
+    start_err(&state, &room.values, &room.values_size, &room.work)
     for row in range(table.rows):
         start = table.above[row]
         last = start + table.tied[row]

@@ -605,7 +605,7 @@ cdef double read_table(const Query* query, const Asked* asked, int64_t num_rel, 
 cdef double err(const Query* query, const Asked* asked) noexcept nogil:
     cdef Err state
     cdef Py_ssize_t i
-    start_err(&state, NULL, NULL)
+    start_err(&state, NULL, NULL, NULL)
     for i in range(query.num_rows):
         if asked.k >= 0 and query.rows[i].rank > asked.k:
             break
@@ -636,9 +636,9 @@ cdef bint expected_err(const Query* query, const Asked* asked, Room* room, doubl
     cdef Stop[MOST_LEVEL] stops
     cdef Err state
     cdef Group group
-    cdef int64_t last
+    cdef int64_t last, work = 0
     cdef Py_ssize_t n
-    start_err(&state, &room.values, &room.values_size)
+    start_err(&state, &room.values, &room.values_size, &work)
     group.stop = 0
     while state.reached > 0.0 and next_group(query, True, &group):
         last = group.tied if asked.k < 0 else min(group.tied, asked.k - group.above)
