@@ -351,6 +351,12 @@ cdef int no_nan(object array, str name, str why) except -1:
     return 0
 
 
+cdef object frozen(object array):
+    if array is not None:
+        array.flags.writeable = False
+    return array
+
+
 cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name="y_score") except -1:
     if m != n:
         raise ValueError(f"y_true has {n} items, {name} has {m}")

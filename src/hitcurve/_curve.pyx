@@ -15,8 +15,8 @@ import numpy as np
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
     LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rows,
-    check_scores, check_within, checked_items, interpolated_cutoff, no_threshold, not_negative, one_dimension, parameters,
-    parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
+    check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold, not_negative, one_dimension,
+    parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
     table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve._ranking cimport (
@@ -847,12 +847,6 @@ cdef class _Measures:
 
 
 # ------------------------------------------------------------------------------------------------------------ one curve
-
-cdef object frozen(object array):
-    if array is not None:
-        array.flags.writeable = False
-    return array
-
 
 cdef object own_scores(object score):
     """A copy without -0.0, which no one can write to."""
