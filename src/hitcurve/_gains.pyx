@@ -10,9 +10,10 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    apply_nan_policy, as_key, as_ndarray, as_real, as_whole, check_number, check_within, checked_items, no_threshold,
-    one_dimension, parse_lower, parse_ties, same_items, whole_number, whole_ranks,
+    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, check_number, check_within, checked_items, frozen,
+    no_threshold, one_dimension, parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
+from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled, stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
@@ -20,8 +21,8 @@ from hitcurve._kernel.gains cimport (
     rbp as read_rbp,
 )
 from hitcurve._levels cimport (
-    Reader, coded, from_outside, gains_of, missing_levels, pairs_of, pairs_of_queries, quick_ndcg, quick_ndcgs, resolved,
-    run_lengths, unmasked,
+    Reader, coded, from_outside, gains_of, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths,
+    unmasked,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
@@ -36,11 +37,6 @@ cdef extern from "Python.h":
 
 cdef enum:
     STEPS = 16  # that reading a row takes, as those of ERR are counted
-
-
-cdef object frozen(object array):
-    array.flags.writeable = False
-    return array
 
 
 cdef class _Gains:
@@ -457,6 +453,7 @@ cdef class GainCurve(_Gains):
     """
     def __init__(self, y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
                  workers=1):
+        cdef Items items
         cdef bint by_lower, lower = parse_lower(lower_is_better)
         if self.curves is not None:
             raise TypeError("a GainCurve is immutable: make a new one")
@@ -469,19 +466,16 @@ cdef class GainCurve(_Gains):
         if tiebreak is not None:
             score = as_real(score, "y_score")
             key = as_key(tiebreak, codes.shape[0])
-            kept = apply_nan_policy(nan_policy, score, None)
-            if kept is not None:
-                codes, score, key = codes[kept], score[kept], None if key is None else key[kept]
-            by = resolved(score, np.zeros(codes.shape[0], np.int64), lower, key)
+            codes, by, at_place = resolved(codes, score, np.zeros(codes.shape[0], np.int64), lower, key,
+                                           apply_nan_policy(nan_policy, score, None))
             by_lower, nan_policy = True, "raise"
         codes = np.ascontiguousarray(codes)
         curve = HitCurve(codes != 0, by, lower_is_better=by_lower, nan_policy=nan_policy, workers=workers)
-        pairs = pairs_of(by, codes, curve.score, curve.num_hits, by_lower)
-        of_rows = curve.score
+        items.n, of_rows = codes.shape[0], curve.score
+        pairs = pairs_of(&items, 0, as_scores(by, "y_score", &items), np.array([0, items.n]), codes, np.array([0, len(curve)]),
+                         of_rows, np.array([curve.num_hits]), by_lower)
         if tiebreak is not None:
-            at_place = np.empty(codes.shape[0], score.dtype)
-            at_place[by] = score
-            of_rows = at_place[of_rows] + 0 if score.dtype.kind == "f" else at_place[of_rows]
+            of_rows = at_place[of_rows]
         self.set_curve(lower, of_rows, curve.above, curve.tied, curve.hits, curve.num_items, values,
                        pairs, missing_codes)
 
@@ -705,26 +699,19 @@ cdef class GainCurves(_Gains):
             score = queries.real_scores()
             codes = np.tile(codes, queries.num_queries) if queries.step != 0 else codes
             query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
-            if isinstance(tiebreak, str):
-                as_key(tiebreak, score.shape[0])
-                key = np.arange(score.shape[0])
-            else:
-                key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
+            key = as_key(tiebreak if isinstance(tiebreak, str) else queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
             kept = apply_nan_policy(nan_policy, score, queries.where)
-            qid_found = queries.qid
-            bounds = queries.offsets
+            codes, place, at_place = resolved(codes, score, query, lower, key, kept)
+            ids, bounds = queries.qid, queries.offsets
             if kept is not None:
                 bounds = np.append(0, np.cumsum(kept))[bounds]
-                codes, score, key, query = codes[kept], score[kept], key[kept], query[kept]
-            place = resolved(score, query, lower, key)
-            at_place = np.empty(score.shape[0], score.dtype)
-            at_place[place] = score + 0 if score.dtype.kind == "f" else score
             queries = Queries(codes != 0, place, None, bounds, None, "raise")
-            queries.qid = qid_found
+            queries.qid = ids
             by_lower = True
         table = queries_tables(queries, by_lower, workers, None, None)
-        pairs = pairs_of_queries(queries, codes, table, by_lower)
         row_starts, score, above, tied, hits, num_items, num_hits = table[:7]
+        pairs = pairs_of(&queries.items, queries.step, queries.scores, queries.offsets, codes, row_starts, score, num_hits,
+                         by_lower)
         if at_place is not None:
             score = at_place[score]
         lengths = np.array([len(levels) for levels in missing] or [0] * queries.num_queries, np.int64)

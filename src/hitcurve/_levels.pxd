@@ -1,14 +1,14 @@
 # Levels of relevance as the kernels read them, and what a level gains.
-from hitcurve._kernel.gains cimport GainReading, Pairs
-from hitcurve._ranking cimport Queries
+from hitcurve._kernel.columns cimport Items
+from hitcurve._kernel.gains cimport GainReading
 
 cdef object coded(object levels, str name, object more)
 cdef object missing_levels(object unretrieved, str name=*)
 cdef tuple run_lengths(object codes)
-cdef object resolved(object score, object query, object lower, object key)
+cdef tuple resolved(object codes, object score, object query, object lower, object key, object kept)
 cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing)
-cdef tuple pairs_of(object scores, object codes, object of_rows, Py_ssize_t hits, bint lower)
-cdef tuple pairs_of_queries(Queries queries, object codes, tuple table, bint lower)
+cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object offsets, object codes, object row_starts,
+                    object of_rows, object hits, bint lower)
 cdef object unmasked(object mask, object y_true, object y_score)
 cdef object gains_of(object gain, object values, object used)
 

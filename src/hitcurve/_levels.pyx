@@ -102,117 +102,72 @@ cdef object comparable(object score, Items* items):
     return np.ascontiguousarray(kept, kind)
 
 
-cdef object resolved(object score, object query, object lower, object key):
-    """The place of each item among those of its query that differ in score or key, best first."""
+cdef tuple resolved(object codes, object score, object query, object lower, object key, object kept):
+    """(codes, places, the score at each place) of the items in `kept`, all if it is None.
+
+    A place is that of an item among those that differ in query, score or key (its own, if the key is None), best first.
+    """
+    if kept is not None:
+        codes, score, query = codes[kept], score[kept], query[kept]
+        key = None if key is None else key[kept]
     ranks = ranks_of(score, lower)
     key = np.arange(ranks.shape[0]) if key is None else key
     order = np.lexsort((key, ranks, query))
     starts = group_starts(query[order], ranks[order], key[order])
     places = np.empty(order.shape[0], np.int64)
     places[order] = np.repeat(np.arange(starts.shape[0]), np.diff(np.append(starts, order.shape[0])))
-    return places
+    at_place = score[order[starts]]
+    return codes, places, at_place + 0 if score.dtype.kind == "f" else at_place
 
 
-@cython.final
-cdef class Finder:
-    """Finds the pairs of one ranking after another: where those of each row start, the code and the count of each."""
-    cdef readonly object starts, code, count
-    cdef object keys
+cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object offsets, object codes, object row_starts,
+                    object of_rows, object hits, bint lower):
+    """(where the pairs of each row start, the code of each pair, its count) of the rows of rankings.
+
+    Ranking q holds the items offsets[q] to offsets[q + 1], and the rows row_starts[q] to row_starts[q + 1], whose scores
+    are in `of_rows`. With a step all rankings share the codes, and it leads from their scores to the next one's.
+    """
+    cdef Items items, rows
     cdef Pairs pairs
-
-    def __cinit__(self, Py_ssize_t rows, Py_ssize_t hits, Py_ssize_t most_hits):
-        self.starts = np.zeros(rows + 1, np.int64)
-        self.code = np.empty(hits, np.uint32)
-        self.count = np.empty(hits, np.int64)
-        self.keys = np.empty(2 * most_hits, np.int64)
-        self.pairs.code = <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
-        self.pairs.count = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
-        self.pairs.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.keys)
-        self.pairs.number = 0
-
-    cdef int close(self) except -1:
-        self.code = self.code[:self.pairs.number].copy()
-        self.count = self.count[:self.pairs.number].copy()
-        return 0
-
-
-cdef int changed() except -1:
-    raise ValueError("y_true or y_score changed while the items were ranked")
-
-
-cdef tuple pairs_of(object scores, object codes, object of_rows, Py_ssize_t hits, bint lower):
-    """The pairs of the rows of one ranking, whose scores are `of_rows`."""
-    cdef Items items, rows
-    cdef Finder finder
-    cdef Py_ssize_t found
-    cdef bint narrow = codes.dtype == np.uint8, nan_row
-    cdef const void* data = cnp.PyArray_DATA(<cnp.ndarray>codes)
-    items.n = codes.shape[0]
-    held = as_scores(scores, "y_score", &items)
-    nan_row = bool(of_rows.dtype.kind == "f" and of_rows.shape[0] > 0 and of_rows[-1] != of_rows[-1])
-    raw = np.searchsorted(held[1], of_rows) if isinstance(held, tuple) else comparable(of_rows, &rows)
-    rows.score.data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
-    rows.n = raw.shape[0]
-    finder = Finder(rows.n, hits, hits)
-    finder.pairs.starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
-    with nogil:
-        found = find_pairs(&items, data, narrow, &rows, lower, nan_row, hits, &finder.pairs)
-    if found != hits:
-        changed()
-    finder.close()
-    return finder.starts, finder.code, finder.count
-
-
-cdef tuple pairs_of_queries(Queries queries, object codes, tuple table, bint lower):
-    """The pairs of the rows of a table."""
-    cdef Items items, rows
-    cdef Finder finder
-    cdef Py_ssize_t q, start, found = 0
-    cdef const int64_t* offsets
-    cdef const int64_t* row_starts
-    cdef const int64_t* num_hits
-    cdef const uint8_t* nan_row
+    cdef Py_ssize_t q, start, most, number = hits.shape[0], size = codes.dtype.itemsize, raw_size, found = 0
     cdef const char* data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>codes)
     cdef const char* raw_data
-    cdef int64_t* starts
-    cdef Py_ssize_t size = codes.dtype.itemsize, raw_size
-    cdef bint narrow = size == 1
-    of_rows, hits = table[1], table[6]
-    raw = (np.searchsorted(queries.scores[1], of_rows) if isinstance(queries.scores, tuple)
-           else comparable(of_rows, &rows))
-    raw_data = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw)
-    raw_size = raw.dtype.itemsize
-    ends = np.maximum(table[0][1:] - 1, 0)
-    has_nan = np.zeros(ends.shape[0], np.uint8)
-    if of_rows.dtype.kind == "f" and of_rows.shape[0]:
-        last = of_rows[np.minimum(ends, of_rows.shape[0] - 1)]
-        has_nan[:] = (last != last) & (table[0][1:] > table[0][:-1])
-    row_offsets = np.ascontiguousarray(table[0], np.int64)
-    of_query = np.ascontiguousarray(queries.offsets, np.int64)
-    hits = np.ascontiguousarray(hits, np.int64)
-    finder = Finder(raw.shape[0], int(hits.sum()), int(hits.max(initial=0)))
-    offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
-    row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_offsets)
-    num_hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
+    cdef const int64_t* item_at
+    cdef const int64_t* row_at
+    cdef const int64_t* wanted
+    cdef const uint8_t* nan_row
+    cdef int64_t* starts_at
+    raw = np.searchsorted(scores[1], of_rows) if isinstance(scores, tuple) else comparable(of_rows, &rows)
+    raw_data, raw_size = <const char*>cnp.PyArray_DATA(<cnp.ndarray>raw), raw.dtype.itemsize
+    has_nan = np.zeros(number, np.uint8)
+    if of_rows.dtype.kind == "f":
+        full = np.flatnonzero(np.diff(row_starts))
+        has_nan[full] = np.isnan(of_rows[row_starts[full + 1] - 1])
+    offsets, row_starts, hits = (np.ascontiguousarray(column, np.int64) for column in (offsets, row_starts, hits))
+    most = hits.max(initial=0)
+    starts, code = np.zeros(raw.shape[0] + 1, np.int64), np.empty(hits.sum(), np.uint32)
+    count, keys = np.empty(code.shape[0], np.int64), np.empty(2 * most, np.int64)
+    starts_at, item_at = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>starts), <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>offsets)
+    row_at, wanted = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_starts),
+                      <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits))
     nan_row = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>has_nan)
-    starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>finder.starts)
+    pairs = Pairs(<int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys), NULL, <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>code),
+                  <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>count), 0)
     with nogil:
-        for q in range(queries.num_queries):
-            start = <Py_ssize_t>offsets[q]
-            items = queries.items
-            items.n = <Py_ssize_t>offsets[q + 1] - start
-            items.score.data += q * queries.step if queries.step != 0 else start * items.score.stride
-            rows.score.data = raw_data + row_starts[q] * raw_size
-            rows.n = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
-            finder.pairs.starts = starts + row_starts[q]
-            found = find_pairs(&items, data + (0 if queries.step != 0 else start * size), narrow, &rows, lower, nan_row[q],
-                               <Py_ssize_t>num_hits[q], &finder.pairs)
-            if found != num_hits[q]:
+        for q in range(number):
+            items, start = base[0], <Py_ssize_t>item_at[q]
+            items.n = <Py_ssize_t>item_at[q + 1] - start
+            items.score.data += q * step if step != 0 else start * items.score.stride
+            rows.score.data = raw_data + row_at[q] * raw_size
+            rows.n = <Py_ssize_t>(row_at[q + 1] - row_at[q])
+            pairs.starts = starts_at + row_at[q]
+            found = find_pairs(&items, data + (0 if step != 0 else start * size), size == 1, &rows, lower, nan_row[q],
+                               <Py_ssize_t>wanted[q], &pairs)
+            if found != wanted[q]:
                 break
-    if queries.num_queries > 0 and found != num_hits[queries.num_queries - 1]:
-        changed()
-    finder.close()
-    return finder.starts, finder.code, finder.count
+    if number > 0 and found != hits[number - 1]:
+        raise ValueError("y_true or y_score changed while the items were ranked")
+    return starts, code[:pairs.number].copy(), count[:pairs.number].copy()
 
 
 cdef object unmasked(object mask, object y_true, object y_score):
