@@ -14,10 +14,10 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
 from hitcurve._kernel.parts cimport (
-    CROWDED, LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, last_link, lay_parts, link_before, open_parts, parts_size,
-    throw_typed,
+    CROWDED, LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, cut_into_slots, last_link, lay_map, lay_parts, link_before,
+    open_parts, parts_size, throw_typed,
 )
-from hitcurve._kernel.sort cimport CELLS, Buckets, Cell, key_of, score_t
+from hitcurve._kernel.sort cimport CELLS, Cell, key_of, score_t
 from hitcurve._kernel.thresholds cimport (
     ABOVE, OUTSIDE, beyond_all, bucket_of, count_search, find_buckets, may_pack, most_buckets, not_below, spread_scores,
     spread_uppers,
@@ -392,41 +392,32 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
 
 cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
                            uint16_t* ranks) noexcept nogil:
-    """Cuts each part into slots: SLOTS to twice as many for each threshold."""
-    cdef const Buckets* buckets = &index.buckets
-    cdef Part* part = parts
+    """Cuts each part into slots, if so wanted."""
+    cdef Part* part
     cdef Py_ssize_t i, start, stop
-    cdef uint64_t key = buckets.least, slot, at
-    cdef uint32_t cell, _inside, bits, number = 0
+    cdef uint64_t slot, at
+    cdef uint32_t number
     cdef size_t used = 0
-    for cell in range(buckets.num_cells):
-        for _inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
-            start = index.first[number]
-            stop = index.first[number + 1]
-            part.least = key
-            part.slots = 0
-            part.first = used
-            key += <uint64_t>1 << buckets.cells[cell].shift
-            if wanted and 0 < stop - start < MANY_HERE:
-                bits = 0
-                while bits < buckets.cells[cell].shift and (<Py_ssize_t>1 << bits) < SLOTS * (stop - start):
-                    bits += 1
-                part.shift = buckets.cells[cell].shift - bits
-                part.slots = <uint32_t>1 << bits
-                slot = 0
-                for i in range(start, stop):
-                    at = min((key_of(thresholds[i]) - part.least) >> part.shift, <uint64_t>part.slots - 1)
-                    if slot > at:
-                        ranks[used + at] |= MANY_HERE
-                    while slot <= at:
-                        ranks[used + slot] = <uint16_t>(i - start)
-                        slot += 1
-                while slot <= part.slots:
-                    ranks[used + slot] = <uint16_t>(stop - start)
+    lay_map(&index.buckets, parts)
+    for number in range(index.buckets.number):
+        part = parts + number
+        start = index.first[number]
+        stop = index.first[number + 1]
+        part.first = used
+        if wanted and 0 < stop - start < MANY_HERE:
+            cut_into_slots(part, stop - start)
+            slot = 0
+            for i in range(start, stop):
+                at = min((key_of(thresholds[i]) - part.least) >> part.shift, <uint64_t>part.slots - 1)
+                if slot > at:
+                    ranks[used + at] |= MANY_HERE
+                while slot <= at:
+                    ranks[used + slot] = <uint16_t>(i - start)
                     slot += 1
-                used += part.slots + 1
-            part += 1
-            number += 1
+            while slot <= part.slots:
+                ranks[used + slot] = <uint16_t>(stop - start)
+                slot += 1
+            used += part.slots + 1
 
 
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,

@@ -73,6 +73,8 @@ cdef inline bint link_before(const Parts* parts, uint32_t part, Link* link) noex
 cdef size_t parts_size(Py_ssize_t n, uint32_t number, size_t size) noexcept nogil
 cdef void lay_parts(void* memory, Py_ssize_t n, uint32_t number, size_t size, Parts* parts) noexcept nogil
 cdef void open_parts(Parts* parts, uint32_t number) noexcept nogil
+cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil
+cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil
 cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil
 cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m, const score_t* x,
                      Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil

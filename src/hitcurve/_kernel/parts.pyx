@@ -68,6 +68,26 @@ cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, P
         places[part] = place
 
 
+cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil:
+    """The parts of a map: as yet none has slots, and the shift is that of the whole part."""
+    cdef uint64_t key = buckets.least
+    cdef uint32_t cell, _inside
+    for cell in range(buckets.num_cells):
+        for _inside in range(<uint32_t>1 << (buckets.shift - buckets.cells[cell].shift)):
+            part[0] = Part(key, 0, buckets.cells[cell].shift, 0)
+            key += <uint64_t>1 << part.shift
+            part += 1
+
+
+cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil:
+    """Cuts a part with so many thresholds, below MANY_HERE: SLOTS to twice as many for each, at most 2**16 slots."""
+    cdef uint32_t bits = 0
+    while bits < part.shift and (<Py_ssize_t>1 << bits) < SLOTS * thresholds:
+        bits += 1
+    part.shift -= bits
+    part.slots = <uint32_t>1 << bits
+
+
 cdef inline void find_slots(const Part* part, const score_t* x, Py_ssize_t n, uint32_t* slots) noexcept nogil:
     """The slot of each score of a part. Writes up to 7 places beyond."""
     cdef Py_ssize_t i
@@ -118,7 +138,6 @@ cdef enum:
     IN_PART = 16384       # relevant items wanted in a part, were they spread as all items are
     PARTS_LEAST = 128     # parts wanted
     PARTS_MOST = 512
-    MOST_SLOTS = 1 << 16
     SAME = 8              # fewer distinct ones than one in so many of the sample: sorting them all costs little
 
 
@@ -182,12 +201,11 @@ cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, 
     cdef Cell* cells = <Cell*>memory
     cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
     cdef int64_t* sample = <int64_t*>(packed + CELLS + 2)
-    cdef Part* part = <Part*>(sample + 2 * SAMPLED)
-    cdef uint32_t wanted = wanted_parts(relevant), cell, _inside
-    cdef uint64_t key
+    cdef Part* parts = <Part*>(sample + 2 * SAMPLED)
+    cdef uint32_t wanted = wanted_parts(relevant)
     cdef bint differ
     map.type = items.type
-    map.parts = part
+    map.parts = parts
     if items.type == SCORE_FLOAT:
         differ = build_map_typed(items, wanted, <float*>sample, cells, packed, map)
     elif items.type == SCORE_DOUBLE:
@@ -195,15 +213,7 @@ cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, 
     else:
         differ = build_map_typed(items, wanted, sample, cells, packed, map)
     map.number = map.buckets.number + OUTSIDE
-    key = map.buckets.least
-    for cell in range(map.buckets.num_cells):
-        for _inside in range(<uint32_t>1 << (map.buckets.shift - cells[cell].shift)):
-            part.least = key
-            part.shift = cells[cell].shift
-            part.slots = 0
-            part.first = 0
-            key += <uint64_t>1 << cells[cell].shift
-            part += 1
+    lay_map(&map.buckets, parts)
     return differ
 
 
@@ -306,7 +316,7 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
     cdef Part part
     cdef Link link
     cdef uint32_t slots[LINK + 8]
-    cdef uint32_t bits = 0, slot
+    cdef uint32_t slot
     cdef Py_ssize_t n = 0, m, i, w
     cdef score_t* loose
     cdef uint32_t* counts
@@ -322,10 +332,7 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
     part.slots = 0
     if ABOVE <= number < map.number - ABOVE and 0 < n < MANY_HERE:
         part = map.parts[number - ABOVE]
-        while bits < part.shift and 1 << bits < min(SLOTS * n, <Py_ssize_t>MOST_SLOTS):
-            bits += 1
-        part.shift -= bits
-        part.slots = <uint32_t>1 << bits
+        cut_into_slots(&part, n)
         memset(ranks, 0, (part.slots + 1) * sizeof(uint16_t))
     n = 0
     for w in range(workers):
