@@ -251,44 +251,33 @@ cdef void close_table(OwnTable* table, size_t size) noexcept:
     table.score = table.hits + rows
 
 
-cdef void put_rows(Py_ssize_t rows, int64_t seen, int64_t* above, const int64_t* tied, const int64_t* hits, const void* score,
-                   size_t size, OwnTable* table, AveragePrecision* ap) noexcept nogil:
+cdef void put_rows(const OwnTable* rows, int64_t seen, size_t size, OwnTable* table, AveragePrecision* ap) noexcept nogil:
     """Puts rows, above which lie so many more items, into the table, or adds them to the average precision."""
-    cdef Py_ssize_t i
-    for i in range(rows):
-        above[i] += seen
+    cdef Py_ssize_t i, at
+    for i in range(rows.rows):
+        rows.above[i] += seen
     if table is NULL:
-        average_precision_add(ap, above, tied, hits, rows)
+        average_precision_add(ap, rows.above, rows.tied, rows.hits, rows.rows)
         return
-    memcpy(table.above + table.rows, above, 8 * rows)
-    memcpy(table.tied + table.rows, tied, 8 * rows)
-    memcpy(table.hits + table.rows, hits, 8 * rows)
-    memcpy(<char*>table.score + table.rows * size, score, size * rows)
-    table.rows += rows
+    at = table.rows
+    memcpy(table.above + at, rows.above, 8 * rows.rows)
+    memcpy(table.tied + at, rows.tied, 8 * rows.rows)
+    memcpy(table.hits + at, rows.hits, 8 * rows.rows)
+    memcpy(<char*>table.score + at * size, rows.score, size * rows.rows)
+    table.rows = at + rows.rows
 
 
 @cython.final
 cdef class Rows:
     """The rows of some parts of a thrown ranking, and how many items these hold."""
-    cdef void* block
-    cdef int64_t* above
-    cdef int64_t* tied
-    cdef int64_t* hits
-    cdef char* score
-    cdef Py_ssize_t rows
+    cdef OwnTable table
     cdef int64_t items
 
     def __cinit__(self, Py_ssize_t room):
-        cdef OwnTable table
-        open_table(&table, room)
-        self.block = table.block
-        self.above = table.above
-        self.tied = table.tied
-        self.hits = table.hits
-        self.score = <char*>table.score
+        open_table(&self.table, room)
 
     def __dealloc__(self):
-        PyMem_RawFree(self.block)
+        PyMem_RawFree(self.table.block)
 
 
 @cython.final
@@ -354,8 +343,10 @@ cdef class Throwing:
     def count(self, tuple parts):
         """The rows of these parts, best first, as of a ranking that begins with them."""
         cdef Py_ssize_t room = 0, most = 0, found, rows = 0, w
+        cdef size_t size = score_size(self.map.type)
         cdef uint32_t part
         cdef Rows out
+        cdef OwnTable* table
         cdef void* memory
         for part in parts:
             found = 0
@@ -364,6 +355,7 @@ cdef class Throwing:
             room += found
             most = max(most, found)
         out = Rows(room)
+        table = &out.table
         memory = PyMem_RawMalloc(counted_size(most))
         if memory is NULL:
             raise MemoryError("not enough memory to count the items")
@@ -373,13 +365,13 @@ cdef class Throwing:
                 if self.cancelled:
                     break
                 with nogil:
-                    rows += thrown_rows(&self.map, self.thrown, self.workers, part, self.lower, memory, &out.items,
-                                        out.above + rows, out.tied + rows, out.hits + rows,
-                                        out.score + rows * score_size(self.map.type) if self.scored else NULL)
+                    rows = table.rows
+                    table.rows += thrown_rows(&self.map, self.thrown, self.workers, part, self.lower, memory, &out.items,
+                                              table.above + rows, table.tied + rows, table.hits + rows,
+                                              <char*>table.score + rows * size if self.scored else NULL)
                 PyErr_CheckSignals()
         finally:
             PyMem_RawFree(memory)
-        out.rows = rows
         return out
 
     cdef list runs(self):
@@ -429,7 +421,7 @@ cdef class Throwing:
         try:
             for rows in counted:
                 with nogil:
-                    put_rows(rows.rows, seen, rows.above, rows.tied, rows.hits, rows.score, size, table, &ap)
+                    put_rows(&rows.table, seen, size, table, &ap)
                 seen += rows.items
                 if table is NULL and ap.done:
                     break
@@ -438,9 +430,10 @@ cdef class Throwing:
             if table is not NULL:
                 PyMem_RawFree(table.block)
             raise
-        w = ranking_rows(&ranking, 1, last.above, last.tied, last.hits)  # that of the NaN, if there is one
-        emit_scores(&ranking.counts, NULL, self.map.type, w == 1, last.score)
-        put_rows(w, 0, last.above, last.tied, last.hits, last.score, size, table, &ap)
+        # That of the NaN, if there is one.
+        last.table.rows = ranking_rows(&ranking, 1, last.table.above, last.table.tied, last.table.hits)
+        emit_scores(&ranking.counts, NULL, self.map.type, last.table.rows == 1, last.table.score)
+        put_rows(&last.table, 0, size, table, &ap)
         if table is NULL:
             average_precision[0] = average_precision_end(&ap)
         else:
