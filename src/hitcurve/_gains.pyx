@@ -14,15 +14,15 @@ from hitcurve._checks cimport (
     no_threshold, one_dimension, parse_lower, parse_ties, same_items, whole_number, whole_ranks,
 )
 from hitcurve._kernel.columns cimport Items
-from hitcurve._kernel.err cimport MOST_LEVEL, signalled, stop_chance
+from hitcurve._kernel.err cimport MOST_LEVEL, signalled
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
     GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg,
     rbp as read_rbp,
 )
 from hitcurve._levels cimport (
-    Reader, coded, from_outside, gains_of, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths,
-    unmasked,
+    Reader, coded, exponential, from_outside, gains_of, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved,
+    run_lengths, unmasked,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
@@ -76,17 +76,11 @@ cdef class _Gains:
         """Of each code."""
         cdef double top = 4.0 if max_level is None else check_within(
             max_level, "max_level", f"above 0 and below {MOST_LEVEL + 1}", 0.0, MOST_LEVEL + 1.0)
-        cdef Py_ssize_t i, number = self.values.shape[0]
-        cdef double* chance
         used = self.used()
         highest = self.values[used].max()
         if highest > top:
             raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: say max_level={highest:g}")
-        chances = np.where(used, self.values, 0.0)
-        chance = <double*>cnp.PyArray_DATA(<cnp.ndarray>chances)
-        for i in range(number):
-            chance[i] = stop_chance(chance[i], top)
-        return chances
+        return exponential(np.where(used, self.values, 0.0), top)
 
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
         """The measure for each ranking and rank; without ranks one column."""
@@ -565,18 +559,12 @@ cdef class GainCurve(_Gains):
         >>> curve == hc.GainCurve([2, 1, 0, 0], [6, 5, 5, 3])
         True
         """
-        starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets")
-        count = one_dimension(as_whole(level_count, "level_count"), "level_count")
-        if starts.shape[0] and 0 <= starts.min(initial=0) and starts.max(initial=0) <= count.shape[0]:
-            sums = np.append(0, np.cumsum(count.astype(np.int64)))
-            hits = sums[starts[1:]] - sums[starts[:-1]]
-        else:
-            hits = np.zeros(max(starts.shape[0] - 1, 0), np.int64)
+        missing = missing_levels(unretrieved)
+        above = one_dimension(as_whole(above, "above"), "above")
+        hits, values, pairs, missing_codes = from_outside(level_offsets, level, level_count, above.shape[0], missing)
         table = HitCurve.from_table(score, above, tied, hits, num_items=num_items, lower_is_better=lower_is_better)
         if table.weighted:
             raise TypeError("above and tied must be whole numbers: items with levels have no weights")
-        missing = missing_levels(unretrieved)
-        values, pairs, missing_codes = from_outside(level_offsets, level, level_count, table.hits, missing)
         cdef GainCurve curve = cls.__new__(cls)
         curve.set_curve(table.lower_is_better, table.score, table.above, table.tied, table.hits, table.num_items, values, pairs,
                         missing_codes)
@@ -873,7 +861,10 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
         raise ValueError(f"unretrieved[{q}] has {lengths[q]} levels, but num_relevant and num_hits leave "
                          f"{curves.num_relevant[q] - curves.num_hits[q]}")
-    values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits, np.concatenate([np.empty(0), *missing]))
+    hits, values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits.shape[0],
+                                              np.concatenate([np.empty(0), *missing]))
+    for i in np.flatnonzero(hits != curves.hits)[:1]:
+        raise ValueError(f"hits[{i}] is {curves.hits[i]}, but level_count holds {hits[i]} items of that row")
     cdef GainCurves made = GainCurves.__new__(GainCurves)
     made.set_curves(curves.qid, curves.lower_is_better, curves.row_offsets, curves.score, curves.above, curves.tied,
                     curves.hits, curves.num_items, curves.num_hits, values, pairs, codes, lengths)

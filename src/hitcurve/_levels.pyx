@@ -20,6 +20,7 @@ from hitcurve._kernel.columns cimport (
     KIND_I64, KIND_U8, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, Items, Tally, load_scores,
 )
 from hitcurve._kernel.count cimport STRATEGY_AUTO
+from hitcurve._kernel.err cimport stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Table, Ties
 from hitcurve._kernel.gains cimport (
     DISCOUNT_LOG, DISCOUNT_TABLE, GainReading, GainRoom, Levels, Pairs, find_pairs, ndcg,
@@ -44,6 +45,14 @@ cdef enum:
 
 # -------------------------------------------------------------------------------------------------------------- levels
 
+cdef int bad_level(object array, object bad, str name, str rule) except -1:
+    """An error for the first level that is bad, if one is."""
+    for place in np.argwhere(bad)[:1]:
+        where = ", ".join(map(str, place.tolist()))
+        raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: {rule}")
+    return 0
+
+
 cdef object coded(object levels, str name, object more):
     """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
     array = as_ndarray(levels, name, LEVELS)
@@ -54,21 +63,16 @@ cdef object coded(object levels, str name, object more):
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore", under="ignore"):
             narrow = array.astype(np.float64)
-        for place in np.argwhere((narrow == 0) & (array != 0))[:1]:
-            where = ", ".join(map(str, place.tolist()))
-            raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: no float64 holds so small a level")
+        bad_level(array, (narrow == 0) & (array != 0), name, "no float64 holds so small a level")
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
-        place = np.argwhere(~((array >= 0) & (array < np.inf)))[0]
-        where = ", ".join(map(str, place.tolist()))
-        raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: a level must be a number from 0 up, and finite")
+        bad_level(array, ~((array >= 0) & (array < np.inf)), name, "a level must be a number from 0 up, and finite")
     top = max(array.max(initial=0), more.max(initial=0.0))
     if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
         return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
-    if array.dtype.kind != "f" and array.max(initial=0) > 2**53:
-        where = ", ".join(map(str, np.unravel_index(int(array.argmax()), array.shape)))
-        raise ValueError(f"{name}[{where}] is {array.max()}: a whole level must be at most 2**53")
+    if array.dtype.kind != "f":
+        bad_level(array, array > 2**53, name, "a whole level must be at most 2**53")
     graded = array != 0
     values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
     codes = np.zeros(array.shape, np.uint32)
@@ -182,12 +186,11 @@ cdef object unmasked(object mask, object y_true, object y_score):
     return levels[flags], scores[flags], np.append(0, np.cumsum(flags.sum(axis=1)))
 
 
-cdef tuple from_outside(object level_offsets, object level, object level_count, object hits, object missing):
-    """(values, pairs, codes of the missing levels) of a table that another program made, checked."""
+cdef tuple from_outside(object level_offsets, object level, object level_count, Py_ssize_t rows, object missing):
+    """(hits of each row, values, pairs, codes of the missing levels) of a table that another program made, checked."""
     starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
     level = one_dimension(as_real(level, "level"), "level").astype(np.float64)
     count = one_dimension(as_whole(level_count, "level_count"), "level_count").astype(np.int64)
-    rows = hits.shape[0]
     if level.shape != count.shape:
         raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
     if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
@@ -201,12 +204,10 @@ cdef tuple from_outside(object level_offsets, object level, object level_count, 
     same_row[starts[:-1]] = False
     for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
         raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
-    sums = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
-    for i in np.flatnonzero(sums != hits)[:1]:
-        raise ValueError(f"hits[{i}] is {hits[i]}, but level_count holds {sums[i]} items of that row")
+    hits = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
     values = np.unique(np.concatenate([[0.0], level, missing]))
-    return values, (starts, np.searchsorted(values, level).astype(np.uint32), count), np.searchsorted(
-        values, missing).astype(np.uint32)
+    codes, missing_codes = (np.searchsorted(values, levels).astype(np.uint32) for levels in (level, missing))
+    return hits, values, (starts, codes, count), missing_codes
 
 
 # --------------------------------------------------------------------------------------------------------------- gains
@@ -216,6 +217,17 @@ cdef object checked_gains(object gains, str name):
     for i in np.flatnonzero(~((gains >= 0) & np.isfinite(gains)))[:1]:
         raise ValueError(f"{name}[{i}] is {gains[i]}: a gain must be a number from 0 up, and finite")
     return gains
+
+
+cdef object exponential(object values, double top):
+    """(2**value - 1) / 2**top of each."""
+    cdef Py_ssize_t i, number = values.shape[0]
+    cdef double* value
+    chances = np.array(values, np.float64)
+    value = <double*>cnp.PyArray_DATA(<cnp.ndarray>chances)
+    for i in range(number):
+        value[i] = stop_chance(value[i], top)
+    return chances
 
 
 cdef object gains_of(object gain, object values, object used):
@@ -229,25 +241,19 @@ cdef object gains_of(object gain, object values, object used):
         if top > MOST_EXPONENTIAL:
             raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
                              f"{MOST_EXPONENTIAL}")
-        with np.errstate(over="ignore"):
-            return np.where(used, np.where(values < 1, np.expm1(values * np.log(2.0)), np.exp2(values) - 1), 0.0)
-    gains = np.zeros(values.shape[0])
+        return exponential(np.where(used, values, 0.0), 0.0)
+    said = ""
     if isinstance(gain, Mapping):
         known = {float(level): worth for level, worth in gain.items()}
-        for at in np.flatnonzero(used).tolist():
-            level = float(values[at])
-            if level not in known and level != 0:
-                raise ValueError(f"gain has no level {level:g}")
-            gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
-        return gains
-    table = one_dimension(checked_gains(gain, "gain"), "gain")
+    else:
+        known = dict(enumerate(one_dimension(checked_gains(gain, "gain"), "gain").tolist()))
+        said = f": it has the levels 0 to {len(known) - 1}"
+    gains = np.zeros(values.shape[0])
     for at in np.flatnonzero(used).tolist():
         level = float(values[at])
-        if level != int(level) or level >= table.shape[0]:
-            if level == 0:
-                continue
-            raise ValueError(f"gain has no level {level:g}: it has the levels 0 to {table.shape[0] - 1}")
-        gains[at] = table[int(level)]
+        if level not in known and level != 0:
+            raise ValueError(f"gain has no level {level:g}{said}")
+        gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
     return gains
 
 
