@@ -441,7 +441,9 @@ cdef double quick_ndcg(object y_true, object y_score, object k, object gain, obj
     if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
         return -1
     items.nan_policy = parse_nan_policy(nan_policy)
-    _levels = as_labels(as_ndarray(y_true, "y_true", LEVELS), None, &items)
+    if not cnp.PyArray_CheckExact(y_true) or (<cnp.ndarray>y_true).descr.kind not in b"biuf":
+        y_true = as_ndarray(y_true, "y_true", LEVELS)
+    _levels = as_labels(y_true, None, &items)
     if items.n >= SMALL or not as_codes(&items.label, items.n, levels.codes):
         return -1
     _scores = as_scores(y_score, "y_score", &items)
