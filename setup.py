@@ -11,7 +11,7 @@ from setuptools import Extension, setup
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
     "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains",
-    "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gains",
+    "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gains",
     "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 LAYERS = """
     _kernel
     results measures _version _pickle _extras _workers _progress _grid _files _checks
-    _ranking _blocks _sorted _levels
+    _ranking _blocks _sorted _levels _gain_measures
     _curve _gains counter capi
     retrieval sources statistics
     report

@@ -1,5 +1,5 @@
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeAlias, final, overload
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 from hitcurve import results
 from hitcurve._curve import (
     _K,
-    _N,
-    _V,
     HitCurve,
     HitCurves,
     _Bootstrap,
@@ -19,14 +17,10 @@ from hitcurve._curve import (
     _NanPolicy,
     _Number,
     _Orders,
-    _Ranks,
     _Ties,
 )
+from hitcurve._gain_measures import _Discount, _Gain, _Gains, _Ideal
 from hitcurve.measures import Measure
-
-_Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
-_Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]
-_Ideal: TypeAlias = Literal["same", "all"]
 
 def ndcg(
     y_true: _Column, y_score: _Column, *, k: _K = None, gain: _Gain = "linear", discount: _Discount = "log2",
@@ -40,52 +34,6 @@ def mean_ndcg(
     unretrieved: Sequence[_Column] | None = None, tiebreak: _Column = None, lower_is_better: bool = False,
     nan_policy: _NanPolicy = "raise", workers: int = 1,
 ) -> float: ...
-
-class _Gains(Generic[_V, _N]):
-    @property
-    def num_items(self) -> _N: ...
-    @property
-    def num_relevant(self) -> _N: ...
-    @property
-    def num_hits(self) -> _N: ...
-    @property
-    def score(self) -> NDArray[Any] | None: ...
-    @property
-    def above(self) -> _Counts: ...
-    @property
-    def tied(self) -> _Counts: ...
-    @property
-    def hits(self) -> _Counts: ...
-    @property
-    def level(self) -> _Floats: ...
-    @property
-    def level_count(self) -> _Counts: ...
-    @property
-    def level_offsets(self) -> _Counts: ...
-    @property
-    def lower_is_better(self) -> bool: ...
-    def __len__(self) -> int: ...
-    @overload
-    def dcg(self, k: _K = None, *, gain: _Gain = "linear", discount: _Discount = "log2",
-            ties: _Orders = "expected") -> _V: ...
-    @overload
-    def dcg(self, k: _Ranks, *, gain: _Gain = "linear", discount: _Discount = "log2",
-            ties: _Orders = "expected") -> _Floats: ...
-    @overload
-    def ndcg(self, k: _K = None, *, gain: _Gain = "linear", discount: _Discount = "log2", ties: _Orders = "expected",
-             ideal_k: _Ideal = "same") -> _V: ...
-    @overload
-    def ndcg(self, k: _Ranks, *, gain: _Gain = "linear", discount: _Discount = "log2", ties: _Orders = "expected",
-             ideal_k: _Ideal = "same") -> _Floats: ...
-    @overload
-    def err(self, k: _K = None, *, max_level: _Number | None = None, ties: _Orders = "expected") -> _V: ...
-    @overload
-    def err(self, k: _Ranks, *, max_level: _Number | None = None, ties: _Orders = "expected") -> _Floats: ...
-    @overload
-    def rbp(self, k: _K = None, *, p: _Number = 0.8, ties: _Orders = "expected") -> _V: ...
-    @overload
-    def rbp(self, k: _Ranks, *, p: _Number = 0.8, ties: _Orders = "expected") -> _Floats: ...
-    def measure(self, name: str | Measure, *, ties: _Ties = "expected") -> _V: ...
 
 @final
 class GainCurve(_Gains[float, int]):

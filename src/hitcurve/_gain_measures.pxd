@@ -1,0 +1,23 @@
+# What gain curves of one ranking and of many have in common.
+from hitcurve._kernel.gains cimport GainFormula, Levels
+from hitcurve._levels cimport Reader
+
+
+cdef class _Gains:
+    cdef object curves                    # HitCurve or HitCurves of the items that have a level
+    cdef object row_starts, sizes         # of each ranking: where its rows begin, its items
+    cdef object values                    # the level of each code
+    cdef object starts, code, count       # the pairs of all rows
+    cdef object missing_starts, missing_code, missing_count
+    cdef Levels levels                    # of all rankings together
+
+    cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,
+                        tuple pairs, tuple missing) except -1
+    cdef object used(self)
+    cdef object stop_chances(self, object max_level)
+    cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all)
+    cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
+                     double p, object gains=*)
+    cdef object shaped(self, object values, object shape)
+    cdef tuple parts(self)
+    cdef tuple from_level(self, object level)
