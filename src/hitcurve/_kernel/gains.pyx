@@ -13,9 +13,14 @@ from hitcurve._kernel.err cimport Err, Stop, err_in_any_order, err_in_order, sta
 from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
 from hitcurve._kernel.sort cimport score_t, sort_typed
 
+cdef extern from "_bits.h":
+    int first_byte "hitcurve_first_byte"(uint64_t eight) noexcept nogil
+
 cdef enum:
     TABULATED = 1024  # ranks whose discount 1 / log2(rank + 1) lies in a table
     DIRECT = 256      # ranks up to here, and runs of so many, are added up one by one
+    COUNTED = 40      # rows among which a search takes longer than counting
+    FEW_PLACES = 64   # distinct gains, side by side, that are sorted by counting
 
 cdef double[TABULATED + 1] LOG2
 cdef Py_ssize_t _rank
@@ -117,6 +122,34 @@ cdef inline int64_t key_of(const GainReading* reading, uint32_t code, Py_ssize_t
     return <int64_t>reading.place[code] << 32 | <int64_t>pair
 
 
+cdef void sort_keys(int64_t* keys, Py_ssize_t n, int64_t* scratch) noexcept nogil:
+    """By the place of the gain."""
+    cdef Py_ssize_t[FEW_PLACES + 1] ends
+    cdef int64_t least = keys[0] >> 32, greatest = least, place
+    cdef Py_ssize_t i, end = 0, many
+    for i in range(1, n):
+        least = min(least, keys[i] >> 32)
+        greatest = max(greatest, keys[i] >> 32)
+    if greatest == least:
+        return
+    if greatest - least >= FEW_PLACES:
+        sort_typed(keys, n, scratch)
+        return
+    for i in range(<Py_ssize_t>(greatest - least) + 1):
+        ends[i] = 0
+    for i in range(n):
+        ends[(keys[i] >> 32) - least] += 1
+    for i in range(<Py_ssize_t>(greatest - least) + 1):
+        many = ends[i]
+        ends[i] = end
+        end += many
+    for i in range(n):
+        place = (keys[i] >> 32) - least
+        scratch[ends[place]] = keys[i]
+        ends[place] += 1
+    memcpy(keys, scratch, n * sizeof(int64_t))
+
+
 cdef double in_order(const Levels* levels, const GainReading* reading, Worth worth, const int64_t* keys, Py_ssize_t n,
                      int64_t others, int64_t start, int64_t stop, bint rising) noexcept nogil:
     """What the items of sorted keys are worth at the places after `start`, best gain first or last, up to `stop`."""
@@ -164,6 +197,11 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
         last = min(end, stop)
         if last <= table.above[row]:
             break
+        if table.tied[row] == 1:
+            gain = reading.gain[levels.code[levels.starts[row]]]
+            if gain != 0.0:
+                add(&total, &carry, gain * worth(reading, table.above[row], last))
+            continue
         others = table.tied[row] - table.hits[row]
         n = 0
         if reading.ties == TIES_EXPECTED or (others == 0 and levels.starts[row + 1] - levels.starts[row] == 1):
@@ -182,7 +220,7 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
             room.keys[n] = key_of(reading, levels.code[pair], pair)
             n += 1
         room.keys[n] = key_of(reading, 0, OTHERS)
-        sort_typed(room.keys, n + 1, room.scratch)
+        sort_keys(room.keys, n + 1, room.scratch)
         add(&total, &carry, in_order(levels, reading, worth, room.keys, n + 1, others, table.above[row], last,
                                      reading.ties == TIES_WORST))
     if zero != 0.0 and end < stop:
@@ -208,7 +246,8 @@ cdef double ideal(const Levels* levels, const GainReading* reading, GainRoom* ro
         if reading.gain[0] != 0.0:
             room.ideal[n] = key_of(reading, 0, OTHERS)
             n += 1
-        sort_typed(room.ideal, n, room.scratch)
+        if n > 1:
+            sort_keys(room.ideal, n, room.scratch)
         room.num_ideal = n
     return in_order(levels, reading, discounts, room.ideal, room.num_ideal, others, 0, stop, False)
 
@@ -276,8 +315,17 @@ ctypedef fused code_t:
 
 
 cdef inline Py_ssize_t row_of(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
-    """The row of a score, by binary search in those of the rows, best first."""
+    """The row of a score: of few by counting those before it, eight at a time, of more by binary search."""
     cdef Py_ssize_t low = 0, middle
+    cdef uint32_t before = 0
+    if rows <= COUNTED:
+        if lower_is_better:
+            for middle in range(rows):
+                before += score[middle] < x
+        else:
+            for middle in range(rows):
+                before += score[middle] > x
+        return <Py_ssize_t>before
     if lower_is_better:
         while rows > 1:
             middle = rows >> 1
@@ -302,12 +350,12 @@ cdef inline const score_t* as_they_lie(const Column* column, const score_t* type
 cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
     """The next item from i on that has a level, or n."""
     cdef uint64_t some
+    while i + 8 // <Py_ssize_t>sizeof(code_t) <= n:
+        memcpy(&some, codes + i, 8)
+        if some != 0:
+            return i + first_byte(some) // <Py_ssize_t>sizeof(code_t)
+        i += 8 // <Py_ssize_t>sizeof(code_t)
     while i < n and codes[i] == 0:
-        if i + 8 // <Py_ssize_t>sizeof(code_t) <= n:
-            memcpy(&some, codes + i, 8)
-            if some == 0:
-                i += 8 // <Py_ssize_t>sizeof(code_t)
-                continue
         i += 1
     return i
 
