@@ -469,6 +469,30 @@ def test_calls_without_a_curve(level_type, score_type):
                 np.testing.assert_equal(found, hc.GainCurves(levels, scores, **where, **made).mean_ndcg(k, **read))
 
 
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("top", [3, 63, 64, 65, 255])
+@pytest.mark.parametrize("graded", [1, 7, 8, 39, 40, 41, 300])
+def test_ways_by_size(graded, top, ties):
+    """Few rows are counted and more searched, few gains sorted by counting: the sums of numpy tell no difference."""
+    rng = np.random.default_rng(graded * top)
+    for distinct in (3, 100, 10**6):
+        levels = np.zeros(graded + 203, np.uint8)
+        levels[rng.permutation(levels.size)[:graded]] = rng.integers(1, top + 1, graded)
+        scores = rng.integers(0, distinct, levels.size).astype(np.float32)
+        order = np.lexsort((levels if ties == "worst" else -levels.astype(int), -scores))
+        gains = levels[order].astype(float)
+        if ties == "expected":
+            _, group, size = np.unique(-scores[order], return_inverse=True, return_counts=True)
+            gains = (np.bincount(group, gains) / size)[group]
+        fall_off = 1 / np.log2(np.arange(levels.size) + 2.0)
+        known = (gains * fall_off).sum() / (np.sort(levels)[::-1] * fall_off).sum()
+        ways = (hc.ndcg(levels, scores, ties=ties), hc.GainCurve(levels, scores).ndcg(ties=ties),
+                hc.GainCurve(levels, -scores, lower_is_better=True).ndcg(ties=ties),
+                hc.mean_ndcg([levels], [scores], ties=ties), hc.GainCurves([levels], [scores]).ndcg(ties=ties)[0])
+        assert ways == (ways[0],) * 5
+        assert ways[0] == pytest.approx(known, rel=1e-13)
+
+
 def test_errors_of_calls_without_a_curve():
     for call in (
         lambda levels, scores: hc.ndcg(levels, scores),
