@@ -34,13 +34,14 @@ def names(record: measures.Definition) -> Iterator[tuple[measures.Measure, str]]
         yield measure, ", ".join(written)
 
 
-def call(measure: measures.Measure) -> str:
+def call(measure: measures.Measure, of_gains: bool = False) -> str:
     """The method of a curve that gives the measure, as it is written in Python."""
     keywords = [f"{key}={value!r}".replace("'", '"') for key, value in measure.keywords]
     if measure.ties:
         keywords.append(f'ties="{measure.ties}"')
-    callable_ = callable(getattr(hc.HitCurve, measure.record.method))
-    return measure.record.method + (f"({', '.join(keywords)})" if callable_ else "")
+    method = measure.record.of_gains if of_gains else measure.record.method
+    callable_ = of_gains or callable(getattr(hc.HitCurve, method))
+    return method + (f"({', '.join(keywords)})" if callable_ else "")
 
 
 def ties(record: measures.Definition) -> str:
@@ -68,10 +69,21 @@ def of_curves() -> str:
     return table(["name", "method", "definition", "ties", "source"], rows)
 
 
+def of_levels() -> str:
+    """Of the measures that gain curves alone have."""
+    rows = []
+    for record in measures.MEASURES:
+        if not record.method and not record.kernel:
+            written, calls = zip(*((text, f"`{call(measure, True)}`") for measure, text in names(record)), strict=True)
+            about = [f"{record.definition}.", ties(record), f"{record.source}."]
+            rows.append([", ".join(written), ", ".join(calls), *about])
+    return table(["of levels", "methods", "definition", "ties", "source"], rows)
+
+
 def of_judgments() -> str:
     rows = []
     for record in measures.MEASURES:
-        if not record.method:
+        if not record.method and record.kernel:
             written = ", ".join(text for _, text in names(record))
             for synonym in record.synonyms:
                 if f"`{synonym}`" not in written and "K" not in synonym:
@@ -105,7 +117,9 @@ def presets() -> str:
 
 
 MADE = {
-    "measures.md": {"of curves": of_curves, "of judgments": of_judgments, "undefined": undefined},
+    "measures.md": {
+        "of curves": of_curves, "of levels": of_levels, "of judgments": of_judgments, "undefined": undefined,
+    },
     "presets.md": {"presets": presets},
 }
 

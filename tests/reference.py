@@ -519,6 +519,13 @@ def mean_rank(rank, *, ties="expected"):
     return over_orders(rank, ties, measure)
 
 
+def mean_percentile_rank(rank, *, ties="expected"):
+    if num_items(rank) == 1 and rank.num_relevant == 1:
+        return Fraction(1, 2)
+    mean = mean_rank(rank, ties=ties)
+    return mean if mean != mean else (mean - 1) / (num_items(rank) - 1)
+
+
 # --- ROC ----------------------------------------------------------------------------------------------------
 
 
@@ -959,6 +966,10 @@ def enrichment_factor_by_group(rank, *, k, ties="expected"):
 def mean_rank_by_group(rank, *, ties="expected"):
     total = sum(r * Fraction(2 * c + n + 1, 2) for c, _, n, r in with_above(straight(rank, ties)))
     return total / rank.num_relevant
+
+
+def mean_percentile_rank_by_group(rank, *, ties="expected"):
+    return (mean_rank_by_group(rank, ties=ties) - 1) / (num_items(rank) - 1) if num_items(rank) > 1 else Fraction(1, 2)
 
 
 def roc_auc_by_group(rank, *, max_fpr=None, ties="expected"):

@@ -67,6 +67,8 @@ MEASURES = (
     Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7,
         written=(("RR", {}), ("RR@2", {"k": 2}))),
     Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, written=(("MeanRank", {}),)),
+    Row("mean_percentile_rank", "MeanPercentileRank", complete=True, lower_is_better=True,
+        written=(("MeanPercentileRank", {}), ("MPR", {}))),
     Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8,
         options=({}, {"max_fpr": 0.3}, {"max_fpr": 1.0}, {"max_fpr": 0.07, "standardize": False}),
         written=(("ROCAUC", {}), ("ROCAUC(max_fpr=0.3)", {"max_fpr": 0.3}))),

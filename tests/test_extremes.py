@@ -421,6 +421,8 @@ def test_mean_rank(case, ties):
     curve, rows, n, R = case
     wrong = (1 - roc_auc(rows, n, ties)) * (n - R) if 0 < R < n else 0
     close(curve.mean_rank(ties=ties), wrong + Fraction(R + 1, 2) if R else float("nan"), WITHIN["mean rank"])
+    share = (wrong + Fraction(R - 1, 2)) / (n - 1) if n > 1 else Fraction(1, 2)
+    close(curve.mean_percentile_rank(ties=ties), share if R else float("nan"), WITHIN["mean percentile rank"])
 
 
 @pytest.mark.parametrize("ties", READINGS)

@@ -222,7 +222,7 @@ def test_by_group_is_the_definition(groups, missing, k, ties):
     levels = ["11-point", "101-point", "all-point"]
     if not missing:
         asked += [("roc_auc", ()), ("auac", ()), ("roc_enrichment", (0.3,)), ("log_auc", (0.2,))]
-        asked += [("fall_out", (k,)), ("mean_rank", ())]
+        asked += [("fall_out", (k,)), ("mean_rank", ()), ("mean_percentile_rank", ())]
         asked += [("rie", (20.0,)), ("bedroc", (20.0,))] * (ties != "threshold")
         assert same(ref.enrichment_factor_by_group(rank, k=k, ties=ties), ref.enrichment_factor(rank, k=k, ties=ties))
     for name, arguments in asked:

@@ -23,6 +23,7 @@ cdef object interpolated_cutoff(object k, object interpolation)
 cdef str relevant_items(object number)
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
 cdef int no_threshold(str name, int ties) except -1
+cdef int all_ranked(str name, object num_relevant, object num_hits) except -1
 
 cdef int kind_of(int type_number) noexcept nogil
 cdef object as_ndarray(object values, str name, str what)

@@ -172,6 +172,17 @@ cdef int no_threshold(str name, int ties) except -1:
     return ties
 
 
+cdef int all_ranked(str name, object num_relevant, object num_hits) except -1:
+    """An error if relevant items of a ranking, or of one of many, were never retrieved."""
+    for q in np.flatnonzero(np.greater(num_relevant, num_hits))[:1]:
+        many = isinstance(num_relevant, np.ndarray)
+        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]}" if many else
+                f"num_relevant is {num_relevant}, but the ranking holds {num_hits}")
+        raise ValueError(f"{name} needs the rank of every relevant item: {said} (nan_policy='worst' ranks items without a "
+                         "score)")
+    return 0
+
+
 # ---------------------------------------------------------------------------------------------------------- the arrays
 
 cdef int[32] KIND_OF  # by numpy's number of a type; -1 where the kernels have none

@@ -14,10 +14,10 @@ import numpy as np
 
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole, check_flag, check_rows,
-    check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold, not_negative, one_dimension,
-    parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals, quotients, ranks_from, same_items,
-    table_columns, whole_number, whole_ranks, within,
+    LARGEST, all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
+    check_flag, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
+    not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
+    quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve._ranking cimport (
     OwnTable, Queries, compared_as, queries_average_precision, queries_tables, rank_one, scores_as,
@@ -471,6 +471,40 @@ cdef class _Measures:
         (2.5, 2.3333)
         """
         return self.measured(formulas.MEASURE_MEAN_RANK, ties)
+
+    def mean_percentile_rank(self, *, ties="expected"):
+        """Mean percentile rank of the relevant items: 0 for the first rank, 1 for the last (Hu, Koren & Volinsky 2008).
+
+        The mean of (rank - 1) / (N - 1); 1/2 in a random order. Lower is better.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            As in ``mean_rank``.
+
+        Returns
+        -------
+        float or ndarray
+            1/2 for a single item; NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``roc_auc``; for items with weights.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.mean_percentile_rank()
+        0.3
+        """
+        self.needs_plain("mean_percentile_rank")
+        self.needs_all("mean_percentile_rank")
+        ranks = self.mean_rank(ties=ties)
+        alone = np.equal(self.num_items, 1)
+        shares = (ranks - 1.0 + 0.5 * alone) / (self.num_items - 1.0 + alone)
+        return float(shares) if isinstance(ranks, float) else shares
 
     def roc_auc(self, *, max_fpr=None, standardize=True, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
@@ -1231,10 +1265,7 @@ cdef class HitCurve(_Measures):
     cdef int needs_all(self, const char* name) except -1:
         if self.weights is None and self.table.num_relevant <= self.own.num_hits:  # without a look-up
             return 0
-        if self.num_relevant > self.num_hits:
-            raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant is {self.num_relevant}, "
-                             f"but the ranking holds {self.num_hits} (nan_policy='worst' ranks items without a score)")
-        return 0
+        return all_ranked(name.decode(), self.num_relevant, self.num_hits)
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
         name = formulas.RECORDS[<int>measure].method.decode()
@@ -1758,13 +1789,7 @@ cdef class HitCurves(_Measures):
         return self.read_all(&self.tables, formula, reading, ranks, numbers).reshape((len(self), *(shape or ())))
 
     cdef int needs_all(self, const char* name) except -1:
-        if self.weighted:
-            return 0
-        for q in np.flatnonzero(self.num_relevant > self.num_hits)[:1]:
-            raise ValueError(f"{name.decode()} needs the rank of every relevant item: num_relevant[{q}] is "
-                             f"{self.num_relevant[q]}, but that ranking holds {self.num_hits[q]} (nan_policy='worst' ranks "
-                             "items without a score)")
-        return 0
+        return 0 if self.weighted else all_ranked(name.decode(), self.num_relevant, self.num_hits)
 
     cdef object weighted_read(self, Measure measure, object ties, object interpolation):
         parse_ties(ties)

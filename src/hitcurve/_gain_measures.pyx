@@ -1,5 +1,6 @@
 # cython: wraparound=True
 """The measures of gain, of one ranking and of many."""
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint32_t
 
 from cpython.mem cimport PyMem_RawFree
@@ -8,12 +9,17 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport check_number, check_within, frozen, no_threshold, parse_ties, whole_ranks
+from hitcurve._checks cimport all_ranked, check_number, check_within, frozen, no_threshold, parse_ties, whole_ranks
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled
-from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
+from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
     GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
 )
+from hitcurve._kernel.pairwise cimport (
+    goodman_kruskal_gamma as read_gamma, mean_percentile_rank as read_mean_percentile_rank,
+    pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
+)
+from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
 from hitcurve._levels cimport Reader, exponential, gains_of
 
 cnp.import_array()
@@ -23,6 +29,13 @@ cdef extern from "Python.h":
 
 cdef enum:
     STEPS = 16  # that reading a row takes, as those of ERR are counted
+
+
+cdef double persistence(object p) except -1:
+    check_number(p, "p")
+    if not 0 < float(p) < 1:
+        raise ValueError(f"p is {p!r}: must be between 0 and 1")
+    return p
 
 
 cdef class _Gains:
@@ -337,10 +350,286 @@ cdef class _Gains:
         >>> round(hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp(p=0.5), 4)
         0.625
         """
-        persistence = float(check_number(p, "p"))
-        if not 0 < persistence < 1:
-            raise ValueError(f"p is {p!r}: must be between 0 and 1")
-        return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence)
+        return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence(p))
+
+    def rbp_residual(self, k=None, *, p=0.8, ties="expected"):
+        """The residual of RBP: what it would gain if all that is unknown were fully relevant.
+
+        Every item of an array has a level, so that nothing is unknown but the ranks beyond the last item, or beyond k:
+        p**min(k, N). RBP of a longer ranking lies between ``rbp`` and ``rbp`` plus the residual. Lower is better.
+        ``hitcurve.evaluate`` counts documents without a judgment too, and gives 0 if there are none, as trec_eval does.
+
+        Parameters
+        ----------
+        k, p
+            As in ``rbp``.
+        ties : {"expected", "best", "worst"}
+            Makes no difference.
+
+        Returns
+        -------
+        float or ndarray
+            1 without an item.
+
+        References
+        ----------
+        Moffat & Zobel (2008), "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 27:2.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp_residual(p=0.5)
+        0.125
+        """
+        return self.read(read_rbp_residual, "rbp_residual", k, ties, None, "log2", False, persistence(p), self.no_gains())
+
+    def insq(self, k=None, *, T=1.0, ties="expected"):
+        """INSQ: a user who wants T relevant items looks at the item after rank i with chance ((i + 2T - 1) / (i + 2T))**2.
+
+        So rank i has a weight proportional to 1 / (i + 2T - 1)**2. The weights of all ranks, of which there is no end, sum
+        to 1; INSQ adds up gain times weight. The gain is that of ``rbp``.
+
+        Parameters
+        ----------
+        k, ties
+            As in ``dcg``.
+        T : float
+            How much gain the user wants, above 0 and below 2**53.
+
+        Returns
+        -------
+        float or ndarray
+            Below 1; NaN without a relevant item.
+
+        References
+        ----------
+        Moffat, Scholer & Thomas (2012), "Models and metrics: IR evaluation as a user process", ADCS. Moffat, Bailey,
+        Scholer & Thomas (2017), "Incorporating user expectations and behavior into the measurement of search
+        effectiveness", ACM TOIS 35:24.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7])
+        >>> round(curve.insq(), 4), round(curve.insq(T=2), 4)
+        (0.4845, 0.3181)
+        """
+        cdef double wanted = check_within(T, "T", "above 0 and below 2**53", 0.0, 9007199254740992.0)
+        return self.read(read_insq, "insq", k, ties, "linear", "log2", False, wanted) / squares(
+            2.0 * wanted, 2.0 * wanted, INFINITY)
+
+    def inst(self, k=None, *, ties, T=1.0):
+        """INST: as INSQ, but the user goes by what is still missing of T.
+
+        The user looks at the item after rank i with chance C(i) = ((i + T + T_i - 1) / (i + T + T_i))**2, where T_i is T less
+        the gain of the first i items. Rank i weighs the product of C over the ranks before it, divided by the sum of these
+        products over all ranks, of which there is no end. INST adds up gain times weight. The gain is that of ``rbp``.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count: the others, and all ranks beyond, gain nothing.
+        ties : {"best", "worst"}
+            How a group of equal scores is read: the order with the most gain first, or that with the least. There is no
+            expected value in closed form. You have to say which.
+        T : float
+            How much gain the user wants, from 0.5 up and below 2**53.
+
+        Returns
+        -------
+        float or ndarray
+            NaN without a relevant item.
+
+        References
+        ----------
+        Moffat, Bailey, Scholer & Thomas (2017), "Incorporating user expectations and behavior into the measurement of
+        search effectiveness", ACM TOIS 35:24.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.8])
+        >>> round(curve.inst(ties="best"), 4), round(curve.inst(ties="worst"), 4)
+        (0.8857, 0.7231)
+        """
+        cdef double wanted = check_within(T, "T", "from 0.5 up and below 2**53", 0.5, 9007199254740992.0, True)
+        if parse_ties(ties) == TIES_EXPECTED:
+            raise ValueError("inst has no expected value over ties in closed form: say ties='best' or ties='worst'")
+        return self.read(read_inst, "inst", k, ties, "linear", "log2", False, wanted)
+
+    # The order of the levels alone.
+
+    cdef object no_gains(self):
+        return np.zeros(self.values.shape[0])
+
+    cdef object read_order(self, GainFormula formula, str name, object ties, object gains):
+        """A measure that needs the rank of every relevant item."""
+        all_ranked(name, self.num_relevant, self.num_hits)
+        return self.read(formula, name, None, ties, None, "log2", False, 0.5, gains)
+
+    def pairwise_accuracy(self, *, ties="expected"):
+        """The share of the pairs of items of differing level in which the higher level has the better score.
+
+        With two levels it is ROC AUC.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst"}
+            A pair of equal scores counts a half, one or nothing.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when all items have one level.
+
+        Raises
+        ------
+        ValueError
+            When relevant items were never retrieved (``unretrieved=``): their ranks are needed.
+
+        References
+        ----------
+        Joachims (2002), "Optimizing search engines using clickthrough data", KDD.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1]).pairwise_accuracy(), 4)
+        0.9
+        """
+        return self.read_order(read_pairwise_accuracy, "pairwise_accuracy", ties, self.no_gains())
+
+    def somers_d(self, *, ties="expected"):
+        """Somers' D of the score on the level: the level is the independent variable.
+
+        D = (C - D') / P. P pairs differ in level. In C of them the higher level has the better score, in D' the worse one. So
+        D is twice ``pairwise_accuracy`` less 1, from -1 to 1. Kendall's tau-b is not here: it needs the pairs of items of
+        level 0 that tie, and a curve only counts these items.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst"}
+            A pair of equal scores counts nothing (as Somers has it), as right or as wrong.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when all items have one level.
+
+        Raises
+        ------
+        ValueError
+            As ``pairwise_accuracy``.
+
+        References
+        ----------
+        Somers (1962), "A new asymmetric measure of association for ordinal variables", Am. Sociol. Rev. 27:799.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1]).somers_d()
+        0.8
+        """
+        return self.read_order(read_somers_d, "somers_d", ties, self.no_gains())
+
+    def goodman_kruskal_gamma(self):
+        """Goodman and Kruskal's gamma: as Somers' D, but of the pairs alone that differ in level and in score.
+
+        (C - D') / (C + D'), with C and D' as in ``somers_d``. Pairs of equal scores are left out, so that there are no
+        readings of ties.
+
+        Returns
+        -------
+        float or ndarray
+            From -1 to 1; NaN when no two items differ in level and in score.
+
+        Raises
+        ------
+        ValueError
+            As ``pairwise_accuracy``.
+
+        References
+        ----------
+        Goodman & Kruskal (1954), "Measures of association for cross classifications", J. Am. Stat. Assoc. 49:732.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1]).goodman_kruskal_gamma()
+        1.0
+        """
+        return self.read_order(read_gamma, "goodman_kruskal_gamma", "expected", self.no_gains())
+
+    def mean_rank(self, *, ties="expected"):
+        """Mean rank of the items above level 0, from 1; lower is better. As ``HitCurve.mean_rank`` of these items.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            The relevant items of a tie group have the rank in its middle (expected and threshold), or the first (best) or
+            the last (worst) of its ranks.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``pairwise_accuracy``.
+
+        References
+        ----------
+        Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko (2013), "Translating embeddings for modeling multi-relational
+        data", NIPS.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1]).mean_rank()
+        1.75
+        """
+        return self.curves.mean_rank(ties=ties)
+
+    def mean_percentile_rank(self, *, ties="expected"):
+        """Mean percentile rank, weighted by level: 0 where all levels lie at the first rank, 1 where they lie at the last.
+
+        The sum of level times (rank - 1) / (N - 1), divided by the sum of the levels. 1/2 in a random order. Lower is better.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            How a group of equal scores is read: the mean over all orders of its items (threshold: the same), the order with
+            the highest level first, or that with the lowest.
+
+        Returns
+        -------
+        float or ndarray
+            1/2 for a single item; NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            As ``pairwise_accuracy``.
+
+        References
+        ----------
+        Hu, Koren & Volinsky (2008), "Collaborative filtering for implicit feedback datasets", ICDM.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([2, 0, 1, 0], [0.9, 0.8, 0.8, 0.1]).mean_percentile_rank(), 4)
+        0.1667
+        """
+        if parse_ties(ties) == TIES_THRESHOLD:
+            ties = "expected"
+        # A power of two, which rounds nothing, keeps the sums in a float's range.
+        with np.errstate(under="ignore"):
+            gains = np.ldexp(self.values, -int(np.frexp(self.values.max())[1]))
+        return self.read_order(read_mean_percentile_rank, "mean_percentile_rank", ties, gains)
 
     def measure(self, name, *, ties="expected"):
         """The measure that a name stands for, as in files, reports and on the command line.

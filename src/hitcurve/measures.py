@@ -28,7 +28,7 @@ _BOUNDS = TIES[1:3]
 # What others call a measure, and the options that such a name stands for.
 _ALIASES = {
     "MAP": "AP", "Precision": "P", "Recall": "R", "MRR": "RR", "NDCG": "nDCG", "RPrec": "Rprec", "BPref": "Bpref",
-    "SetRelP": "SetP",
+    "SetRelP": "SetP", "MPR": "MeanPercentileRank",
 }
 _MEANT = {
     "SetRelP": "relative", "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative",
@@ -52,7 +52,7 @@ class Definition(NamedTuple):
     forms: tuple[str, ...]  #: Ways to write it, as examples.
     definition: str
     source: str
-    method: str = ""  #: The method or attribute of the curves that has the value; none if it takes graded judgments.
+    method: str = ""  #: The method or attribute of the curves that has the value; none if it takes levels.
     kernel: str = ""  #: By what `hitcurve.evaluate` measures a run; none for measures that need all scores.
     synonyms: tuple[str, ...] = ()  #: trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals.
     cutoffs: tuple[str, ...] = ("",)
@@ -107,6 +107,8 @@ class Measure(NamedTuple):
         ValueError
             `ties` is unknown, or the measure has no such reading.
         """
+        if not self.record.method and not self.record.kernel:
+            raise ValueError(f"{self.name} needs levels: a GainCurve, or GainCurves")
         if not self.record.method or self.rel is not None or self.judged_only:
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
@@ -142,8 +144,9 @@ class Measure(NamedTuple):
                                 for level in _levels(curve)} if gains else gain  # fmt: skip
         if "top" in keywords:
             keywords["max_level"] = keywords.pop("top")
-        ties = check_choice(self.ties or ties, "ties", self.record.ties)
-        return getattr(curve, self.record.of_gains)(**keywords, ties=ties)
+        if self.record.ties:
+            keywords["ties"] = self.ties or ties
+        return getattr(curve, self.record.of_gains)(**keywords)
 
     def __str__(self) -> str:
         return self.name
@@ -228,6 +231,7 @@ _AP = (
 _GAINS = (Option("gains", "gains", _gains),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
+_WANTED = (Option("T", "T", _positive),)
 _OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
 _AT = ("k", "fraction")
 _TOP = ("", "k")
@@ -270,7 +274,11 @@ MEASURES: tuple[Definition, ...] = (
          cutoffs=_TOP),
     _row("MeanRank", "MeanRank", "the mean rank of the relevant items; lower is better",
          "Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko 2013, NIPS; ties: Wilcoxon 1945, Biometrics Bull. 1:80",
-         method="mean_rank", kernel="", lower_is_better=True),
+         method="mean_rank", kernel="", of_gains="mean_rank", lower_is_better=True),
+    _row("MeanPercentileRank", "MeanPercentileRank",
+         "the mean of (rank - 1) / (N - 1) over the relevant items, 1/2 for a single item; of a gain curve weighted by "
+         "level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", method="mean_percentile_rank", kernel="",
+         ties=TIES, of_gains="mean_percentile_rank", lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
          "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
     _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
@@ -352,7 +360,27 @@ MEASURES: tuple[Definition, ...] = (
     _row("RBPResid", "RBPResid(p=0.8)",
          "the residual of RBP: what it would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
-         defaults={"p": 0.8}, graded=True, lower_is_better=True),
+         defaults={"p": 0.8}, graded=True, of_gains="rbp_residual", lower_is_better=True),
+    _row("INSQ", "INSQ(T=1) INSQ(T=3)@10",
+         "the sum of gain / (rank + 2T - 1)^2, divided by that of a gain of 1 at every rank; T, the gain that a user "
+         "wants, is 1 unless said; the gain is the level / the ranking's highest (if above 1)",
+         "Moffat, Scholer & Thomas 2012, ADCS; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="",
+         cutoffs=_TOP, ties=_ORDERS, options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="insq"),
+    _row("INST", "INST(T=1,ties=best) INST(T=3,ties=worst)@10",
+         "as INSQ, but the user goes by what is still missing of T: the next rank is looked at with chance "
+         "((i + T + T_i - 1) / (i + T + T_i))^2, T_i being T less the gain up to rank i",
+         "Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="", cutoffs=_TOP, ties=_BOUNDS,
+         options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="inst"),
+    _row("OPA", "OPA",
+         "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
+         "half",
+         "Joachims 2002, KDD", kernel="", ties=_ORDERS, graded=True, of_gains="pairwise_accuracy"),
+    _row("SomersD", "SomersD", "Somers' D of the score on the level: 2 OPA - 1",
+         "Somers 1962, Am. Sociol. Rev. 27:799", kernel="", ties=_ORDERS, graded=True, of_gains="somers_d"),
+    _row("Gamma", "Gamma",
+         "Goodman and Kruskal's gamma: (C - D) / (C + D), of the pairs of differing level that are in the right (C) or "
+         "in the wrong order (D)", "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732", kernel="", graded=True,
+         of_gains="goodman_kruskal_gamma"),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - (judged others ranked above it, up to R) / min(judged others, R); items "
          "without a judgment are passed over", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),

@@ -1,6 +1,6 @@
 # Kernels that read a hit-curve table. Plain pointers, no Python objects, nothing raised.
 from libc.math cimport fabs
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 # The numbers of these enums are those of the C interface and never change: what is new comes at the end.
 cdef enum Ties:
@@ -105,3 +105,20 @@ cdef inline void add(double* total, double* carry, double term) noexcept nogil:
     else:
         carry[0] += (term - t) + total[0]
     total[0] = t
+
+# Exact products of counts have 128 bits, for which C has no portable type.
+cdef struct Wide:
+    uint64_t high
+    uint64_t low
+
+cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
+    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
+    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
+    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
+    cdef uint64_t low = a * b
+    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
+    total.low += low
+    total.high += total.low < low
+
+cdef inline double as_double(Wide number) noexcept nogil:
+    return <double>number.high * 18446744073709551616.0 + <double>number.low

@@ -8,7 +8,7 @@ is good to a few units in the last place for any table up to N = 2**62. Nothing 
 input, the number of workers or the instruction set.
 """
 from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, log1p
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 
 # ---------------------------------------------------------------------------------------------------- compensated sums
@@ -65,26 +65,6 @@ cdef int64_t total_hits(const Table* table) noexcept nogil:
 
 
 # ----------------------------------------------------------------------------------------------- products of two counts
-
-# Exact products of counts have 128 bits, for which C has no portable type.
-cdef struct Wide:
-    uint64_t high
-    uint64_t low
-
-
-cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
-    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
-    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
-    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
-    cdef uint64_t low = a * b
-    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
-    total.low += low
-    total.high += total.low < low
-
-
-cdef inline double as_double(Wide number) noexcept nogil:
-    return <double>number.high * 18446744073709551616.0 + <double>number.low
-
 
 cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexcept nogil:
     """a * b > c * d."""

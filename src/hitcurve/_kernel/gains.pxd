@@ -31,7 +31,7 @@ cdef struct GainReading:
     int64_t plain
     const double* table
     Py_ssize_t length
-    double p              # persistence
+    double p              # persistence, or the gain that a user wants
     const double* gain     # of each code; that of code 0 is of the items that are not relevant
     const uint32_t* place  # of each code among the distinct gains, best first,
     const double* falling  # and these
@@ -60,6 +60,12 @@ cdef struct Pairs:
 cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, const Items* rows, bint lower_is_better,
                            bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil
 
+# What the ranks after `start` are worth, up to `stop`.
+ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
+
+cdef int64_t all_hits(const Table* table) noexcept nogil
+cdef double gained(const Levels* levels, const GainReading* reading, Worth worth, GainRoom* room) noexcept nogil
+cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil
 cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
 cdef double dcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

@@ -102,9 +102,6 @@ cdef double powers(const GainReading* reading, int64_t start, int64_t stop) noex
 
 # --------------------------------------------------------------------------------------------------------- gain by gain
 
-ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
-
-
 # From here on a key stands for a pair of those never retrieved, and the last one for the items that are not relevant.
 cdef int64_t MISSING = <int64_t>1 << 31
 cdef int64_t OTHERS = (<int64_t>1 << 32) - 1
@@ -261,8 +258,8 @@ cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* roo
     return gained(levels, reading, discounts, room) / most if most > 0.0 else NAN
 
 
-cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Gains are divided by the greatest of the ranking, if it is above 1."""
+cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil:
+    """What the gains of a ranking are divided by: the greatest, or 1 if that is less. NaN without an item that has a level."""
     cdef double most = 1.0
     cdef Py_ssize_t pair
     cdef bint any_level = levels.num_missing > 0
@@ -272,7 +269,11 @@ cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room
             any_level = True
     for pair in range(levels.num_missing):
         most = max(most, reading.gain[levels.missing_code[pair]])
-    return gained(levels, reading, powers, room) / most if any_level else NAN
+    return most if any_level else NAN
+
+
+cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    return gained(levels, reading, powers, room) / greatest(levels, reading)
 
 
 cdef double err(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:

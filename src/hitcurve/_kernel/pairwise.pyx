@@ -1,0 +1,156 @@
+"""Kernels that read the order of the levels alone: of pairs of items of differing level, and of ranks.
+
+Pairs are counted exactly, in 128 bits. The levels seen so far lie in a binary indexed tree (Fenwick 1994), so that n pairs of
+a level and its count cost n log n steps. Items of level 0 are counted, and never gone through.
+"""
+from libc.math cimport NAN, fmin
+from libc.stdint cimport int64_t
+
+from hitcurve._kernel.err cimport signalled
+from hitcurve._kernel.formulas cimport TIES_BEST, TIES_WORST, Table, Wide, add, add_product, as_double
+from hitcurve._kernel.gains cimport all_hits, gained
+from hitcurve._kernel.sort cimport sort_typed
+
+
+# --------------------------------------------------------------------------------------------------------------- pairs
+
+# Pairs of items of differing level: the higher level has the better score, the worse one, the same.
+cdef struct Counts:
+    Wide right
+    Wide wrong
+    Wide tied
+
+
+cdef inline Wide plus(Wide a, Wide b) noexcept nogil:
+    cdef Wide total = [a.high + b.high, a.low + b.low]
+    total.high += total.low < a.low
+    return total
+
+
+cdef inline bint none(Wide a) noexcept nogil:
+    return a.high == 0 and a.low == 0
+
+
+cdef inline double difference(Wide a, Wide b) noexcept nogil:
+    """a - b; rounded but once or twice, so that it keeps its digits."""
+    if a.high < b.high or (a.high == b.high and a.low < b.low):
+        return -difference(b, a)
+    return as_double(Wide(a.high - b.high - (a.low < b.low), a.low - b.low))
+
+
+cdef inline Py_ssize_t place_of(const int64_t* codes, Py_ssize_t n, int64_t code) noexcept nogil:
+    """From 1 up, of one of n rising codes."""
+    cdef Py_ssize_t low = 0, middle
+    while n > 1:
+        middle = n >> 1
+        low += middle if codes[low + middle] <= code else 0
+        n -= middle
+    return low + 1
+
+
+cdef inline int64_t up_to(const int64_t* tree, Py_ssize_t place) noexcept nogil:
+    cdef int64_t many = 0
+    while place > 0:
+        many += tree[place]
+        place &= place - 1
+    return many
+
+
+cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noexcept nogil:
+    """Whether any two items differ in level; not so once the room has failed."""
+    cdef const Table* table = &levels.table
+    cdef int64_t* codes = room.keys
+    cdef int64_t* tree = room.scratch  # once the codes are sorted
+    cdef Py_ssize_t row, pair, place, n = 0, kinds = 0
+    cdef int64_t zeros = table.num_items - all_hits(table), seen = 0, in_row, before, others, lower, many
+    counts.right = counts.wrong = counts.tied = Wide(0, 0)
+    if table.rows == 0:
+        return False
+    for pair in range(levels.starts[0], levels.starts[table.rows]):
+        codes[n] = levels.code[pair]
+        n += 1
+    sort_typed(codes, n, room.scratch)
+    for pair in range(n):
+        if kinds == 0 or codes[pair] != codes[kinds - 1]:
+            codes[kinds] = codes[pair]
+            kinds += 1
+    for place in range(kinds + 1):
+        tree[place] = 0
+    for row in range(table.rows):
+        others = table.tied[row] - table.hits[row]
+        before = table.above[row] - seen
+        in_row = 0
+        for pair in range(levels.starts[row], levels.starts[row + 1]):
+            place = place_of(codes, kinds, levels.code[pair])
+            many = levels.count[pair]
+            lower = up_to(tree, place - 1)
+            add_product(&counts.right, many, (zeros - before - others) + (seen - up_to(tree, place)))
+            add_product(&counts.wrong, many, before + lower)
+            add_product(&counts.tied, many, others + in_row)
+            in_row += many
+        for pair in range(levels.starts[row], levels.starts[row + 1]):
+            place = place_of(codes, kinds, levels.code[pair])
+            while place <= kinds:
+                tree[place] += levels.count[pair]
+                place += place & -place
+        seen += table.hits[row]
+        if signalled(&room.work, 16 * (levels.starts[row + 1] - levels.starts[row])):
+            room.failed = True
+            return False
+    return not (none(counts.right) and none(counts.wrong) and none(counts.tied))
+
+
+cdef double pairwise_accuracy(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    cdef Counts counts
+    cdef Wide halves
+    if not count_pairs(levels, room, &counts):
+        return NAN
+    halves = plus(counts.right, counts.right)
+    if reading.ties != TIES_WORST:
+        halves = plus(halves, counts.tied)
+    if reading.ties == TIES_BEST:
+        halves = plus(halves, counts.tied)
+    return fmin(1.0, 0.5 * as_double(halves) / as_double(plus(plus(counts.right, counts.wrong), counts.tied)))
+
+
+cdef double somers_d(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    cdef Counts counts
+    cdef double pairs
+    if not count_pairs(levels, room, &counts):
+        return NAN
+    pairs = as_double(plus(plus(counts.right, counts.wrong), counts.tied))
+    if reading.ties == TIES_BEST:
+        counts.right = plus(counts.right, counts.tied)
+    elif reading.ties == TIES_WORST:
+        counts.wrong = plus(counts.wrong, counts.tied)
+    return difference(counts.right, counts.wrong) / pairs
+
+
+cdef double goodman_kruskal_gamma(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    cdef Counts counts
+    cdef Wide untied
+    if not count_pairs(levels, room, &counts):
+        return NAN
+    untied = plus(counts.right, counts.wrong)
+    return NAN if none(untied) else difference(counts.right, counts.wrong) / as_double(untied)
+
+
+# --------------------------------------------------------------------------------------------------------------- ranks
+
+cdef double items_above(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
+    """The sum, over the ranks after `start`, up to `stop`, of how many ranks lie above each."""
+    return 0.5 * <double>(stop - start) * (<double>start + <double>(stop - 1))
+
+
+cdef double mean_percentile_rank(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """Of the items that gain, weighted by what they do."""
+    cdef const Table* table = &levels.table
+    cdef double total = 0.0, carry = 0.0
+    cdef Py_ssize_t pair
+    if table.rows == 0:
+        return NAN
+    if table.num_items == 1:  # as of any number of items that are all relevant
+        return 0.5
+    for pair in range(levels.starts[0], levels.starts[table.rows]):
+        add(&total, &carry, reading.gain[levels.code[pair]] * <double>levels.count[pair])
+    return gained(levels, reading, items_above, room) / (total + carry) / <double>(table.num_items - 1)

@@ -1,0 +1,190 @@
+"""Kernels of INSQ and INST, and of the residual of RBP: measures that stand for a user who goes down the ranking.
+
+C(i) is the share of users at rank i who look at the next item, and the weight of a rank is the product of C over the ranks
+before it, divided by the sum of these products over all ranks. A run of items of one gain costs a few hundred terms at most,
+but for its first items: the products are gamma functions there, and Euler and Maclaurin's formula adds them up.
+"""
+from libc.math cimport INFINITY, NAN, exp, expm1, log1p, pow
+from libc.stdint cimport int64_t
+
+from hitcurve._kernel.err cimport signalled
+from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_WORST, Table, add
+from hitcurve._kernel.gains cimport gained, greatest
+
+cdef enum:
+    DIRECT = 256   # terms with a denominator below this are added up one by one
+    LEAST = -650   # the logarithm of a weight that no sum notices,
+cdef double NOTHING = exp(LEAST)  # and that weight
+
+
+cdef double squares(double scale, double first, double count) noexcept nogil:
+    """The sum of (scale / x)^2 over so many x from the first one, 1 apart; the count may be infinite.
+
+    The integral and the first three corrections. The next one is below 1e-16 of the sum.
+    """
+    cdef double total = 0.0, carry = 0.0, low, high, last, x = first
+    cdef int64_t i = 0
+    while i < count and (count < DIRECT or x < DIRECT):
+        add(&total, &carry, (scale / x) * (scale / x))
+        i += 1
+        x = first + <double>i
+    if i < count:
+        last = count - <double>i - 1.0
+        low = scale / x
+        high = scale / (x + last)
+        add(&total, &carry, low * (scale if last == INFINITY else high * last))
+        low *= low
+        high *= high
+        last += x
+        add(&total, &carry, 0.5 * (low + high))
+        add(&total, &carry, (low / x - high / last) / 6.0)
+        add(&total, &carry, (high / (last * last * last) - low / (x * x * x)) / 30.0)
+    return total + carry
+
+
+# ---------------------------------------------------------------------------------------------------------------- INSQ
+
+cdef double from_rank(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
+    """What the ranks after `start` weigh, up to `stop`, where the first rank weighs 1."""
+    return squares(2.0 * reading.p, 2.0 * reading.p + <double>start, <double>(stop - start))
+
+
+cdef double insq(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """T stands in the place of p. Not yet divided by what all ranks weigh."""
+    return gained(levels, reading, from_rank, room) / greatest(levels, reading)
+
+
+# ---------------------------------------------------------------------------------------------------------------- INST
+
+# Where the user is. C(i) = ((x - 1) / x)^2, and x = i + T + T(i) grows by 1 - gain with each item; it is never below 1.
+cdef struct User:
+    double x
+    double weight    # of the next rank, where the first one weighs 1
+    double total     # the gain, so weighted,
+    double carry
+    double weights   # and the weights themselves
+    double weights_carry
+
+
+cdef inline double log_weight(double x, double step, double items) noexcept nogil:
+    """The logarithm of the product of ((y - 1) / y)^2 over y = x + step, ..., x + items * step, for x from DIRECT.
+
+    By Euler and Maclaurin's formula. The next term is below 1e-16.
+    """
+    cdef double y = x + items * step, u = 1.0 / y, v = 1.0 / x, power = 1.0, part = 1.0, integral = 0.0, ends
+    cdef int n
+    for n in range(1, 7):  # of (z - 1) log(1 - 1/z), which is -1 + 1 / (2 z) + 1 / (6 z^2) + 1 / (12 z^3) + ...
+        integral += part / <double>(n * (n + 1))
+        power *= v
+        part = u * part + power
+    integral = -log1p(items * step * v) / step - items * u * v * integral
+    ends = 0.5 * (log1p(-u) - log1p(-v)) + step / 12.0 * (u * u / (1.0 - u) - v * v / (1.0 - v))
+    ends -= step * step * step / 120.0 * (u * u * u * u * (1.0 + 2.0 * u) - v * v * v * v * (1.0 + 2.0 * v))
+    return 2.0 * (integral + ends)
+
+
+cdef inline double slopes(double x, double step) noexcept nogil:
+    """f' / 12 - f''' / 720 over f, of the weight f of an item as a function of its place, where the user has this x."""
+    cdef double both = x * (x - 1.0), second = 2.0 * step / (x * x), third = -4.0 * step * step / (x * x * x)
+    cdef double first = 2.0 * log1p(-1.0 / x) + step / both - step * step / 6.0 * (2.0 * x - 1.0) / (both * both)
+    return first / 12.0 - (first * (first * first + 3.0 * second) + third) / 720.0
+
+
+cdef double long_run(double x, double step, int64_t many) noexcept nogil:
+    """What the items of a run weigh, where the first one weighs 1 and x is at least DIRECT.
+
+    The integral in pieces over which the weight falls to no less than 0.6 of itself, the ends, and the first two corrections.
+    """
+    cdef double total = 0.0, carry = 0.0, low = 0.0, high, middle, half, u, width = <double>(many - 1), end
+    cdef int i
+    while low < width:
+        high = min(width, low + 0.25 * (x + low * step))
+        middle = 0.5 * (low + high)
+        half = 0.5 * (high - low)
+        u = 0.0
+        for i in range(4):
+            u += GAUSS_WEIGHT[i] * (exp(log_weight(x, step, middle - half * GAUSS_NODE[i]))
+                                    + exp(log_weight(x, step, middle + half * GAUSS_NODE[i])))
+        add(&total, &carry, half * u)
+        low = high
+        if log_weight(x, step, low) < LEAST:
+            break
+    end = exp(log_weight(x, step, width))
+    add(&total, &carry, 0.5 * (1.0 + end))
+    add(&total, &carry, end * slopes(x + width * step, step) - slopes(x, step))
+    return total + carry
+
+
+cdef void go_on(User* user, double gain, int64_t many) noexcept nogil:
+    """So many items of one gain, from 0 to 1."""
+    cdef double weights = 0.0, carry = 0.0, step = 1.0 - gain, x = user.x, fall, first = user.weight
+    cdef int64_t i = 0
+    if first == 0.0 or many == 0:
+        return
+    if gain == 0.0:
+        weights = squares(x, x, <double>many)
+        user.x += <double>many
+        user.weight *= (x / user.x) * (x / user.x)
+    elif step == 0.0:
+        fall = 2.0 * log1p(-1.0 / x)
+        weights = expm1(<double>many * fall) / expm1(fall)
+        user.weight *= exp(<double>many * fall)
+    else:
+        fall = 1.0
+        while i < many and user.x < DIRECT and fall > NOTHING:
+            add(&weights, &carry, fall)
+            i += 1
+            user.x = x + <double>i * step
+            fall *= ((user.x - 1.0) / user.x) * ((user.x - 1.0) / user.x)
+        if i < many and fall > NOTHING:
+            add(&weights, &carry, fall * long_run(user.x, step, many - i))
+            fall *= exp(log_weight(user.x, step, <double>(many - i)))
+        elif i < many:
+            fall = 0.0
+        user.x = x + <double>many * step
+        user.weight *= fall
+    weights = first * (weights + carry)
+    add(&user.total, &user.carry, gain * weights)
+    add(&user.weights, &user.weights_carry, weights)
+
+
+cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """T stands in the place of p. Of the best order or, where ties are read so, of the worst."""
+    cdef const Table* table = &levels.table
+    cdef User user = [2.0 * reading.p, 1.0, 0.0, 0.0, 0.0, 0.0]
+    cdef double most = greatest(levels, reading)
+    cdef int64_t stop = table.num_items, rank = 0, many
+    cdef Py_ssize_t row, i, pair, n
+    cdef bint worst = reading.ties == TIES_WORST
+    if reading.k != NO_CUTOFF:
+        stop = min(stop, reading.k)
+    for row in range(table.rows):
+        if rank >= stop:
+            break
+        many = table.above[row] - rank
+        if worst:
+            many += table.tied[row] - table.hits[row]
+        many = min(many, stop - rank)
+        go_on(&user, 0.0, many)
+        rank += many
+        n = <Py_ssize_t>(levels.starts[row + 1] - levels.starts[row])
+        for i in range(n):
+            pair = levels.starts[row] + i if worst else levels.starts[row + 1] - 1 - i
+            many = min(levels.count[pair], stop - rank)
+            go_on(&user, reading.gain[levels.code[pair]] / most, many)
+            rank += many
+            if signalled(&room.work, 16):
+                room.failed = True
+                return NAN
+    add(&user.weights, &user.weights_carry, user.weight * squares(user.x, user.x, INFINITY))
+    return (user.total + user.carry) / (user.weights + user.weights_carry) if most == most else NAN
+
+
+# ------------------------------------------------------------------------------------------------------------ residuals
+
+cdef double rbp_residual(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """Of the ranks beyond the last item, or beyond k."""
+    cdef int64_t stop = levels.table.num_items
+    if reading.k != NO_CUTOFF:
+        stop = min(stop, reading.k)
+    return pow(reading.p, <double>stop)
