@@ -22,7 +22,7 @@ cdef extern from "Python.h":
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 cdef enum:
-    STEPS = 16  # that reading a row takes, as those of ERR are counted
+    STEPS = 16  # that reading the items of a level in a row takes, as those of ERR are counted
 
 
 cdef class _Gains:
@@ -100,7 +100,8 @@ cdef class _Gains:
                     reading.k = k[i] if k is not NULL else NO_CUTOFF
                     reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
                     out[q * n + i] = formula(&levels, &reading, &room)
-                    room.failed = room.failed or signalled(&room.work, STEPS * (levels.table.rows + levels.num_missing))
+                    room.failed = room.failed or signalled(&room.work, STEPS * (
+                        levels.starts[levels.table.rows] - levels.starts[0] + levels.num_missing))
                     if room.failed:
                         break
                 if room.failed:
