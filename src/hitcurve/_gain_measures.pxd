@@ -18,6 +18,7 @@ cdef class _Gains:
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all)
     cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
                      double p, object gains=*)
+    cdef object utility(self, str name, object k, object ties, object gain, object beta, double p)
     cdef object shaped(self, object values, object shape)
     cdef tuple parts(self)
     cdef tuple from_level(self, object level)

@@ -8,6 +8,9 @@ from hitcurve.measures import Measure
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]
+_Stop: TypeAlias = Literal["uniform", "rbp"]
+_Utility: TypeAlias = Literal["precision", "blended"]
+_Weights: TypeAlias = Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Ideal: TypeAlias = Literal["same", "all"]
 
 class _Gains(Generic[_V, _N]):
@@ -54,4 +57,26 @@ class _Gains(Generic[_V, _N]):
     def rbp(self, k: _K = None, *, p: _Number = 0.8, ties: _Orders = "expected") -> _V: ...
     @overload
     def rbp(self, k: _Ranks, *, p: _Number = 0.8, ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def q_measure(self, k: _K = None, *, gain: _Gain = "linear", beta: _Number = 1.0,
+                  ties: _Orders = "expected") -> _V: ...
+    @overload
+    def q_measure(self, k: _Ranks, *, gain: _Gain = "linear", beta: _Number = 1.0,
+                  ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def ncu(self, k: _K = None, *, stop: _Stop = "uniform", p: _Number = 0.8, utility: _Utility = "precision",
+            gain: _Gain = "linear", beta: _Number = 1.0, ties: _Orders = "expected") -> _V: ...
+    @overload
+    def ncu(self, k: _Ranks, *, stop: _Stop = "uniform", p: _Number = 0.8, utility: _Utility = "precision",
+            gain: _Gain = "linear", beta: _Number = 1.0, ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def graded_average_precision(self, k: _K = None, *, weights: _Weights | None = None,
+                                 ties: _Orders = "expected") -> _V: ...
+    @overload
+    def graded_average_precision(self, k: _Ranks, *, weights: _Weights | None = None,
+                                 ties: _Orders = "expected") -> _Floats: ...
+    @overload
+    def average_gain(self, k: _K = None, *, gain: _Gain = "linear", ties: _Orders = "expected") -> _V: ...
+    @overload
+    def average_gain(self, k: _Ranks, *, gain: _Gain = "linear", ties: _Orders = "expected") -> _Floats: ...
     def measure(self, name: str | Measure, *, ties: _Ties = "expected") -> _V: ...
