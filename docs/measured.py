@@ -71,13 +71,22 @@ def of_curves() -> str:
 def of_judgments() -> str:
     rows = []
     for record in measures.MEASURES:
-        if not record.method:
+        if not record.method and record.kernel:
             written = ", ".join(text for _, text in names(record))
             for synonym in record.synonyms:
                 if f"`{synonym}`" not in written and "K" not in synonym:
                     written += f", `{synonym}`"
             rows.append([written, f"{record.definition}.", ties(record), f"{record.source}."])
     return table(["names", "definition", "ties", "source"], rows)
+
+
+def of_gains() -> str:
+    rows = []
+    for record in measures.MEASURES:
+        if record.of_gains and not record.kernel:
+            written = ", ".join(text for _, text in names(record))
+            rows.append([written, f"`{record.of_gains}`", f"{record.definition}.", ties(record), f"{record.source}."])
+    return table(["measure", "method", "definition", "ties", "source"], rows)
 
 
 def undefined() -> str:
@@ -105,7 +114,7 @@ def presets() -> str:
 
 
 MADE = {
-    "measures.md": {"of curves": of_curves, "of judgments": of_judgments, "undefined": undefined},
+    "measures.md": {"of curves": of_curves, "of judgments": of_judgments, "of gains": of_gains, "undefined": undefined},
     "presets.md": {"presets": presets},
 }
 

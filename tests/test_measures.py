@@ -219,10 +219,13 @@ def test_every_record_is_complete():
     for record in MEASURES:
         assert record.forms and record.definition and record.source and record.cutoffs
         assert set(record.ties) <= set(TIES)
-        assert record.method or record.kernel
+        assert record.method or record.kernel or record.of_gains
         for method in filter(None, [record.method]):
             assert hasattr(hc.HitCurve, method)
             assert hasattr(hc.HitCurves, method)
+        for method in filter(None, [record.of_gains]):
+            assert hasattr(hc.GainCurve, method)
+            assert hasattr(hc.GainCurves, method)
 
 
 def test_the_table_is_not_imported_with_the_library():
