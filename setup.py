@@ -10,7 +10,8 @@ from setuptools import Extension, setup
 
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
-    "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.pairwise", "_kernel.users",
+    "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.graded", "_kernel.pairwise",
+    "_kernel.users",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gains",
     "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
@@ -21,6 +22,7 @@ LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its whe
     "_kernel.gains": {"libraries": MATH},
     "_kernel.pairwise": {"libraries": MATH},
     "_kernel.users": {"libraries": MATH},
+    "_kernel.graded": {"libraries": MATH},
     "_levels": {"libraries": MATH},
     "_kernel.draw": {
         "libraries": ["npyrandom", *MATH],

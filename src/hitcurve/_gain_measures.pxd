@@ -20,6 +20,7 @@ cdef class _Gains:
                      double p, object gains=*)
     cdef object no_gains(self)
     cdef object read_order(self, GainFormula formula, str name, object ties, object gains)
+    cdef object utility(self, str name, object k, object ties, object gain, object beta, double p)
     cdef object shaped(self, object values, object shape)
     cdef tuple parts(self)
     cdef tuple from_level(self, object level)

@@ -9,18 +9,25 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport all_ranked, check_number, check_within, frozen, no_threshold, parse_ties, whole_ranks
+from hitcurve._checks cimport (
+    all_ranked, check_number, check_within, frozen, no_threshold, not_negative, parse_ties, whole_ranks,
+)
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
     GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
+)
+from hitcurve._kernel.graded cimport (
+    average_gain as read_average_gain, graded_precision, graded_precision_of_levels, utility as read_utility,
 )
 from hitcurve._kernel.pairwise cimport (
     goodman_kruskal_gamma as read_gamma, mean_percentile_rank as read_mean_percentile_rank,
     pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
 )
 from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
-from hitcurve._levels cimport Reader, exponential, gains_of
+from hitcurve._levels cimport Reader, exponential, gains_of, weights_below
+
+from hitcurve._checks import check_choice
 
 cnp.import_array()
 
@@ -28,14 +35,11 @@ cdef extern from "Python.h":
     void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
 
 cdef enum:
-    STEPS = 16  # that reading a row takes, as those of ERR are counted
+    STEPS = 16  # that reading the items of a level in a row takes, as those of ERR are counted
 
 
 cdef double persistence(object p) except -1:
-    check_number(p, "p")
-    if not 0 < float(p) < 1:
-        raise ValueError(f"p is {p!r}: must be between 0 and 1")
-    return p
+    return check_within(p, "p", "between 0 and 1", 0.0, 1.0)
 
 
 cdef class _Gains:
@@ -113,7 +117,8 @@ cdef class _Gains:
                     reading.k = k[i] if k is not NULL else NO_CUTOFF
                     reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
                     out[q * n + i] = formula(&levels, &reading, &room)
-                    room.failed = room.failed or signalled(&room.work, STEPS * (levels.table.rows + levels.num_missing))
+                    room.failed = room.failed or signalled(&room.work, STEPS * (
+                        levels.starts[levels.table.rows] - levels.starts[0] + levels.num_missing))
                     if room.failed:
                         break
                 if room.failed:
@@ -142,6 +147,19 @@ cdef class _Gains:
                 raise ValueError(f"a gain is {worth[used].max():g}: the sum over {items:g} items may be no number")
         reader.reading.p = p
         return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
+
+    cdef object utility(self, str name, object k, object ties, object gain, object beta, double p):
+        """Of gains times beta."""
+        cdef double share = not_negative(beta, "beta")
+        used = self.used()
+        gains = gains_of(gain, self.values, used)
+        if gains[0] != 0:
+            raise ValueError(f"gain[0] is {gains[0]:g}: {name} has no gain for level 0")
+        with np.errstate(over="ignore", invalid="ignore"):
+            worth = np.where(used, gains, 0.0) * share
+        if np.isinf(worth).any():
+            raise ValueError(f"beta is {beta}: times a gain of {gains[used].max():g} it is no number")
+        return self.read(read_utility, name, k, ties, None, "log2", False, p, worth)
 
     cdef object shaped(self, object values, object shape):
         """Of a row of values for each ranking: numbers, or arrays of a shape."""
@@ -351,6 +369,157 @@ cdef class _Gains:
         0.625
         """
         return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence(p))
+
+    def q_measure(self, k=None, *, gain="linear", beta=1.0, ties="expected"):
+        """Q-measure: average precision that also credits gain.
+
+        Q = 1/R times the sum, over the ranks r of relevant items, of (h(r) + beta cg(r)) / (r + beta cg*(r)). h(r) counts
+        the relevant items among the first r, and cg(r) adds up their gain. cg*(r) is that of the ideal order of all items,
+        those never retrieved included, as R includes them.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count, and the sum is divided by min(k, R), as in NTCIREVAL and in
+            ``HitCurve.average_precision``. None counts all.
+        gain : {"linear", "exponential"}, mapping or array
+            What an item of a level gains, as in ``dcg``; level 0 gains 0.
+        beta : float
+            What gain counts, at least 0. With 0 this is average precision.
+        ties : {"expected", "best", "worst"}
+            How a group of equal scores is read: the mean over all orders of its items; relevant items first, the most
+            gain first; or relevant items last, the most gain last. No order gives more, or less.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN without a relevant item. A level above 0 is relevant, even if it gains nothing.
+
+        References
+        ----------
+        Sakai (2004), "Ranking the NTCIR systems based on multigrade relevance", AIRS, LNCS 3411:251. Sakai & Robertson
+        (2008), "Modelling a user population for designing information retrieval metrics", EVIA.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([1, 0, 3], [0.9, 0.8, 0.7]).q_measure(), 4)
+        0.6786
+        """
+        return self.utility("q_measure", k, ties, gain, beta, 1.0)
+
+    def ncu(self, k=None, *, stop="uniform", p=0.8, utility="precision", gain="linear", beta=1.0, ties="expected"):
+        """Normalised cumulative utility: of users who stop at one of the relevant items.
+
+        NCU is the sum, over the relevant items, of the chance to stop there times the utility of the ranks down to there.
+        With uniform stopping it is average precision or, of the blended utility, Q-measure.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count; the chances to stop are those at the first min(k, R) relevant items. None counts
+            all.
+        stop : {"uniform", "rbp"}
+            The chance to stop at the j-th of R relevant items: 1 / R, or p**(j - 1) divided by the sum of these.
+        p : float
+            The chance to go on after a relevant item (gamma in the paper), between 0 and 1; for "rbp" alone.
+        utility : {"precision", "blended"}
+            h(r) / r, or (h(r) + beta cg(r)) / (r + beta cg*(r)) as in ``q_measure``.
+        gain, beta
+            As in ``q_measure``, for the blended utility.
+        ties : {"expected", "best", "worst"}
+            As in ``q_measure``. A tie group of any size costs the same, but "rbp" in expected ties of n items with as many
+            gains may take n**1.5 steps.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN without a relevant item.
+
+        References
+        ----------
+        Sakai & Robertson (2008), "Modelling a user population for designing information retrieval metrics", EVIA.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 3], [0.9, 0.8, 0.7])
+        >>> round(curve.ncu(), 4), round(curve.ncu(stop="rbp", p=0.5, utility="blended"), 4)
+        (0.8333, 0.619)
+        """
+        check_choice(stop, "stop", ("uniform", "rbp"))
+        check_choice(utility, "utility", ("precision", "blended"))
+        cdef double chance = persistence(p)
+        not_negative(beta, "beta")
+        return self.utility("ncu", k, ties, gain, beta if utility == "blended" else 0.0, 1.0 if stop == "uniform" else chance)
+
+    def graded_average_precision(self, k=None, *, weights=None, ties="expected"):
+        """Graded average precision: AP for a user of whom one knows only how likely each threshold of relevance is.
+
+        GAP is the sum over thresholds j of g_j R_j AP_j, divided by that of g_j R_j. g_j is the chance that items from
+        level j up are relevant to the user. There are R_j of these, never retrieved ones included, and AP_j is their
+        average precision.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count, and R_j is min(k, R_j), so that a perfect ranking has 1 at each k. None counts
+            all.
+        weights : mapping or array, optional
+            The chance of each threshold, or numbers in proportion to it: ``weights[level]``. A threshold may lie between
+            the levels that occur. None gives the same chance to each level above 0 of the ranking, those of items never
+            retrieved included (the paper's equiprobable thresholds).
+        ties : {"expected", "best", "worst"}
+            How a group of equal scores is read: the mean over all orders of its items, the highest level first, or last.
+            No order gives more, or less.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]; NaN without an item of a weighted threshold.
+
+        References
+        ----------
+        Robertson, Kanoulas & Yilmaz (2010), "Extending average precision to graded relevance judgments", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
+        >>> round(curve.graded_average_precision(), 4), round(curve.graded_average_precision(weights={1: 0.9, 2: 0.1}), 4)
+        (0.6667, 0.807)
+        """
+        gains = self.values if weights is None else weights_below(weights, self.values)
+        return self.read(graded_precision_of_levels if weights is None else graded_precision, "graded_average_precision", k,
+                         ties, None, "log2", False, 0.5, gains)
+
+    def average_gain(self, k=None, *, gain="linear", ties="expected"):
+        """Average gain: the mean gain of the first k items, cg(k) / k.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Places beyond the end of the ranking gain nothing, and count. None takes the items that were ranked, all of
+            them.
+        gain, ties
+            As in ``dcg``.
+
+        Returns
+        -------
+        float or ndarray
+            0 where nothing gains; NaN without k, if there are no items.
+
+        References
+        ----------
+        Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.GainCurve([3, 0, 1, 0], [0.9, 0.8, 0.7, 0.6]).average_gain([2, 4]).tolist()
+        [1.5, 1.0]
+        """
+        return self.read(read_average_gain, "average_gain", k, ties, gain, "log2", False, 0.5)
 
     def rbp_residual(self, k=None, *, p=0.8, ties="expected"):
         """The residual of RBP: what it would gain if all that is unknown were fully relevant.

@@ -12,6 +12,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
                     object of_rows, object hits, bint lower)
 cdef object unmasked(object mask, object y_true, object y_score)
 cdef object gains_of(object gain, object values, object used)
+cdef object weights_below(object weights, object values)
 
 # What a measure reads, and the arrays that it points to.
 cdef class Reader:

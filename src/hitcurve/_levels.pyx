@@ -257,6 +257,23 @@ cdef object gains_of(object gain, object values, object used):
     return gains
 
 
+cdef object weights_below(object weights, object values):
+    """Of each level the weights of it and of the lower ones together, each weight that of a level above 0."""
+    if isinstance(weights, Mapping):
+        levels = list(weights)
+        weights = list(weights.values())
+    else:
+        weights = one_dimension(as_real(weights, "weights"), "weights").tolist()
+        levels = list(range(len(weights)))
+    known = np.array([check_number(level, "a level of weights") for level in levels], np.float64)
+    shares = np.array([checked_gains([weight], f"weights[{level}]")[0] for level, weight in zip(levels, weights, strict=True)],
+                      np.float64)
+    for i in np.flatnonzero(~(known > 0) & (shares != 0))[:1]:
+        raise ValueError(f"weights[{levels[i]}] is {shares[i]}: only a level above 0 is a threshold")
+    order = np.argsort(known)
+    return np.append(0.0, np.cumsum(shares[order]))[np.searchsorted(known[order], values, side="right")]
+
+
 @cython.final
 cdef class Reader:
     """What a measure reads, and the arrays that it points to."""

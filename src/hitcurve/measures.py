@@ -28,7 +28,7 @@ _BOUNDS = TIES[1:3]
 # What others call a measure, and the options that such a name stands for.
 _ALIASES = {
     "MAP": "AP", "Precision": "P", "Recall": "R", "MRR": "RR", "NDCG": "nDCG", "RPrec": "Rprec", "BPref": "Bpref",
-    "SetRelP": "SetP", "MPR": "MeanPercentileRank",
+    "SetRelP": "SetP", "MPR": "MeanPercentileRank", "Q-measure": "Q",
 }
 _MEANT = {
     "SetRelP": "relative", "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative",
@@ -108,7 +108,7 @@ class Measure(NamedTuple):
             `ties` is unknown, or the measure has no such reading.
         """
         if not self.record.method and not self.record.kernel:
-            raise ValueError(f"{self.name} needs levels: a GainCurve, or GainCurves")
+            raise ValueError(f"{self.name} needs items with levels: hitcurve.GainCurve")
         if not self.record.method or self.rel is not None or self.judged_only:
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
@@ -144,6 +144,8 @@ class Measure(NamedTuple):
                                 for level in _levels(curve)} if gains else gain  # fmt: skip
         if "top" in keywords:
             keywords["max_level"] = keywords.pop("top")
+        if "weights" in keywords:
+            keywords["weights"] = dict(keywords["weights"])
         if self.record.ties:
             keywords["ties"] = self.ties or ties
         return getattr(curve, self.record.of_gains)(**keywords)
@@ -357,6 +359,28 @@ MEASURES: tuple[Definition, ...] = (
          "relevant documents where rel= is said, else the level / the query's highest (if above 1)",
          "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=_P,
          defaults={"p": 0.8}, graded=True, of_gains="rbp"),
+    _row("Q", "Q(beta=1) Q(beta=1)@10 Q(beta=0.5,gains={1:1,2:10})",
+         "Q-measure: the sum over relevant items of (h(r) + beta gain so far) / (r + beta gain of the ideal order so "
+         "far), divided by R, at a cutoff by min(k, R); beta is 1 unless said",
+         "Sakai 2004, AIRS; Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("beta", "beta", _positive), *_GAINS), defaults={"beta": 1.0}, graded=True,
+         of_gains="q_measure"),
+    _row("NCU", "NCU NCU@10 NCU(stop=rbp,p=0.8) NCU(stop=rbp,p=0.8,utility=blended,beta=1)",
+         "normalised cumulative utility: of users who stop at a relevant item, each as likely as the others (stop=rbp: "
+         "p times as likely as the one before), the mean precision there (utility=blended: the terms of Q)",
+         "Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("stop", "stop", _choice("uniform", "rbp")), *_P,
+                  Option("utility", "utility", _choice("precision", "blended")), Option("beta", "beta", _positive),
+                  *_GAINS),
+         graded=True, of_gains="ncu"),
+    _row("GAP", "GAP GAP@10 GAP(weights={1:0.7,2:0.3})",
+         "graded average precision: the mean of AP over the levels from which items may be relevant, by the weight of "
+         "a level (all alike unless said) times the relevant items from there up, at most k",
+         "Robertson, Kanoulas & Yilmaz 2010, SIGIR", kernel="", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("weights", "weights", _gains),), graded=True, of_gains="graded_average_precision"),
+    _row("AG", "AG@10 AG", "average gain: the mean gain of the first k items, or of all",
+         "Jarvelin & Kekalainen 2002, ACM TOIS 20:422", kernel="", cutoffs=_TOP, ties=_ORDERS, options=_GAINS,
+         graded=True, of_gains="average_gain"),
     _row("RBPResid", "RBPResid(p=0.8)",
          "the residual of RBP: what it would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,

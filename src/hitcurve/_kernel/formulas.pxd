@@ -95,6 +95,7 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
                                 Py_ssize_t rows) noexcept nogil
 cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
+cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexcept nogil
 cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
 
 # A compensated sum.

@@ -47,6 +47,9 @@ cdef struct GainRoom:
     int64_t* ideal     # the pairs of a ranking in the ideal order,
     Py_ssize_t num_ideal  # and how many; below 0: not yet known
 
+# What a unit of gain is worth at the ranks after `start`, up to `stop`, added up.
+ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
+
 ctypedef double (*GainFormula)(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 
 # The pairs of one ranking, found among its items.
@@ -60,10 +63,14 @@ cdef struct Pairs:
 cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, const Items* rows, bint lower_is_better,
                            bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil
 
-# What the ranks after `start` are worth, up to `stop`.
-ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
+# A key sorts a pair by its gain, best first.
+cdef inline int64_t key_of(const GainReading* reading, uint32_t code, Py_ssize_t pair) noexcept nogil:
+    return <int64_t>reading.place[code] << 32 | <int64_t>pair
 
+
+cdef int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil
 cdef int64_t all_hits(const Table* table) noexcept nogil
+cdef void order_ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 cdef double gained(const Levels* levels, const GainReading* reading, Worth worth, GainRoom* room) noexcept nogil
 cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil
 cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil

@@ -107,16 +107,12 @@ cdef int64_t MISSING = <int64_t>1 << 31
 cdef int64_t OTHERS = (<int64_t>1 << 32) - 1
 
 
-cdef inline int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil:
+cdef int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil:
     """How many items a key stands for."""
     cdef int64_t pair = <uint32_t>key
     if pair == OTHERS:
         return others
     return levels.missing_count[pair - MISSING] if pair >= MISSING else levels.count[pair]
-
-
-cdef inline int64_t key_of(const GainReading* reading, uint32_t code, Py_ssize_t pair) noexcept nogil:
-    return <int64_t>reading.place[code] << 32 | <int64_t>pair
 
 
 cdef void sort_keys(int64_t* keys, Py_ssize_t n, int64_t* scratch) noexcept nogil:
@@ -225,27 +221,33 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
     return total + carry
 
 
-cdef double ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """The discounted gain of all items in falling order of gain, those never retrieved included."""
+cdef void order_ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """Puts the pairs of all items in falling order of gain, those never retrieved included."""
     cdef const Table* table = &levels.table
-    cdef int64_t stop = INT64_MAX if reading.ideal_k == NO_CUTOFF else reading.ideal_k, others = 0
     cdef Py_ssize_t pair, n = 0
+    if room.num_ideal >= 0:  # the same for every cutoff
+        return
+    if table.rows > 0:
+        for pair in range(levels.starts[0], levels.starts[table.rows]):
+            room.ideal[n] = key_of(reading, levels.code[pair], pair)
+            n += 1
+    for pair in range(levels.num_missing):
+        room.ideal[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
+        n += 1
     if reading.gain[0] != 0.0:
-        others = table.num_items - all_hits(table)
-    if room.num_ideal < 0:  # the same for every cutoff
-        if table.rows > 0:
-            for pair in range(levels.starts[0], levels.starts[table.rows]):
-                room.ideal[n] = key_of(reading, levels.code[pair], pair)
-                n += 1
-        for pair in range(levels.num_missing):
-            room.ideal[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
-            n += 1
-        if reading.gain[0] != 0.0:
-            room.ideal[n] = key_of(reading, 0, OTHERS)
-            n += 1
-        if n > 1:
-            sort_keys(room.ideal, n, room.scratch)
-        room.num_ideal = n
+        room.ideal[n] = key_of(reading, 0, OTHERS)
+        n += 1
+    if n > 1:
+        sort_keys(room.ideal, n, room.scratch)
+    room.num_ideal = n
+
+
+cdef double ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
+    """The discounted gain of all items in the ideal order."""
+    cdef int64_t stop = INT64_MAX if reading.ideal_k == NO_CUTOFF else reading.ideal_k, others = 0
+    if reading.gain[0] != 0.0:
+        others = levels.table.num_items - all_hits(&levels.table)
+    order_ideal(levels, reading, room)
     return in_order(levels, reading, discounts, room.ideal, room.num_ideal, others, 0, stop, False)
 
 

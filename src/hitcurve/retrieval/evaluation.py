@@ -602,6 +602,8 @@ def resolve(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
         if not isinstance(one, (str, Measure)):
             raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
         for measure in [one] if isinstance(one, Measure) else [entry.measure for entry in expand(one) if entry.measure]:
+            if measure.record.of_gains and not measure.record.kernel:
+                raise ValueError(f"{measure.name} is measured on a hitcurve.GainCurve, not on a run with judgments")
             if not measure.record.kernel:
                 raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
             found.setdefault(measure.name, measure)

@@ -1,0 +1,8 @@
+# Kernels of the measures that blend gain with precision. Plain pointers, no Python objects; what a signal raises is left
+# for the caller.
+from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels
+
+cdef double average_gain(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double utility(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double graded_precision(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double graded_precision_of_levels(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

@@ -1,0 +1,535 @@
+"""Q-measure, NCU, GAP and average gain against their definitions over all orders of tied items, in fractions."""
+
+import itertools
+import math
+import subprocess
+import sys
+import textwrap
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hitcurve as hc
+
+mp = mpmath.MPContext()
+mp.dps = 60
+
+TIES = ("expected", "best", "worst")
+GAINS = ("linear", "exponential", {1: 3, 2: 1}, {1: 0, 2: 1.5}, [0, 0.3, 4])
+WEIGHTS = (None, {1: 0.9, 2: 0.1}, [0, 1, 3], {0.5: 1}, {1.5: 2, 2: 0.25, 7: 1})
+
+
+# --- the slow twins: the papers' sums, rank by rank -----------------------------------------------------------------
+
+
+def worth(gain, level):
+    if gain == "linear":
+        return Fraction(level)
+    if gain == "exponential":
+        return Fraction(2**level - 1)
+    return Fraction(gain.get(level, 0) if isinstance(gain, dict) else gain[level])
+
+
+def ncu(order, everything, k, gain, beta, p):
+    """Of each relevant item, the chance to stop there times the blended utility; p = 1 is uniform."""
+    ideal = sorted((worth(gain, level) for level in everything), reverse=True)
+    relevant = sum(level > 0 for level in everything)
+    total, hits, gained = Fraction(0), 0, Fraction(0)
+    for rank, level in enumerate(order[:k], 1):
+        gained += worth(gain, level)
+        if level > 0:
+            hits += 1
+            total += Fraction(p) ** (hits - 1) * (hits + beta * gained) / (rank + beta * sum(ideal[:rank]))
+    stops = sum(Fraction(p) ** j for j in range(relevant if k is None else min(k, relevant)))
+    return total / stops if relevant else None
+
+
+def gap(order, everything, k, weights):
+    """Robertson, Kanoulas & Yilmaz's equations 4 and 5: pairs of items, each with the lower of its two levels."""
+    if weights is None:
+        weights = {level: 1 for level in everything if level > 0}
+    known = weights.items() if isinstance(weights, dict) else enumerate(weights)
+
+    def share(level):
+        return sum((Fraction(weight) for one, weight in known if one <= level), Fraction(0))
+
+    known = list(known)
+    total = Fraction(0)
+    for rank, level in enumerate(order[:k], 1):
+        total += sum(share(min(level, other)) for other in order[:rank]) / rank
+    most = sum(share(level) for level in sorted(everything, reverse=True)[:k])
+    return total / most if most else None
+
+
+def average_gain(order, _, k, gain):
+    return sum(worth(gain, level) for level in order[:k]) / Fraction(k or len(order))
+
+
+def orders(levels, scores, lower):
+    groups = [
+        [level for level, score in zip(levels, scores, strict=True) if score == one]
+        for one in sorted(set(scores), reverse=not lower)
+    ]
+    for each in itertools.product(*map(itertools.permutations, groups)):
+        yield tuple(itertools.chain.from_iterable(each))
+
+
+def near(found, wanted, tolerance=1e-14):
+    if wanted is None:
+        return math.isnan(found)
+    return abs(found - float(wanted)) <= tolerance * abs(float(wanted))
+
+
+def check(twin, method, levels, scores, lower, unretrieved, k):
+    curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=unretrieved)
+    known = {}
+    values = []
+    for order in orders(levels, scores, lower):
+        if order not in known:
+            known[order] = twin(order, levels + unretrieved, k)
+        values.append(known[order])
+    nothing = values[0] is None
+    read = {"expected": lambda: sum(values) / len(values), "best": lambda: max(values), "worst": lambda: min(values)}
+    for ties in TIES:
+        wanted = None if nothing else read[ties]()
+        found = method(curve, k, ties)
+        assert near(found, wanted), (levels, scores, k, ties, found, wanted and float(wanted))
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6),
+    st.booleans(),
+    st.one_of(st.none(), st.integers(1, 7)),
+    st.sampled_from(GAINS),
+    st.sampled_from([0, 0.5, 1, 10]),
+    st.sampled_from([0.1, 0.8, 1]),
+    st.sampled_from(WEIGHTS),
+    st.lists(st.integers(1, 2), max_size=2),
+)
+def test_all_orders(items, lower, k, gain, beta, p, weights, unretrieved):
+    case = [level for level, _ in items], [score for _, score in items], lower, unretrieved, k
+    check(
+        lambda order, everything, k: ncu(order, everything, k, gain, Fraction(beta), 1),
+        lambda curve, k, ties: curve.q_measure(k, gain=gain, beta=beta, ties=ties),
+        *case,
+    )
+    how = {"stop": "uniform" if p == 1 else "rbp", "p": 0.8 if p == 1 else p}
+    for utility in ("precision", "blended"):
+        check(
+            lambda order, everything, k, b=Fraction(beta if utility == "blended" else 0): ncu(
+                order, everything, k, gain, b, p),
+            lambda curve, k, ties, utility=utility: curve.ncu(
+                k, **how, utility=utility, gain=gain, beta=beta, ties=ties),
+            *case,
+        )  # fmt: skip
+    check(
+        lambda order, everything, k: gap(order, everything, k, weights),
+        lambda curve, k, ties: curve.graded_average_precision(k, weights=weights, ties=ties),
+        *case,
+    )
+    check(
+        lambda order, everything, k: average_gain(order, everything, k, gain),
+        lambda curve, k, ties: curve.average_gain(k, gain=gain, ties=ties),
+        *case,
+    )
+
+
+def test_every_small_ranking():
+    """Three levels, all in one tie group or in two, up to six items."""
+    for n in range(1, 7):
+        for levels in itertools.combinations_with_replacement((0, 1, 2), n):
+            for cut in {0, n // 2}:
+                case = list(levels), [1] * cut + [0] * (n - cut), False, [2] * (n % 2), None if n % 3 else 4
+                check(lambda order, every, k: ncu(order, every, k, "linear", 1, 1),
+                      lambda curve, k, ties: curve.q_measure(k, ties=ties), *case)  # fmt: skip
+                check(lambda order, every, k: ncu(order, every, k, "linear", 2, 0.25),
+                      lambda curve, k, ties: curve.ncu(k, stop="rbp", p=0.25, utility="blended", beta=2, ties=ties),
+                      *case)  # fmt: skip
+                check(lambda order, every, k: gap(order, every, k, None),
+                      lambda curve, k, ties: curve.graded_average_precision(k, ties=ties), *case)  # fmt: skip
+
+
+# --- what must be equal ---------------------------------------------------------------------------------------------
+
+
+def table(seed, n=40, queries=1, ties=12, levels=4):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, levels, (queries, n)), rng.integers(0, ties, (queries, n))
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_kin(ties):
+    """Uniform stopping is AP and Q; binary levels make GAP and Q without gain AP."""
+    for seed in range(20):
+        levels, scores = (rows[0] for rows in table(seed))
+        curve = hc.GainCurve(levels, scores, unretrieved=[1, 3])
+        flags = curve.at_level(1)
+        for k in (None, 1, 7, 100):
+            ap = flags.average_precision(k, ties=ties)
+            assert near(curve.q_measure(k, beta=0, ties=ties), ap)
+            assert near(curve.ncu(k, ties=ties), ap)
+            assert near(curve.graded_average_precision(k, weights={1: 2}, ties=ties), ap)
+            blended = curve.ncu(k, utility="blended", gain="exponential", beta=3, ties=ties)
+            assert blended == curve.q_measure(k, gain="exponential", beta=3, ties=ties)
+            by_level = {level: curve.at_level(level) for level in (1, 2, 3)}
+            share = {level: min(k or 10**9, one.num_relevant) for level, one in by_level.items()}
+            wanted = sum(share[level] * one.average_precision(k, ties=ties) for level, one in by_level.items())
+            assert near(curve.graded_average_precision(k, ties=ties), wanted / sum(share.values()))
+            near_uniform = curve.ncu(k, stop="rbp", p=1 - 1e-15, utility="blended", ties=ties)
+            assert near(near_uniform, curve.q_measure(k, ties=ties), 1e-12)
+            assert near(curve.average_gain(k, ties=ties), curve.dcg(k, discount=[1] * 100, ties=ties) / (k or 40))
+
+
+CALLS = {
+    "Q": lambda curve, k, **how: curve.q_measure(k, **how),
+    "Q10": lambda curve, k, **how: curve.q_measure(k, gain="exponential", beta=10, **how),
+    "NCU": lambda curve, k, **how: curve.ncu(k, stop="rbp", p=0.9, utility="blended", gain=[0, 1, 1, 7], **how),
+    "GAP": lambda curve, k, **how: curve.graded_average_precision(k, **how),
+    "GAPw": lambda curve, k, **how: curve.graded_average_precision(k, weights=[0, 5, 1, 0.5], **how),
+    "AG": lambda curve, k, **how: curve.average_gain(k, gain=[0.5, 1, 2, 0.25], **how),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("ties", TIES)
+def test_many_queries_and_cutoffs(call, ties):
+    levels, scores = table(3, queries=30)
+    levels[7], levels[8] = 0, np.minimum(levels[8], 1)
+    missing = [[3, 1], [], [2], *[[]] * 27]
+    ks = np.array([[1, 3, 5], [10, 40, 1000]])
+    curves = hc.GainCurves(levels, scores, unretrieved=missing)
+    assert call(curves, None, ties=ties).shape == (30,)
+    assert call(curves, ks, ties=ties).shape == (30, 2, 3)
+    for q, curve in enumerate(curves):
+        alone = hc.GainCurve(levels[q], -scores[q], unretrieved=missing[q], lower_is_better=True)
+        for k in (None, 5, ks):
+            found = call(curves, k, ties=ties)[q]
+            np.testing.assert_array_equal(found, call(curve, k, ties=ties))
+            np.testing.assert_array_equal(found, call(alone, k, ties=ties))
+        assert isinstance(call(curve, 5, ties=ties), float)
+        np.testing.assert_array_equal(call(curve, ks, ties=ties).ravel(),
+                                      [call(curve, k, ties=ties) for k in ks.ravel().tolist()])  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_bounds(call):
+    for seed in range(60):
+        levels, scores = (rows[0] for rows in table(seed, ties=1 + seed % 9))
+        curve = hc.GainCurve(levels, scores, unretrieved=[2] * (seed % 3))
+        for k in (None, 3, 17, 90):
+            worst, expected, best = (call(curve, k, ties=ties) for ties in ("worst", "expected", "best"))
+            assert worst <= expected * (1 + 1e-14) <= best * (1 + 3e-14)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=30), st.integers(1, 40), st.floats(0, 50))
+def test_perfect_rankings_of_real_levels(levels, k, beta):
+    falling = sorted(levels, reverse=True)
+    for ties, curve in (
+        ("expected", hc.GainCurve.from_ranked(falling, num_items=50)),
+        ("best", hc.GainCurve(levels + [0] * 9, [1] * (len(levels) + 9))),
+    ):
+        for at in (None, k):
+            for value in (
+                curve.q_measure(at, beta=beta, ties=ties),
+                curve.ncu(at, stop="rbp", p=0.7, utility="blended", beta=beta, ties=ties),
+                curve.graded_average_precision(at, ties=ties),
+                curve.graded_average_precision(at, weights={level: 1 / level for level in levels}, ties=ties),
+            ):
+                assert 1 - 1e-14 <= value <= 1
+
+
+def test_ntcireval():
+    """What pyNTCIREVAL 0.0.3 gives for these levels, with two items that were never retrieved."""
+    curve = hc.GainCurve.from_ranked([1, 0, 3, 0, 2, 1], unretrieved=[1, 3])
+    found = [curve.q_measure(k, beta=2) for k in (None, 3, 5)]
+    found += [curve.ncu(stop="rbp", p=0.9), curve.ncu(stop="rbp", p=0.9, utility="blended", beta=1.5)]
+    assert found == pytest.approx(
+        [0.3662907268170426, 0.3182957393483709, 0.3109774436090226, 0.5489169987130755, 0.4034380845412114], rel=1e-14
+    )
+
+
+# --- long groups ----------------------------------------------------------------------------------------------------
+
+
+def one_group(above, tied, counts):
+    """(curve of one tie group, its relevant items and their gain, the gain of the ideal order at a rank)."""
+    levels = sorted(counts)
+    held = [counts[level] for level in levels]
+    curve = hc.GainCurve.from_table(None, [above], [tied], [0, len(levels)], levels, held, num_items=above + tied)
+
+    def ideal(rank):
+        total, left = 0, rank
+        for level in reversed(levels):
+            total += level * min(left, counts[level])
+            left -= min(left, counts[level])
+        return total
+
+    return curve, sum(counts.values()), sum(level * count for level, count in counts.items()), ideal
+
+
+def generating(some, others, p):
+    """The mean of p^X for t = 0, 1, ..., if X of t items are some of all: 2F1(-some, -t; -all; 1 - p), by Gauss."""
+    n = some + others
+    last, now = mp.mpf(0), mp.mpf(1)
+    for t in range(n + 1):
+        yield now
+        if t < n:
+            last, now = now, ((2 * t - n + (some - t) * (1 - p)) * now - t * p * last) / (t - n)
+
+
+def mean_ncu(above, tied, counts, p, last):
+    # The relation loses digits near the end of a group.
+    with mp.workdps(60 + (tied // 2 if tied < 10_000 and p < 1 else 0)):
+        return mean_ncu_of(above, tied, counts, p, last)
+
+
+def mean_ncu_of(above, tied, counts, p, last):
+    _, hits, gain, ideal = one_group(above, tied, counts)
+    p, rise = mp.mpf(p), 1 + mp.mpf(gain) / hits
+    chances = generating(hits - 1, tied - hits, p)
+    biased = generating(hits - 2, tied - hits, p) if hits > 1 else itertools.repeat(mp.mpf(0))
+    before, total = mp.mpf(0), mp.mpf(0)
+    for t, chance in zip(range(last), chances, strict=False):
+        mean = mp.mpf(hits - 1) * t / (tied - 1) * p * before if tied > 1 else 0
+        total += (chance + mean) * rise / (above + t + 1 + ideal(above + t + 1))
+        before = next(biased, mp.mpf(0))
+        if chance < 1e-40:
+            break
+    stops = (1 - p ** min(hits, above + last)) / (1 - p) if p < 1 else min(hits, above + last)
+    return total * hits / tied / stops
+
+
+@pytest.mark.parametrize("p", [0.3, 0.8, 0.99, 0.9999, 1])
+@pytest.mark.parametrize(
+    ("above", "tied", "counts"),
+    [
+        (0, 2000, {1: 1}),
+        (5, 2000, {1: 2, 3: 1}),
+        (0, 2000, {1: 300, 2: 500, 5: 400}),
+        (900, 3000, {1: 2998}),
+        (3, 3000, {1: 1000, 4: 1999}),
+        (70, 5000, {0.5: 20, 1: 3}),
+        (2, 1500, {1 + i / 100: 1 for i in range(900)}),
+    ],
+)
+def test_long_groups(above, tied, counts, p):
+    curve = one_group(above, tied, counts)[0]
+    for k in (None, above + tied // 3):
+        wanted = mean_ncu(above, tied, counts, p, tied if k is None else k - above)
+        if p == 1:
+            assert near(curve.q_measure(k), wanted)
+        else:
+            assert near(curve.ncu(k, stop="rbp", p=p, utility="blended"), wanted)
+
+
+@pytest.mark.parametrize(("share", "p"), [
+    (2, 0.993), (10, 0.97), (1.2, 0.996), pytest.param(1.1, 0.9997, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_long_groups_of_billions(share, p):
+    many = 10**9
+    hits = int(many / share)
+    wanted = mean_ncu(7, many, {1: hits - hits // 3, 2: hits // 3}, p, 400_000)
+    curve = one_group(7, many, {1: hits - hits // 3, 2: hits // 3})[0]
+    assert near(curve.ncu(stop="rbp", p=p, utility="blended"), wanted)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.999999, 1 - 1e-12])
+@pytest.mark.parametrize(("above", "many"), [(0, 10**9), (10**6, 10**12), (2**61, 2**60)])
+def test_two_items_in_billions(above, many, p):
+    """Before one of two items, the other has come with a chance linear in the place: a digamma function."""
+    curve = one_group(above, many, {1: 2})[0]
+    q = mp.mpf(p)
+
+    def harmonic(start, stop):
+        return mp.digamma(mp.mpf(stop) + 1) - mp.digamma(mp.mpf(start) + 1)
+
+    first, fall = mp.mpf(1), (2 * q - 1) / (many - 1)  # 1 before it, and 2 p after it
+    whole = harmonic(above, above + many)
+    total = (first - fall * (above + 1)) * whole + fall * many
+    assert near(curve.ncu(stop="rbp", p=p), total * 2 / many / (1 + q), 2e-14)
+    # Gains of 1 and 2: the ideal order gains 3 from rank 2 on.
+    if above:
+        curve = one_group(above, many, {1: 1, 2: 1})[0]
+        whole = harmonic(above + 3, above + 3 + many)
+        total = mp.mpf(5) / 2 * ((first - fall * (above + 4)) * whole + fall * many)
+        assert near(curve.ncu(stop="rbp", p=p, utility="blended"), total * 2 / many / (1 + q), 2e-14)
+        fall = mp.mpf(1) / (many - 1)
+        total = mp.mpf(5) / 2 * ((first - fall * (above + 4)) * whole + fall * many)
+        assert near(curve.q_measure(), total * 2 / many / 2, 2e-14)
+
+
+@pytest.mark.parametrize("p", [0.9, 0.9999, 1 - 1e-7, 1 - 1e-10])
+@pytest.mark.parametrize("above", [1, 1000, 10**8, 10**12])
+def test_billions_of_relevant_items(above, p):
+    """Sum of p^t (t + 1) / (above + t + 1): 1 / (1 - p), less a Lerch transcendent times `above`."""
+    many = 10**13
+    curve = one_group(above, many, {1: many})[0]
+    q = mp.mpf(p)
+    bends = [mp.mpf(one) / (above + 1) for one in (0, 1e-6, 1e-4, 0.01, 0.1, 1, 3, 10, 30, 100)]
+    lerch = mp.quad(lambda x: mp.exp(-above * x) / (mp.exp(x) - q), [*bends, mp.inf])
+    wanted = 1 - (1 - q) * above * lerch
+    for ties in TIES:
+        assert near(curve.ncu(stop="rbp", p=p, ties=ties), wanted), ties
+
+
+@pytest.mark.parametrize("p", [1 - 1e-6, 1 - 1e-8])
+@pytest.mark.parametrize("share", [3, 1.1])
+def test_wide_spreads(share, p):
+    """Half the items or so of 10**15: draws are as good as independent, so that a place has (1 - (1 - p) / share)^t."""
+    many, above = 10**18, 50
+    hits = int(many / share)
+    curve = one_group(above, many, {1: hits})[0]
+    rate, rest = mp.mpf(hits) / many, mp.mpf(1) - mp.mpf(p)
+    base = 1 - rate * rest
+    # The mean of (X + 1) p^X is base^t (1 + t rate p / base), divided by the rank.
+    bends = [mp.mpf(one) / (above + 1) for one in (0, 1e-6, 1e-4, 0.01, 0.1, 1, 3, 10, 30, 100)]
+    lerch = mp.quad(lambda x: mp.exp(-above * x) / (mp.exp(x) - base), [*bends, mp.inf])
+    slope = rate * mp.mpf(p) / base
+    total = (1 - slope * (above + 1)) * lerch + slope / (1 - base)
+    assert near(curve.ncu(stop="rbp", p=p), total * rate * rest, 1e-13)
+
+
+def test_gap_of_long_groups():
+    cases = (0, 10**9, {1: 5, 2: 10**8}), (10**6, 10**12, {1: 10**6, 3: 1}), (3, 2**61, {2: 2**60})
+    for above, tied, counts in cases:
+        curve = one_group(above, tied, counts)[0]
+        for ties in TIES:
+            for k in (None, above + 1000):
+                wanted = most = 0
+                for level in counts:
+                    flags = curve.at_level(level)
+                    share = flags.num_relevant if k is None else min(k, flags.num_relevant)
+                    wanted += share * mp.mpf(flags.average_precision(k, ties=ties))
+                    most += share
+                assert near(curve.graded_average_precision(k, ties=ties), wanted / most)
+
+
+def test_many_real_levels():
+    """As many gains as items: no loop over pairs of them."""
+    rng = np.random.default_rng(1)
+    levels, scores = rng.random(20_000), rng.integers(0, 5000, 20_000)
+    curve = hc.GainCurve(levels, scores)
+    one = hc.GainCurve(levels, np.zeros(20_000))
+    order = np.lexsort((-levels, -scores))
+    h, cg, best = np.arange(1, 20_001), np.cumsum(levels[order]), np.cumsum(np.sort(levels)[::-1])
+    assert near(curve.q_measure(ties="best"), math.fsum((h + cg) / (h + best)) / 20_000, 1e-13)
+    assert near(one.q_measure(), math.fsum(h * (1 + levels.mean()) / (h + best)) / 20_000, 1e-12)
+    ranks = np.argsort(np.argsort(levels)) + 1.0
+    lower = sum(np.minimum.outer(ranks[i : i + 1000], ranks).sum() for i in range(0, 20_000, 1000)) - ranks.sum()
+    wanted = math.fsum((ranks.mean() + (h - 1) * lower / 20_000 / 19_999) / h) / ranks.sum()
+    assert near(one.graded_average_precision(), wanted, 1e-12)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+def test_ctrl_c_is_noticed():
+    code = """
+        import signal, time
+        import numpy as np
+        import hitcurve as hc
+
+        class Late(Exception):
+            pass
+
+        def late(*_):
+            raise Late
+
+        signal.signal(signal.SIGALRM, late)
+        tied = hc.GainCurve(np.arange(30_000) / 7, np.zeros(30_000))
+        k = np.arange(1, 30_001)
+        for call in (
+            lambda: tied.ncu(k, stop="rbp", p=0.9999, utility="blended"),
+            lambda: tied.q_measure(k),
+            lambda: tied.graded_average_precision(k, ties="best"),
+        ):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            start = time.perf_counter()
+            try:
+                call()
+            except Late:
+                print(time.perf_counter() - start)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
+    times = [float(line) for line in done.stdout.split()]
+    assert len(times) == 3, done.stderr
+    assert all(0.1 < time < 5 for time in times), times
+
+
+# --- names, and what has no meaning ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "call"), [
+    ("Q", lambda curve, ties: curve.q_measure(ties=ties)),
+    ("Q-measure@10", lambda curve, ties: curve.q_measure(10, ties=ties)),
+    ("Q(beta=2,gains={1:1,3:9})@5", lambda curve, ties: curve.q_measure(5, beta=2, gain=[0, 1, 2, 9], ties=ties)),
+    ("NCU", lambda curve, ties: curve.ncu(ties=ties)),
+    ("NCU(stop=rbp,p=0.7,utility=blended,beta=3)@9",
+     lambda curve, ties: curve.ncu(9, stop="rbp", p=0.7, utility="blended", beta=3, ties=ties)),
+    ("GAP", lambda curve, ties: curve.graded_average_precision(ties=ties)),
+    ("GAP(weights={1:0.5,2:0.25})@7",
+     lambda curve, ties: curve.graded_average_precision(7, weights={1: 0.5, 2: 0.25}, ties=ties)),
+    ("AG@10", lambda curve, ties: curve.average_gain(10, ties=ties)),
+    ("AG(gains={1:2,2:5})", lambda curve, ties: curve.average_gain(gain=[0, 2, 5, 3], ties=ties)),
+])  # fmt: skip
+def test_names(name, call):
+    levels, scores = table(5, queries=6)
+    levels[:, 0] = 3
+    curves = hc.GainCurves(levels, scores, unretrieved=[[1], *[[]] * 5])
+    for ties in TIES:
+        np.testing.assert_array_equal(curves.measure(name, ties=ties), call(curves, ties))
+        assert curves[0].measure(name, ties=ties) == call(curves[0], ties)
+    low, high = curves.interval(name, n_resamples=200, rng=0).confidence_interval
+    assert low <= np.mean(call(curves, "expected")) <= high
+    with pytest.raises(ValueError, match=r"needs items with levels: hitcurve.GainCurve"):
+        hc.HitCurve([1, 0], [2, 1]).measure(name)
+    with pytest.raises(ValueError, match=r"is measured on a hitcurve.GainCurve"):
+        hc.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, name)
+
+
+def test_nothing_relevant():
+    for curve in (hc.GainCurve([0, 0], [2, 1]), hc.GainCurve([], [])):
+        for k in (None, 3):
+            assert math.isnan(curve.q_measure(k))
+            assert math.isnan(curve.ncu(k, stop="rbp"))
+            assert math.isnan(curve.graded_average_precision(k))
+        assert curve.average_gain(3) == 0
+    assert hc.GainCurve([0, 0], [2, 1]).average_gain() == 0
+    assert math.isnan(hc.GainCurve([], []).average_gain())
+    missed = hc.GainCurve([0, 0], [2, 1], unretrieved=[1])
+    assert missed.q_measure() == missed.ncu(stop="rbp") == missed.graded_average_precision() == 0
+    assert math.isnan(hc.GainCurve([1], [1]).graded_average_precision(weights={2: 1}))
+    assert hc.GainCurve([1], [1]).q_measure(gain=[0, 0]) == 1  # relevant, though it gains nothing
+
+
+@pytest.mark.parametrize(("call", "error", "text"), [
+    (lambda curve: curve.q_measure(beta=-1), ValueError, "beta is -1: must be finite and not negative"),
+    (lambda curve: curve.q_measure(beta=math.inf), ValueError, "beta is inf"),
+    (lambda curve: curve.q_measure(beta="1"), TypeError, "beta must be a number, got '1'"),
+    (lambda curve: curve.q_measure(beta=1e200, gain=[0, 1e200, 1e200]), ValueError, r"beta is 1e\+200: times a gain"),
+    (lambda curve: curve.q_measure(gain=[0.5, 1, 2]), ValueError, r"gain\[0\] is 0.5: q_measure has no gain"),
+    (lambda curve: curve.ncu(utility="blended", gain={0: 1, 1: 2, 2: 3}), ValueError, r"gain\[0\] is 1: ncu has"),
+    (lambda curve: curve.q_measure(gain={1: 1}), ValueError, "gain has no level 2"),
+    (lambda curve: curve.q_measure(0), ValueError, "k is 0"),
+    (lambda curve: curve.q_measure(ties="threshold"), ValueError, "threshold"),
+    (lambda curve: curve.ncu(stop="graded"), ValueError, "stop='graded' is unknown: must be one of 'uniform', 'rbp'"),
+    (lambda curve: curve.ncu(utility="q"), ValueError, "utility"),
+    (lambda curve: curve.ncu(stop="rbp", p=1), ValueError, "p is 1: must be between 0 and 1"),
+    (lambda curve: curve.ncu(p=0), ValueError, "p is 0: must be between 0 and 1"),
+    (lambda curve: curve.ncu(stop="rbp", p=math.nan), ValueError, "p is nan"),
+    (lambda curve: curve.graded_average_precision(weights={1: -1}), ValueError, r"weights\[1\].* is -1.0"),
+    (lambda curve: curve.graded_average_precision(weights=[0, 1, math.nan]), ValueError, r"weights\[2\].* is nan"),
+    (lambda curve: curve.graded_average_precision(weights=[1, 1]), ValueError, r"weights\[0\] is 1.0: only a level"),
+    (lambda curve: curve.graded_average_precision(weights={-1: 1}), ValueError, r"weights\[-1\] is 1.0: only a level"),
+    (lambda curve: curve.graded_average_precision(weights={"1": 1}), TypeError, "a level of weights must be a number"),
+    (lambda curve: curve.graded_average_precision(weights=3), ValueError, "weights must be one-dimensional"),
+    (lambda curve: curve.average_gain(0), ValueError, "k is 0"),
+    (lambda curve: curve.average_gain(gain="square"), ValueError, "gain is 'square'"),
+])  # fmt: skip
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call(hc.GainCurve([1, 2], [2, 1]))
