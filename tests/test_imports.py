@@ -23,7 +23,7 @@ HEIGHT = {name: layer for layer, names in enumerate(LAYERS.splitlines()) for nam
 APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
-DELEGATING |= {("_gains.pyx", "interval")}
+DELEGATING |= {("_gains.pyx", method) for method in ("interval", "resample", "plot")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

@@ -5,6 +5,7 @@ from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision
 from hitcurve._version import __version__ as __version__
 from hitcurve.results import (
     ConfidenceInterval,
+    GainCurvePoints,
     HitCurvePoints,
     Interval,
     PrecisionRecallCurve,
@@ -24,8 +25,8 @@ if typing.TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __all__ = [
-    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCurve", "GainCurves",
-    "HitCounter", "HitCurve",
+    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCurve", "GainCurvePoints",
+    "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
     "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
     "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "read_qrels", "read_run", "scan",

@@ -121,8 +121,8 @@ cdef object not_negative(object value, str name):
     return check_within(value, name, "finite and not negative", 0.0, INFINITY, True)
 
 
-def check_level(confidence_level):
-    return float(check_within(confidence_level, "confidence_level", "between 0 and 1", 0.0, 1.0))
+def check_level(confidence_level, name="confidence_level"):
+    return float(check_within(confidence_level, name, "between 0 and 1", 0.0, 1.0))
 
 
 def checked_seed(rng):

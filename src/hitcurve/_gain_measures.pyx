@@ -78,6 +78,14 @@ cdef class _Gains:
             raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: say max_level={highest:g}")
         return exponential(np.where(used, self.values, 0.0), top)
 
+    cdef int bounded(self, object worth, double most) except -1:
+        """An error for gains whose sum, each times at most so much, may be no number."""
+        items = float(self.sizes.max(initial=0)) + float(self.missing_count.sum())
+        with np.errstate(over="ignore"):
+            if np.isinf(worth.max(initial=0.0) * items * most):
+                raise ValueError(f"a gain is {worth.max():g}: the sum over {items:g} items may be no number")
+        return 0
+
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
         """The measure for each ranking and rank; without ranks one column."""
         cdef Levels levels = self.levels
@@ -141,10 +149,7 @@ cdef class _Gains:
         reader.set_gains(worth)
         reader.set_discount(discount)
         most = max(1.0, reader.table.max(initial=0.0) if reader.table is not None else 0.0)
-        items = float(self.sizes.max(initial=0)) + float(self.missing_count.sum())
-        with np.errstate(over="ignore"):
-            if np.isinf(worth[used].max(initial=0.0) * items * most):
-                raise ValueError(f"a gain is {worth[used].max():g}: the sum over {items:g} items may be no number")
+        self.bounded(worth[used], most)
         reader.reading.p = p
         return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
 

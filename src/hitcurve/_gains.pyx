@@ -6,19 +6,22 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._checks cimport (
-    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, checked_items, one_dimension, parse_lower, same_items,
-    whole_number,
+    apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, checked_items, no_threshold, one_dimension, parse_lower,
+    parse_ties, same_items, whole_number,
 )
 from hitcurve._gain_measures cimport _Gains
 from hitcurve._kernel.columns cimport Items
+from hitcurve._kernel.formulas cimport TIES_BEST, TIES_EXPECTED
 from hitcurve._levels cimport (
-    coded, from_outside, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths, unmasked,
+    coded, from_outside, gains_of, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths, unmasked,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
-from hitcurve._checks import SCORES, check_empty
+from hitcurve._checks import SCORES, check_empty, check_flag
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_over
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
+from hitcurve._sorted import other_items, running_sums
+from hitcurve.results import GainCurvePoints
 
 cnp.import_array()
 
@@ -244,6 +247,154 @@ cdef class GainCurve(_Gains):
         return _curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
                          self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
 
+    def gain_curve(self, *, gain="linear", ties="expected", ideal=False):
+        """Corner points of the gain curve: what the first x items gain together, from (0, 0) to all items.
+
+        Parameters
+        ----------
+        gain
+            As in ``dcg``.
+        ties : {"expected", "best", "worst"}
+            Expected: straight over a tie group. Best and worst: a corner for each gain of a group, in falling or rising
+            order.
+        ideal : bool
+            The curve of the ideal order instead: all items in falling order of gain, those never retrieved included.
+
+        Returns
+        -------
+        GainCurvePoints
+            items and gain.
+
+        References
+        ----------
+        Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1])
+        >>> points = curve.gain_curve()
+        >>> points.items.tolist(), points.gain.tolist()
+        ([0, 1, 2, 4, 5], [0.0, 2.0, 2.0, 6.0, 6.0])
+        >>> curve.gain_curve(ideal=True).gain.tolist()
+        [0.0, 3.0, 5.0, 6.0, 6.0]
+        """
+        reading = no_threshold("gain_curve", parse_ties(ties))
+        used = self.used()
+        worth = gains_of(gain, self.values, used)
+        self.bounded(worth[used], 1.0)
+        if check_flag(ideal, "ideal"):  # all items in one place
+            gains, counts = worth[np.append(self.code, self.missing_code)], np.append(self.count, self.missing_count)
+            others = np.array([self.num_items - self.num_hits])
+            return GainCurvePoints(*corners(np.zeros(counts.shape[0], np.int64), gains, counts, others, worth[0], TIES_BEST))
+        place = np.repeat(2 * np.arange(len(self)) + 1, np.diff(self.starts))
+        others = other_items(self.above, self.tied, self.hits, self.num_items)
+        return GainCurvePoints(*corners(place, worth[self.code], self.count, others, worth[0], reading))
+
+    def plot(self, kind="gain", *, ax=None, k=None, gain="linear", band=None, n_resamples=1000, rng=None):
+        """Draw the gain curve with matplotlib, with those of the ideal and of a random order.
+
+        Parameters
+        ----------
+        kind : "gain"
+            The other kinds of picture are of hit curves: ``curve.at_level(1).plot("roc")``.
+        ax, k, gain, band, n_resamples, rng
+            As for ``plot_curves``, which draws several curves.
+
+        Returns
+        -------
+        matplotlib Axes
+            Its ``figure`` has ``savefig``.
+
+        Raises
+        ------
+        ValueError, TypeError, ImportError
+            As ``plot_curves``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> axes = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1]).plot(k=3)
+        """
+        from hitcurve.report.plot import plot_curves
+        return plot_curves({"": self}, kind, ax=ax, k=k, gain=gain, band=band, n_resamples=n_resamples, rng=rng)
+
+    def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
+        """Curves of resamples of the items, drawn with replacement from the table.
+
+        Parameters
+        ----------
+        n_resamples : int
+            How many.
+        stratified, rng, workers
+            As in ``HitCurve.interval``. Stratified: the items above level 0 are drawn apart from the others.
+
+        Returns
+        -------
+        GainCurves
+            One curve for each resample, without scores.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> resamples = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1]).resample(100, rng=0)
+        >>> len(resamples), resamples.ndcg(3).shape
+        (100, (100,))
+        """
+        from hitcurve.statistics.resampling import resample
+        return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
+
+    def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
+                 bootstrap_method="percentile", ties="expected", rng=None, workers=1):
+        """Confidence interval for a measure: what another sample of items of the same kind might give.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure. Binary ones are of the items from level ``rel=`` up, else from level 1.
+        method, confidence_level, n_resamples, stratified, ties, rng, workers
+            As in ``HitCurve.interval``. Measures of gain have the bootstrap only.
+        bootstrap_method : "percentile"
+            BCa is of hit curves only.
+
+        Returns
+        -------
+        Interval
+            As of ``HitCurve.interval``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name or choice, or a method that the measure does not have.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([2, 0, 3, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2])
+        >>> round(curve.interval("nDCG@5", rng=0).estimate, 4)
+        0.757
+        """
+        from hitcurve.statistics.intervals import curve_intervals
+        return curve_intervals(
+            self, [measure], method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+            stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
+
+
+cdef tuple corners(object place, object gains, object counts, object others, double zero, int reading):
+    """(items, what they gain) from the top, wherever the slope may change.
+
+    At each place in turn there are items of some gains, and `others` of the gain `zero`.
+    """
+    place, gains = np.append(place, np.arange(others.shape[0])), np.append(gains, np.full(others.shape[0], zero))
+    counts = np.append(counts, others)
+    inner = np.zeros(gains.shape[0]) if reading == TIES_EXPECTED else -gains if reading == TIES_BEST else gains
+    order = np.lexsort((inner, place))
+    order = order[counts[order] > 0]
+    place, inner, counts = place[order], inner[order], counts[order]
+    last = np.append((place[1:] != place[:-1]) | (inner[1:] != inner[:-1]), True)[:order.shape[0]]
+    gained = running_sums(gains[order] * counts)
+    return np.append(0, np.cumsum(counts)[last]), np.append(0.0, gained[last])
+
 
 def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_items, unretrieved, lower_is_better):
     """What a pickled GainCurve is made by."""
@@ -333,27 +484,14 @@ cdef class GainCurves(_Gains):
         if at_place is not None:
             score = at_place[score]
         lengths = np.array([len(levels) for levels in missing] or [0] * queries.num_queries, np.int64)
-        self.set_curves(queries.qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
-                        missing_codes, lengths)
+        self.set_curves(queries.qid, lower, (row_starts, score, above, tied, hits, num_items, num_hits, num_hits + lengths),
+                        values, pairs, missing_pairs(missing_codes, lengths))
 
-    cdef int set_curves(self, qid, lower, row_starts, score, above, tied, hits, num_items, num_hits, values, pairs,
-                        missing_codes, lengths) except -1:
-        """`missing_codes`: of all queries, one after the other, so many of each."""
-        cdef Py_ssize_t q
-        self.curves = _curves_of(qid, lower, False, row_starts, score, above, tied, hits, num_items, num_hits,
-                                 num_hits + lengths)
-        codes, counts, starts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)], [0]
-        bounds = np.append(0, np.cumsum(lengths))
-        if missing_codes.shape[0]:
-            for q in range(lengths.shape[0]):
-                found = run_lengths(missing_codes[bounds[q]:bounds[q + 1]])
-                codes.append(found[0])
-                counts.append(found[1])
-                starts.append(starts[-1] + found[0].shape[0])
-        else:
-            starts = np.zeros(lengths.shape[0] + 1, np.int64)
+    cdef int set_curves(self, qid, lower, tuple table, values, tuple pairs, tuple missing) except -1:
+        """`missing`: as the pairs, but of the levels that were never retrieved, by the query."""
+        self.curves = _curves_of(qid, lower, False, *table)
         self.set_levels(self.curves.row_offsets, self.curves.num_items, self.curves.above, self.curves.tied, self.curves.hits,
-                        values, pairs, (np.asarray(starts, np.int64), np.concatenate(codes), np.concatenate(counts)))
+                        values, pairs, missing)
         return 0
 
     cdef object shaped(self, object values, object shape):
@@ -496,9 +634,32 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     for i in np.flatnonzero(hits != curves.hits)[:1]:
         raise ValueError(f"hits[{i}] is {curves.hits[i]}, but level_count holds {hits[i]} items of that row")
     cdef GainCurves made = GainCurves.__new__(GainCurves)
-    made.set_curves(curves.qid, curves.lower_is_better, curves.row_offsets, curves.score, curves.above, curves.tied,
-                    curves.hits, curves.num_items, curves.num_hits, values, pairs, codes, lengths)
+    table = (curves.row_offsets, curves.score, curves.above, curves.tied, curves.hits, curves.num_items, curves.num_hits,
+             curves.num_relevant)
+    made.set_curves(curves.qid, curves.lower_is_better, table, values, pairs, missing_pairs(codes, lengths))
     return made
+
+
+def _gain_curves_of(lower, table, values, pairs, missing):
+    """The gain curves of arrays that were made for it, without ids and scores: they are taken as they are."""
+    cdef GainCurves curves = GainCurves.__new__(GainCurves)
+    curves.set_curves(None, lower, (table[0], None, *table[1:]), values, pairs, missing)
+    return curves
+
+
+cdef tuple missing_pairs(codes, lengths):
+    """(where the pairs of each query begin, codes, counts) of codes, those of a query sorted and so many of each."""
+    cdef Py_ssize_t q
+    kinds, counts, starts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)], [0]
+    bounds = np.append(0, np.cumsum(lengths))
+    if codes.shape[0] == 0:
+        return np.zeros(lengths.shape[0] + 1, np.int64), kinds[0], counts[0]
+    for q in range(lengths.shape[0]):
+        found = run_lengths(codes[bounds[q]:bounds[q + 1]])
+        kinds.append(found[0])
+        counts.append(found[1])
+        starts.append(starts[-1] + found[0].shape[0])
+    return np.array(starts, np.int64), np.concatenate(kinds), np.concatenate(counts)
 
 
 _MAKERS.update(GainCurve=_gain_curve_from, GainCurves=_gain_curves_from)

@@ -246,7 +246,7 @@ cdef object gains_of(object gain, object values, object used):
     if isinstance(gain, Mapping):
         known = {float(level): worth for level, worth in gain.items()}
     else:
-        known = dict(enumerate(one_dimension(checked_gains(gain, "gain"), "gain").tolist()))
+        known = dict(enumerate(checked_gains(one_dimension(as_real(gain, "gain"), "gain"), "gain").tolist()))
         said = f": it has the levels 0 to {len(known) - 1}"
     gains = np.zeros(values.shape[0])
     for at in np.flatnonzero(used).tolist():

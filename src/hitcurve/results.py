@@ -99,6 +99,21 @@ class HitCurvePoints(NamedTuple):
     hits: NDArray[Any]
 
 
+class GainCurvePoints(NamedTuple):
+    """Corner points of the gain curve, from (0, 0).
+
+    Attributes
+    ----------
+    items
+        Items from the top of the ranking.
+    gain
+        What they gain together.
+    """
+
+    items: NDArray[np.int64]
+    gain: NDArray[np.float64]
+
+
 class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
     """What selecting every item at a threshold or better gives.
 
@@ -189,6 +204,7 @@ class PValue(NamedTuple):
 
 
 for _result in (
-    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, ThresholdCounts, ConfidenceInterval, Interval, PValue
+    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, ConfidenceInterval,
+    Interval, PValue,
 ):  # fmt: skip
     _result.__module__ = "hitcurve"  # what a pickle names

@@ -281,8 +281,11 @@ cdef class Resampler:
             raise OverflowError(f"a table of {max(rows)} rows: fewer than 2**30 can be resampled")
         self.one_a_row = len(rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(rows[0]))
 
-    def draw(self, bit_generator, Py_ssize_t count):
-        """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant)."""
+    def draw(self, bit_generator, Py_ssize_t count, int64_t[:, ::1] drawn=None):
+        """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant).
+
+        drawn, (count, kinds): how often each kind of relevant items occurs is written there.
+        """
         cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t rankings = self.rows.shape[0], s, b, i, n, kept, most = max(self.rows, default=0)
         cdef _Drawn hit_kinds = self.hit_kinds, other_kinds = self.other_kinds
@@ -294,13 +297,17 @@ cdef class Resampler:
         cdef int64_t[:, ::1] num_items = np.empty((rankings, count), np.int64)
         cdef int64_t[:, ::1] num_hits = np.zeros((rankings, count), np.int64)
         cdef int64_t[::1] num_relevant = np.empty(count, np.int64)
-        cdef int64_t[::1] hit_counts = np.empty(max(1, hit_kinds.count), np.int64)
+        cdef int64_t[::1] room = np.empty(max(1, hit_kinds.count), np.int64)
         cdef int64_t[::1] other_counts = np.empty(max(1, other_kinds.count), np.int64)
         cdef int64_t[::1] hits_drawn = np.empty(max(1, most), np.int64)
         cdef int64_t[::1] others_drawn = np.empty(2 * most + 1, np.int64)
+        cdef int64_t* hit_counts = &room[0]
         cdef int64_t* hits
         cdef int64_t relevant, others, whole = self.num_relevant + self.num_others
         cdef binomial_t binomial
+        if drawn is not None and (drawn.shape[0] != count or drawn.shape[1] != hit_kinds.count):
+            raise ValueError(f"drawn has shape ({drawn.shape[0]}, {drawn.shape[1]}), but there are {count} resamples of "
+                             f"{hit_kinds.count} kinds")
         memset(&binomial, 0, sizeof(binomial_t))
         with nogil:
             for b in range(count):
@@ -309,14 +316,16 @@ cdef class Resampler:
                     relevant = random_binomial(rng, <double>relevant / <double>whole, whole, &binomial)
                 others = whole - relevant
                 num_relevant[b] = relevant
-                hit_kinds.draw_counts(relevant, rng, &hit_counts[0])
+                if drawn is not None and hit_kinds.count > 0:
+                    hit_counts = &drawn[b, 0]
+                hit_kinds.draw_counts(relevant, rng, hit_counts)
                 other_kinds.draw_counts(others, rng, &other_counts[0])
                 for s in range(rankings):
                     n = rows[s]
                     memset(&others_drawn[0], 0, (2 * n + 1) * sizeof(int64_t))
                     for i in range(other_kinds.count):
                         others_drawn[other_place[i * rankings + s]] += other_counts[i]
-                    hits = &hit_counts[0]
+                    hits = hit_counts
                     if not self.one_a_row:
                         hits = &hits_drawn[0]
                         memset(hits, 0, n * sizeof(int64_t))

@@ -1,4 +1,4 @@
-"""Pictures of hit curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment.
+"""Pictures of curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment, gain.
 
 A program that uses pyplot finds them in its current axes. Without pyplot figures are made apart from it: no window, no
 global state, no display needed.
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_count, check_rank
+from hitcurve._checks import check_choice, check_count, check_level, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
+from hitcurve._gains import GainCurve, GainCurves
 from hitcurve.statistics.intervals import quantiles
 from hitcurve.statistics.resampling import check_plain, curve_blocks
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     _Points = tuple[NDArray[Any], NDArray[Any]]
+    _Curve = HitCurve | GainCurve
+    _Curves = Mapping[str, Any]
 
 __all__ = ["KINDS", "figure", "plot_curves"]
 
@@ -36,7 +39,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#
 _DASHES = ((5, 1.5), (1.2, 1.2), (6, 1.5, 1.2, 1.5), (8, 1.5, 1.2, 1.5, 1.2, 1.5))
 _STYLES: tuple[Any, ...] = ("-", *((0, dashes) for dashes in _DASHES))
 _GREY = "#777777"
-_REFERENCES = ("perfect order", "random order")
+_REFERENCES = ("perfect order", "random order", "ideal order")
 
 # An axis is cut into so many columns; of the points in a column the first, the last, the lowest and the highest stay.
 _COLUMNS = 1000
@@ -66,13 +69,16 @@ _AXES = {
     "roc": _Kind("ROC", "false positive rate", "true positive rate", log_x=True),
     "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True,
                         lambda value, _: f"{100 * value:g} %", lambda value, _: f"{value:g}"),
+    "gain": _Kind("Gain curve", "items from the top", "cumulated gain", x_tick=_count, y_tick=_count),
 }  # fmt: skip
-KINDS = tuple(_AXES)
+KINDS = tuple(_AXES)[:-1]  # of hit curves
+_THEMSELVES = ("hits", "gain")  # the kinds whose line is the curve itself
 
 
-def plot_curves(curves: Mapping[str, HitCurve], kind: str = "hits", *, ax: Axes | None = None, k: int | None = None,
-                band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Axes:  # fmt: skip
-    """Draw hit curves, or curves computed from them, into one picture.
+def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: str = "hits", *,
+                ax: Axes | None = None, k: int | None = None, gain: Any = "linear", band: float | None = None,
+                n_resamples: int = 1000, rng: Any = None) -> Axes:  # fmt: skip
+    """Draw hit curves, curves computed from them, or gain curves, into one picture.
 
     Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
     shaded. However many items there are, a line has at most 4,000 points: the axis is cut into 1,000 columns, and of
@@ -81,19 +87,23 @@ def plot_curves(curves: Mapping[str, HitCurve], kind: str = "hits", *, ax: Axes 
 
     Parameters
     ----------
-    curves : mapping of str to HitCurve
+    curves : mapping of str to HitCurve, or of str to GainCurve
         The curves by the names in the legend; an empty name stays out of it.
-    kind : {"hits", "precision-recall", "roc", "enrichment"}
+    kind : {"hits", "precision-recall", "roc", "enrichment", "gain"}
         ``"hits"``: relevant items over items from the top, with the curves of a random and of a perfect order (Zhu
         2004). ``"precision-recall"``: precision over recall going down the list. ``"roc"``: with a logarithmic axis of
         false positive rates. ``"enrichment"``: enrichment factor over the share of the list, both logarithmic.
+        ``"gain"``, of a GainCurve: what the items from the top gain together, with the curves of the ideal order and of
+        a random order of the items that were ranked. The other kinds are of ``curve.at_level(level)``.
     ax : matplotlib Axes, optional
         Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
         ``plt.savefig`` writes; else a new figure, which a notebook shows.
     k : int, optional
         Draw only the first k items.
+    gain
+        For ``"gain"``, what an item of a level gains, as in ``GainCurve.dcg``.
     band : float, optional
-        Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits and
+        Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits, gain and
         enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
         of ``HitCurve.interval`` by bootstrap, of hits at rank 100 those of ``interval("Hits@100")``.
     n_resamples : int
@@ -121,36 +131,37 @@ def plot_curves(curves: Mapping[str, HitCurve], kind: str = "hits", *, ax: Axes 
     >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
     'precision'
     """
-    _check(curves, kind, k)
-    shades = {} if band is None else bands(curves, (kind,), level=band, k=k, n_resamples=n_resamples, rng=rng)[kind]
+    _check(curves, kind, k, gain)
+    how: dict[str, Any] = {"k": k, "gain": gain, "n_resamples": n_resamples, "rng": rng}
+    shades = {} if band is None else bands(curves, (kind,), level=band, **how)[kind]
     pyplot = sys.modules.get("matplotlib.pyplot")
     if ax is None and pyplot is None:
         whole = _figure((6.0, 4.8))
         ax = whole.add_subplot()
         ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
-        _draw(ax, curves, kind, k, shades)
+        _draw(ax, curves, kind, _limits(curves, kind, k, gain), shades)
         _legend_below(whole)
     else:
         ax = pyplot.gca() if ax is None else ax  # type: ignore[union-attr]
-        _draw(ax, curves, kind, k, shades)
+        _draw(ax, curves, kind, _limits(curves, kind, k, gain), shades)
         ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
     return ax
 
 
-def _draw(ax: Axes, curves: Mapping[str, HitCurve], kind: str, k: int | None, shades: Mapping[str, Any]) -> None:
+def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any]) -> None:
     """One picture; `shades`: the bands by the name of the curve."""
-    limits, axes = _limits(curves, kind, k), _AXES[kind]
+    axes = _AXES[kind]
     drawn = [line.get_label() for line in ax.get_lines()]
-    sizes = {(curve.num_items, curve.num_relevant) for curve in curves.values()}
-    for name, x, y in _references(kind, limits, *sizes.pop()) if len(sizes) == 1 else ():
-        if name not in drawn:
+    for (name, x, y), *others in zip(*[_references(kind, limits, curve) for curve in curves.values()], strict=True):
+        shared = all(np.array_equal(x, one[1]) and np.array_equal(y, one[2]) for one in others)
+        if shared and name not in drawn:
             style = ":" if name == "random order" else "-"
             ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
     for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
         colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
         if name in shades:
             ax.fill_between(*shades[name], color=colour, alpha=0.16, linewidth=0, zorder=1.5)
-        if not curve.weighted and np.any((curve.tied > 1) & (curve.hits < curve.tied)):
+        if _has_orders(curve):
             # What lies between the worst and the best order; closed along the edge, or a narrow one would not be seen.
             best, worst = (drawn_points(curve, kind, limits, ties) for ties in ("best", "worst"))
             outline = (np.append(there, back[::-1]) for there, back in zip(best, worst, strict=True))
@@ -185,7 +196,8 @@ def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, ti
     if band is not None:
         shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
     for at, kind in enumerate(kinds):
-        _draw(whole.add_subplot(rows, columns, at + 1), curves, kind, None, shades.get(kind, {}))
+        limits = _limits(curves, kind, None)
+        _draw(whole.add_subplot(rows, columns, at + 1), curves, kind, limits, shades.get(kind, {}))
     _legend_below(whole)
     return whole
 
@@ -213,17 +225,25 @@ def _figure(size: tuple[float, float]) -> Figure:
     return whole
 
 
-def _check(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> None:
-    check_choice(kind, "kind", KINDS)
+def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> None:
+    check_choice(kind, "kind", tuple(_AXES))
+    wanted: Any = GainCurve if kind == "gain" else HitCurve
     if not isinstance(curves, Mapping):
-        raise TypeError(f"curves must be a mapping of names to HitCurve, got {type(curves).__name__}")
+        raise TypeError(f"curves must be a mapping of names to {wanted.__name__}, got {type(curves).__name__}")
     if not curves:
         raise ValueError("curves is empty: there is nothing to draw")
     if k is not None:
         check_rank(k, "k")
+    if kind != "gain" and not (isinstance(gain, str) and gain == "linear"):
+        raise ValueError(f"gain goes with kind='gain', not with kind={kind!r}")
     for name, curve in curves.items():
-        if not isinstance(curve, HitCurve):
-            raise TypeError(f"curves[{name!r}] must be a HitCurve, got {type(curve).__name__}")
+        if not isinstance(curve, wanted):
+            said = f": kind={kind!r} is of curve.at_level(1)" if isinstance(curve, GainCurve) else ""
+            raise TypeError(f"curves[{name!r}] must be a {wanted.__name__}, got {type(curve).__name__}{said}")
+        if kind == "gain":
+            if not _corners(curve, "expected", gain).gain.any():
+                raise ValueError(f"curves[{name!r}] gains nothing: there is nothing to draw")
+            continue
         if not curve.num_hits:
             raise ValueError(f"curves[{name!r}] has no relevant item: there is nothing to draw")
         if kind in ("roc", "enrichment"):
@@ -241,12 +261,16 @@ class Limits(NamedTuple):
     bottom: float
     top: float
     items: float  # the last rank drawn
+    gain: Any = "linear"  # of gain curves: what an item of a level gains
 
 
-def _limits(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> Limits:
+def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> Limits:
     items = max(curve.num_items for curve in curves.values())
     relevant = max(curve.num_relevant for curve in curves.values())
     last = items if k is None else min(k, items)
+    if kind == "gain":
+        most = max(np.interp(last, *curve.gain_curve(gain=gain, ideal=True)) for curve in curves.values())
+        return Limits(0.0, last, 0.0, float(most) * 1.04, last, gain)
     if kind == "hits":
         whole = k is None or last >= relevant
         most = relevant if whole else max(np.interp(last, *_corners(curve, "expected")) for curve in curves.values())
@@ -261,16 +285,26 @@ def _limits(curves: Mapping[str, HitCurve], kind: str, k: int | None) -> Limits:
     return Limits(min(max(1e-5, 1 / items), 0.1), last / items if last > 1 else 1.0, 0.5, most * 1.3, last)
 
 
-def _corners(curve: HitCurve, ties: str) -> Any:
-    return curve.hit_curve(ties="threshold" if curve.weighted else ties)  # type: ignore[arg-type]
+def _has_orders(curve: _Curve) -> bool:
+    """Whether the order of tied items makes a difference."""
+    mixed = curve.hits < curve.tied
+    if isinstance(curve, GainCurve):
+        return bool(np.any(mixed | (np.diff(curve.level_offsets) > 1)))
+    return not curve.weighted and bool(np.any(mixed))
 
 
-def _path(curve: HitCurve, kind: str, ties: str, limits: Limits) -> _Points:
+def _corners(curve: _Curve, ties: Any, gain: Any = "linear") -> Any:
+    if isinstance(curve, GainCurve):
+        return curve.gain_curve(gain=gain, ties=ties)
+    return curve.hit_curve(ties="threshold" if curve.weighted else ties)
+
+
+def _path(curve: _Curve, kind: str, ties: str, limits: Limits) -> _Points:
     """Items and hits going down the list: the corners, and between them as many ranks as a bent picture needs."""
-    items, hits = (one.astype(np.float64) for one in _corners(curve, ties))
+    items, hits = (one.astype(np.float64) for one in _corners(curve, ties, limits.gain))
     total, last = float(items[-1]), min(float(limits.items), float(items[-1]))
     ranks = [items[items <= last], [last]]
-    if kind != "hits":
+    if kind not in _THEMSELVES:
         ranks += [np.geomspace(1, last, _RANKS), np.linspace(min(1.0, last), last, _RANKS)]
     if kind == "roc":
         # Where the rate of false positives passes even steps of its logarithm, also inside a group.
@@ -278,17 +312,17 @@ def _path(curve: HitCurve, kind: str, ties: str, limits: Limits) -> _Points:
         ranks.append(np.interp(rates, items - hits, items))
     x = np.concatenate(ranks)
     # A false positive rate may lie between two ranks; precision and enrichment begin with the first item.
-    between = kind in ("hits", "roc")
+    between = kind in (*_THEMSELVES, "roc")
     x = np.unique(x if between else np.rint(x))
     x = x[(x <= last) & (x >= (not between))]
     return x, np.interp(x, items, hits)
 
 
-def drawn_points(curve: HitCurve, kind: str, limits: Limits, ties: str = "expected") -> _Points:
+def drawn_points(curve: _Curve, kind: str, limits: Limits, ties: str = "expected") -> _Points:
     """The points of the line, thinned."""
     rank, hits = _path(curve, kind, ties, limits)
     relevant, items = curve.num_relevant, curve.num_items
-    if kind == "hits":
+    if kind in _THEMSELVES:
         x, y = rank, hits
     elif kind == "precision-recall":
         x, y = hits / relevant, hits / rank
@@ -323,18 +357,18 @@ def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
     return x[keep], y[keep]
 
 
-def bands(curves: Mapping[str, HitCurve], kinds: tuple[str, ...], *, level: float, k: int | None = None,
+def bands(curves: _Curves, kinds: tuple[str, ...], *, level: float, k: int | None = None, gain: Any = "linear",
           n_resamples: int, rng: Any, workers: int = 1) -> dict[str, dict[str, Any]]:  # fmt: skip
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
-    count = check_count(n_resamples, "n_resamples")
-    limits = {kind: _limits(curves, kind, k) for kind in kinds}
+    count, level = check_count(n_resamples, "n_resamples"), check_level(level, "band")
+    limits = {kind: _limits(curves, kind, k, gain) for kind in kinds}
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for name, curve in curves.items():
         check_plain(curve, "band")
         places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
 
-        def read(block: HitCurves, places: dict[str, Any] = places) -> Any:
-            drawn = [(one, one.hit_curve()) for one in block]
+        def read(block: HitCurves | GainCurves, places: dict[str, Any] = places) -> Any:
+            drawn = [(one, _corners(one, "expected", gain)) for one in block]
             return [[_height(one, kind, at, *corners) for one, corners in drawn] for kind, at in places.items()]
 
         for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
@@ -343,10 +377,10 @@ def bands(curves: Mapping[str, HitCurve], kinds: tuple[str, ...], *, level: floa
     return found
 
 
-def _places(curve: HitCurve, kind: str, limits: Limits) -> NDArray[Any]:
+def _places(curve: _Curve, kind: str, limits: Limits) -> NDArray[Any]:
     """Where on its axis a band is looked at."""
     last = min(limits.items, curve.num_items)
-    if kind == "hits":
+    if kind in _THEMSELVES:
         return np.linspace(0, last, _BAND)
     if kind == "precision-recall":
         return np.linspace(1 / _BAND, 1, _BAND)
@@ -355,12 +389,12 @@ def _places(curve: HitCurve, kind: str, limits: Limits) -> NDArray[Any]:
     return np.unique(np.rint(np.geomspace(1, last, _BAND))) / curve.num_items
 
 
-def _height(curve: HitCurve, kind: str, place: NDArray[Any], items: NDArray[Any], hits: NDArray[Any]) -> Any:
+def _height(curve: _Curve, kind: str, place: NDArray[Any], items: NDArray[Any], hits: NDArray[Any]) -> Any:
     """The curve, of these corners, at these places; NaN where it is undefined."""
     relevant = curve.num_relevant
     if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
         return np.full(place.shape, np.nan)
-    if kind == "hits":
+    if kind in _THEMSELVES:
         return np.interp(place, items, hits)
     if kind == "roc":
         return np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
@@ -374,9 +408,18 @@ def _height(curve: HitCurve, kind: str, place: NDArray[Any], items: NDArray[Any]
     return np.where(wanted <= hits[-1], wanted / at, np.nan)
 
 
-def _references(kind: str, limits: Limits, items: int, relevant: int) -> list[tuple[str, Any, Any]]:
+def _references(kind: str, limits: Limits, curve: _Curve) -> list[tuple[str, Any, Any]]:
     """The lines of a perfect and of a random order."""
-    perfect, random = _REFERENCES
+    perfect, random, ideal = _REFERENCES
+    items, relevant = curve.num_items, curve.num_relevant
+    if isinstance(curve, GainCurve):
+        x, y = _corners(curve, "expected", limits.gain)
+        # The flat part ends where the picture does: rankings of more and of fewer items have the same ideal.
+        best, height = curve.gain_curve(gain=limits.gain, ideal=True)
+        size = int(np.argmax(height)) + 1
+        end = max(best[size - 1], limits.items)
+        line = thinned(np.append(best[:size], end), np.append(height[:size], height[-1]), limits)
+        return [(ideal, *line), (random, x[[0, -1]], y[[0, -1]])]
     if kind == "hits":
         top = [0, relevant, relevant]
         return [(perfect, [0, relevant, max(items, relevant)], top), (random, [0, items], [0, relevant])]

@@ -24,6 +24,7 @@ from hitcurve._checks import (
 )
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
+from hitcurve._gains import GainCurve, GainCurves
 from hitcurve._grid import Grid, rendered
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
@@ -219,19 +220,21 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     Parameters
     ----------
     y_true : array_like of shape (n,), or mapping
-        Labels of the items; or, without `y_score`, per-query results by the name of the system: what `evaluate`
-        returns, a HitCurves, or an array of one value for each query. All of them hold the same queries.
+        Labels of the items, or their levels if a measure of gain is asked for, such as nDCG; or, without `y_score`,
+        per-query results by the name of the system: what `evaluate` returns, a HitCurves, a GainCurves, or an array of
+        one value for each query. All of them hold the same queries.
     y_score : mapping of str to array_like of shape (n,), optional
         Scores of the same items by the name of the ranking.
     measures : str or sequence of str, optional
         Names of measures. None takes AP and ROCAUC over items, of evaluations all those that they hold but for sums and
-        geometric means, else AP. Arrays are taken as they are.
+        geometric means, of GainCurves nDCG, else AP. Arrays are taken as they are. Beside a measure of gain, binary
+        measures are of the items from level ``rel=`` up, else from level 1.
     baseline : str, optional
         The system that each of the others is compared with; None compares all pairs.
     groups : array_like of shape (n,), optional
         The group (target, assay, query) of each item: a ranking for each, compared over groups.
     method : {None, "bootstrap", "delong"}
-        Over items: None takes DeLong's paired test for ROCAUC and the bootstrap for all else.
+        Over items: None takes DeLong's paired test for ROCAUC and the bootstrap for all else, and for all of levels.
     confidence_level : float
         Nominal coverage of the intervals.
     n_resamples : int, optional
@@ -240,7 +243,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     stratified : bool
         Over items: draw relevant and other items apart.
     ties, relevance_level, nan_policy
-        As for HitCurve; ``nan_policy="omit"`` leaves out an item that lacks any of its scores.
+        As for HitCurve; ``nan_policy="omit"`` leaves out an item that lacks any of its scores. Measures of gain take no
+        `relevance_level`.
     lower_is_better : bool or mapping of str to bool
         For all rankings, or by name (those not named: False).
     rng : int or numpy.random.Generator, optional
@@ -252,7 +256,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     -------
     Comparison
         ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        the interval that HitCurve and HitCurves give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
+        the interval that the curves of its kind give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
         ``to_latex()`` make tables. Queries and groups in which no system has a value (NaN) are left out, and counted.
 
     Raises
@@ -303,21 +307,31 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
-    make: dict[str, Any] = {"relevance_level": relevance_level, "nan_policy": nan_policy, "workers": threads}
+    make: dict[str, Any] = {"nan_policy": nan_policy, "workers": threads}
+    of_gains = next((one for one in known if one.record.of_gains), None)
+    if of_gains is None:
+        make["relevance_level"] = relevance_level
+    elif relevance_level is not None:
+        flags = "relevance_level makes flags of levels"
+        raise ValueError(f"{flags}, but {of_gains.name} needs the levels: write AP(rel=2) for AP")
     if groups is not None:
         if method is not None:
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
-        many = _ranked(HitCurves, y_true, y_score, lower, qid=groups, **make)
+        many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
         ids = many[0].qid.tolist()
         found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
-    curves = _ranked(HitCurve, y_true, y_score, lower, **make)
-    kinds = _kinds(y_true, [y_score[name] for name in names], curves, relevance_level)
+    curves = _ranked(HitCurve if of_gains is None else GainCurve, y_true, y_score, lower, **make)
+    scores = [y_score[name] for name in names]
+    if of_gains is None:
+        kinds, kind_levels = _kinds(y_true, scores, curves, relevance_level), None
+    else:
+        kinds, kind_levels = _kinds_of_levels(as_real(y_true, "y_true"), scores, curves)
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
                            "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
-    return _over_items(curves, kinds, known, names, pairs, **how)
+    return _over_items(curves, kinds, kind_levels, known, names, pairs, **how)
 
 
 def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str, bool], **how: Any) -> list[Any]:
@@ -337,7 +351,7 @@ def _is_evaluation(result: Any) -> bool:
 def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
     """What evaluations were asked for and has a mean over queries."""
     if not all(_is_evaluation(results[name]) for name in names):
-        return ("AP",)
+        return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
     held = dict.fromkeys(measure for name in names for measure in results[name].values)
     return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
 
@@ -398,17 +412,24 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 
 def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> Kinds:
     """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
+    flags = as_flags(y_true, as_real(scores[0], "y_score"), relevance_level)
+    return _kinds_of_levels(flags, scores, curves)[0]
+
+
+def _kinds_of_levels(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCurve]) -> tuple[Kinds, _Array]:
+    """The same of levels, and the level of each kind of relevant items."""
     scores = [as_real(score, "y_score") for score in scores]
-    relevant = as_flags(y_true, scores[0], relevance_level)
+    relevant = levels > 0
     places = [_places(score, curve) for score, curve in zip(scores, curves, strict=True)]
     sizes = [2 * len(curve) + 1 for curve in curves]
-    hit_place, hit_weight = _counted([place[relevant] for place in places], sizes)
+    distinct, codes = np.unique(levels[relevant], return_inverse=True)
+    hit_place, hit_weight = _counted([*(place[relevant] for place in places), codes], [*sizes, max(1, len(distinct))])
     other_place, other_weight = _counted([place[~relevant] for place in places], sizes)
-    hit_place >>= 1  # of a relevant item it is always a row
-    return Kinds(hit_weight, hit_place, other_weight, other_place)
+    # The place of a relevant item is always a row.
+    return Kinds(hit_weight, hit_place[:, :-1] >> 1, other_weight, other_place), distinct[hit_place[:, -1]]
 
 
-def _places(score: _Array, curve: HitCurve) -> _Array:
+def _places(score: _Array, curve: HitCurve | GainCurve) -> _Array:
     """Where each item stands in a table: 2 g before row g, 2 g + 1 in it."""
     rows = np.asarray(curve.score)
     if score.dtype.kind == "b":
@@ -441,7 +462,7 @@ def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
     return np.stack(columns, axis=1), weight
 
 
-def _over_items(curves: list[HitCurve], kinds: Kinds, measures: list[Measure], names: list[str],
+def _over_items(curves: list[Any], kinds: Kinds, levels: _Array | None, measures: list[Measure], names: list[str],
                 pairs: list[tuple[int, int]], **how: Any) -> Comparison:  # fmt: skip
     level, n_resamples = how["confidence_level"], how["n_resamples"]
     alone = [intervals.curve_intervals(curve, measures, **how) for curve in curves]
@@ -450,15 +471,15 @@ def _over_items(curves: list[HitCurve], kinds: Kinds, measures: list[Measure], n
         for of_measure in zip(*alone, strict=True) for name, one in zip(names, of_measure, strict=True)
         for low, high in [one.confidence_interval]
     ]  # fmt: skip
-    by_delong = [one.method == "delong" for one in alone[0]]
+    by_delong = [one.method == "delong" and levels is None for one in alone[0]]
     drawn = np.full((0, len(measures), len(names)), math.nan)
     if not all(by_delong) and min(map(len, curves)) > 0:
 
-        def read(block: list[HitCurves]) -> _Array:
+        def read(block: list[Any]) -> _Array:
             values = [[one(curve, how["ties"]) for curve in block] for one in measures]
             return np.moveaxis(np.asarray(values, np.float64), 2, 0)
 
-        blocks = item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"])
+        blocks = item_blocks(curves, kinds, n_resamples, how["rng"], how["workers"], read, how["stratified"], levels)
         drawn = np.concatenate(blocks)
     covariance = _auc_covariance(curves, kinds) if any(by_delong) else None
     differences: list[Difference] = []
@@ -522,7 +543,7 @@ def _per_query(results: Mapping[str, Any], names: list[str], measures: list[Any]
 
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
     """(name of the measure, one value for each query, their names) of one system."""
-    if isinstance(result, HitCurves):
+    if isinstance(result, HitCurves | GainCurves):
         known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         return known.name, np.asarray(known(result, ties), np.float64), ids
@@ -536,7 +557,8 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     values = as_column(result, repr(system))
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         got = type(result).__name__
-        raise TypeError(f"{system!r} must be an evaluation, a HitCurves or one number for each query, got {got}")
+        takes = "an evaluation, a HitCurves, a GainCurves or one number for each query"
+        raise TypeError(f"{system!r} must be {takes}, got {got}")
     return str(measure), values.astype(np.float64), list(range(values.shape[0]))
 
 

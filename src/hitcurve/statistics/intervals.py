@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
+from hitcurve._gains import GainCurve, GainCurves
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.results import ConfidenceInterval, Interval
@@ -24,9 +25,6 @@ from hitcurve.statistics.resampling import (
     item_kinds,
     resampled_means,
 )
-
-if TYPE_CHECKING:
-    from hitcurve._gains import GainCurves
 
 __all__ = [
     "acceleration_of",
@@ -183,12 +181,14 @@ def delong_error(curve: HitCurve) -> float:
     return math.sqrt(variance + weighted_variance(other, weight) / max(1, int(weight.sum())))
 
 
-def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
+def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
     """Logit for AP, logit and DeLong for ROC AUC; for the bootstrap what is known before it."""
     value = float(measure(curve, ties))
     name = measure.record.name
     if method == "bootstrap":
         return Interval(_NOTHING, np.empty(0), math.nan, value, measure.name, method, level)
+    if isinstance(curve, GainCurve):
+        curve, measure = curve.at_level(measure.rel or 1), measure._replace(rel=None)
     if name == "AP" and method == "logit" and not measure.keywords:
         relevant = curve.num_relevant
         error = math.sqrt(value * (1 - value) / relevant) if relevant else math.nan
@@ -207,11 +207,11 @@ def closed_form(curve: HitCurve, measure: Measure, ties: str, method: str, level
     return Interval(between, None, error, value, measure.name, method, level)
 
 
-def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, method: str | None = None,
+def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measure], *, method: str | None = None,
                     confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
                     bootstrap_method: str = "percentile", ties: str = "expected", rng: Any = None,
                     workers: int = 1) -> list[Interval]:  # fmt: skip
-    """The work behind `HitCurve.interval`, of several measures; those by bootstrap read the same resamples."""
+    """The work behind `interval` of one curve, of several measures; those by bootstrap read the same resamples."""
     check_plain(curve, "interval")
     check_flag(stratified, "stratified")
     asked = [as_measure(one) for one in measures]
@@ -223,21 +223,23 @@ def curve_intervals(curve: HitCurve, measures: Sequence[str | Measure], *, metho
     found: list[Interval] = []
     for known in asked:
         plain = "" if known.keywords else known.record.name
-        tied = known.reading(ties) in ("expected", "threshold")
+        tied = (known.ties or ties) in ("expected", "threshold")
         usual = "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
         found.append(closed_form(curve, known, ties, method or usual, level))
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
+    if bootstrap_method == "BCa" and isinstance(curve, GainCurve):
+        raise ValueError("bootstrap_method='BCa' does not leave out items with levels one at a time: take 'percentile'")
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
         few = f"only {curve.num_relevant} is relevant"
         raise ValueError(f"bootstrap_method='BCa' leaves out one item at a time, but {few}: take 'percentile'")
 
-    def read(block: HitCurves) -> list[_Array]:
+    def read(block: HitCurves | GainCurves) -> list[_Array]:
         return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
 
     blocks = curve_blocks(curve, count, rng, workers, read, stratified) if drawn else []
     for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
         distribution, acceleration = np.concatenate(parts), None
-        if bootstrap_method == "BCa":
+        if bootstrap_method == "BCa" and isinstance(curve, HitCurve):
             less = delete_one(curve, asked[at], ties) if len(curve) else []
             if less and not stratified:
                 less = [(np.concatenate([part[0] for part in less]), np.concatenate([part[1] for part in less]))]

@@ -7,7 +7,7 @@ from it as from any other curve.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from hitcurve._checks import check_count, check_flag, checked_seed
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
+from hitcurve._gains import GainCurve, GainCurves, _gain_curves_of
+from hitcurve._pickle import gain_curves
+from hitcurve._sorted import group_starts
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS
@@ -46,8 +49,8 @@ def as_measure(measure: str | Measure) -> Measure:
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
-def check_plain(curve: HitCurve | HitCurves, what: str) -> None:
-    if curve.weighted:
+def check_plain(curve: HitCurve | GainCurve, what: str) -> None:
+    if isinstance(curve, HitCurve) and curve.weighted:
         raise ValueError(f"{what} {NO_WEIGHTS}")
 
 
@@ -81,7 +84,7 @@ def curves_of(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
     return _curves_of(None, lower, False, offsets, None, *wide)
 
 
-def item_kinds(curve: HitCurve) -> _Array:
+def item_kinds(curve: HitCurve | GainCurve) -> _Array:
     """Items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at the end."""
     others = np.empty(2 * len(curve) + 1, np.int64)
     ends = curve.above + curve.tied
@@ -101,45 +104,106 @@ class Kinds(NamedTuple):
     other_place: _Array
 
 
-def item_blocks(curves: list[HitCurve], kinds: Kinds, count: int, rng: Any, workers: int,
-                measure: Callable[[list[HitCurves]], Any], stratified: bool) -> list[Any]:  # fmt: skip
-    """measure(resamples of each ranking) for all blocks of `count` resamples."""
+def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int, rng: Any, workers: int,
+                measure: Callable[[list[Any]], Any], stratified: bool,
+                level: _Array | None = None) -> list[Any]:  # fmt: skip
+    """measure(resamples of each ranking) for all blocks of `count` resamples.
+
+    level: of gain curves, that of each kind of relevant items.
+    """
     from hitcurve._kernel.draw import Resampler
 
     rows = [len(curve) for curve in curves]
     resampler = Resampler(*kinds, rows, stratified)
+    size_of, made = sum(rows), _hit_curves()
+    if level is not None:
+        found = int(np.count_nonzero(kinds.hit_place >= 0))
+        size_of, made = max(size_of, found, kinds.hit_place.size - found), _gain_curves(kinds.hit_place, level)
 
     def block(draws: np.random.Generator, size: int) -> Any:
-        tables = resampler.draw(draws.bit_generator, size)
-        return measure([curves_of(curve.lower_is_better, *table) for curve, table in zip(curves, tables, strict=True)])
+        drawn = None if level is None else np.empty((size, len(level)), np.int64)
+        tables = resampler.draw(draws.bit_generator, size, drawn)
+        return measure(made([curve.lower_is_better for curve in curves], tables, drawn))
 
-    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, sum(rows)))), rng, workers)
+    return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, size_of))), rng, workers)
 
 
-def curve_blocks(curve: HitCurve, count: int, rng: Any, workers: int, measure: Callable[[HitCurves], Any],
+def _hit_curves() -> Callable[..., list[Any]]:
+    """What makes hit curves of tables."""
+    return lambda lower, tables, _: [curves_of(one, *table) for one, table in zip(lower, tables, strict=True)]
+
+
+def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
+    """What makes gain curves of tables and of how often each kind of relevant items was drawn."""
+    values, code = np.unique(np.append(0.0, level), return_inverse=True)
+    code = code[1:].astype(np.uint32)
+
+    def pairs(rows: _Array, kinds: _Array) -> tuple[_Array, ...]:
+        """(kinds, sorted; where each pair of a row and a level begins; the row and the code of each pair)."""
+        kinds = kinds[np.lexsort((code[kinds], rows[kinds]))]
+        starts = group_starts(rows[kinds], code[kinds])
+        return kinds, starts, rows[kinds][starts], code[kinds][starts]
+
+    both = [[pairs(rows, np.flatnonzero(some)) for some in (rows >= 0, rows < 0)] for rows in place.T]
+
+    def counted(drawn: _Array, kinds: _Array, starts: _Array, rows: _Array, codes: _Array) -> tuple[_Array, ...]:
+        """(table, row, code, count) of the pairs that were drawn."""
+        counts = drawn[:, kinds]
+        if len(starts) < len(kinds):  # kinds that only other rankings tell apart
+            counts = np.add.reduceat(counts, starts, axis=1)
+        table, pair = np.nonzero(counts)
+        return table, rows[pair], codes[pair], counts[table, pair]
+
+    def made(lower: list[bool], tables: list[Any], drawn: _Array) -> list[GainCurves]:
+        curves = []
+        for one, columns, (found, never) in zip(lower, tables, both, strict=True):
+            table, row, *levels = counted(drawn, *found)
+            of_table, _, *missing = counted(drawn, *never)
+            starts = np.append(group_starts(table, row), len(row))
+            bounds = np.searchsorted(of_table, np.arange(len(drawn) + 1))
+            curves.append(_gain_curves_of(one, columns, values, (starts, *levels), (bounds, *missing)))
+        return curves
+
+    return made
+
+
+def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int, measure: Callable[[Any], Any],
                  stratified: bool = False) -> list[Any]:  # fmt: skip
     """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
     others = item_kinds(curve)
     place = np.flatnonzero(others)
-    row, hits = np.arange(len(curve)), curve.hits
-    missing = curve.num_relevant - curve.num_hits
-    if missing:
-        row, hits = np.append(row, -1), np.append(hits, missing)
+    row, hits, level = np.arange(len(curve)), curve.hits, None
+    missing = np.array([curve.num_relevant - curve.num_hits])
+    if isinstance(curve, GainCurve):
+        row, hits = np.repeat(row, np.diff(curve.level_offsets)), curve.level_count
+        never, missing = np.unique(curve.unretrieved, return_counts=True)
+        level = np.append(curve.level, never)
+    missing = missing[missing > 0]
+    row, hits = np.append(row, np.full(missing.shape[0], -1)), np.append(hits, missing)
     kinds = Kinds(hits, row[:, None], others[place], place[:, None])
-    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified)
+    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified, level)
 
 
-def resample(curve: HitCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
-             workers: int = 1) -> HitCurves:  # fmt: skip
-    """The work behind `HitCurve.resample`."""
+def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
+             workers: int = 1) -> HitCurves | GainCurves:  # fmt: skip
+    """The work behind `HitCurve.resample` and `GainCurve.resample`."""
     check_plain(curve, "resample")
     check_flag(stratified, "stratified")
     count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
     blocks = curve_blocks(curve, count, rng, threads, lambda block: block, stratified)
-    rows = np.concatenate([[0], *(np.diff(block.row_offsets) for block in blocks)]).cumsum()
-    names = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
-    columns = [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
-    return curves_of(curve.lower_is_better, rows, *columns)
+    def joined(*names: str) -> list[_Array]:
+        return [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
+
+    def offsets(name: str) -> _Array:
+        return np.concatenate([[0], *(np.diff(getattr(block, name)) for block in blocks)]).cumsum()
+
+    columns = joined("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
+    curves = curves_of(curve.lower_is_better, offsets("row_offsets"), *columns)
+    if isinstance(curve, HitCurve):
+        return curves
+    never = [levels for block in blocks for levels in block.unretrieved]
+    made: GainCurves = gain_curves(curves, offsets("level_offsets"), *joined("level", "level_count"), never)
+    return made
 
 
 # --- resamples of values ------------------------------------------------------------------------------------
