@@ -197,9 +197,12 @@ cdef class _Gains:
 
     cdef tuple from_level(self, object level):
         """(hits of each row, those of the rows before it and in it, relevant items never retrieved), from a level up."""
-        bound = check_number(level, "level")
-        if not bound > 0:
+        exact = int(level) if isinstance(check_number(level, "level"), np.integer) else level
+        if not exact > 0:
             raise ValueError(f"level is {level!r}: must be above 0")
+        bound = float(min(exact, 2**1024 - 2**971) if isinstance(exact, int) else exact)
+        if bound != exact:
+            raise ValueError(f"level is {level}: no float64 holds it")
         hits = np.append(0, np.cumsum(np.where(self.values[self.code] >= bound, self.count, 0)))
         missing = np.append(0, np.cumsum(np.where(self.values[self.missing_code] >= bound, self.missing_count, 0)))
         return hits[self.starts[1:]] - hits[self.starts[:-1]], hits[self.starts], np.diff(missing[self.missing_starts])
@@ -337,9 +340,7 @@ cdef class _Gains:
         >>> round(hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp(p=0.5), 4)
         0.625
         """
-        persistence = float(check_number(p, "p"))
-        if not 0 < persistence < 1:
-            raise ValueError(f"p is {p!r}: must be between 0 and 1")
+        persistence = check_within(p, "p", "between 0 and 1", 0.0, 1.0)
         return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence)
 
     def measure(self, name, *, ties="expected"):
@@ -369,4 +370,4 @@ cdef class _Gains:
         0.5
         """
         from hitcurve.measures import parse
-        return (parse(name) if isinstance(name, str) else name)(self, ties)
+        return (name if callable(name) else parse(name))(self, ties)
