@@ -1,5 +1,6 @@
 """The edges of gain curves: what errors say of every odd argument, levels that differ by a bit, limits."""
 
+import lzma
 import math
 from collections import UserDict
 from decimal import Decimal
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.measures import MEASURES, parse
 
 INF, NAN = math.inf, math.nan
 
@@ -323,3 +325,59 @@ def test_at_level_of_what_no_float_holds(level):
     """Labels of floats and of integers would take it differently."""
     for curves in (hc.GainCurve([2**53, 1], [2, 1]), hc.GainCurves([[2**53, 1]], [[2, 1]])):
         refused(lambda curves=curves: curves.at_level(level), f"level is {level}: no float64 holds it")
+
+
+# --- against evaluate -----------------------------------------------------------------------------------------
+
+REAL = [(folder, qrels) for folder, qrels in (
+    ("codec/entity", "qrels_graded.txt"), ("dl_hard/passage", "qrels.txt"), ("robust03", "qrels.txt"),
+    ("trec_covid/round3", "qrels.txt"))]  # fmt: skip
+# Those of the records, so that a new measure is among them, and more cutoffs and options.
+SAID = [name for record in MEASURES if record.of_gains for name in (record.name, *record.forms)]
+SAID = sorted({name for name in SAID if parse(name).rel is None} | {
+    "nDCG@1", "nDCG@1000", "nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@20", "nDCG(gains={1:5,2:2})",
+    "nDCG(gains={2:9},dcg=exp-log2)@7", "ERR@5", "ERR(max=9)@3", "RBP@4", "RBP(p=0.05)", "RBP(p=0.99)@100",
+    "AP", "AP(rel=2)@10", "P(rel=2)@5", "RR(rel=2)", "R@100", "Rprec"})  # fmt: skip
+
+
+def lines(path):
+    data = path.read_bytes()
+    return [line.split() for line in (lzma.decompress(data) if path.suffix == ".xz" else data).decode().splitlines()]
+
+
+def judged_lists(judged, ranked):
+    """(levels, scores and ids of a run's documents, offsets, levels of the judged ones that it has not), by query."""
+    levels, scores, ids, offsets, missing = [], [], [], [0], []
+    for query in sorted(judged.keys() & ranked.keys(), key=str.encode):
+        known = judged[query]
+        for doc, score in ranked[query].items():
+            levels.append(max(0, known.get(doc, 0)))
+            scores.append(score)
+            ids.append(doc)
+        offsets.append(len(levels))
+        missing.append([level for doc, level in known.items() if level > 0 and doc not in ranked[query]])
+    return levels, scores, np.unique(np.array(ids, bytes), return_inverse=True)[1], offsets, missing
+
+
+@pytest.mark.parametrize(("folder", "qrels"), REAL)
+def test_evaluate_of_real_runs(shared_data, folder, qrels):
+    """Both read the same judgments: with unjudged documents, judged ones never retrieved, levels below 0, and ties."""
+    judged, whole = {}, hc.read_qrels(shared_data / folder / qrels)
+    for query, _, doc, level in lines(shared_data / folder / qrels):
+        judged.setdefault(query, {})[doc] = int(level)
+    for path in sorted((shared_data / folder / "runs").iterdir())[:4]:
+        ranked = {}
+        for query, _, doc, _, score, _ in lines(path):
+            ranked.setdefault(query, {})[doc] = float(score)
+        levels, scores, ids, offsets, missing = judged_lists(judged, ranked)
+        for ties in ("expected", "best", "worst", "docid"):
+            for kind in ("float64", "float32"):
+                reading = "expected" if ties == "docid" else ties
+                wanted = hc.evaluate(whole, path, SAID, ties=ties, scores=kind, missing="skip")
+                curves = hc.GainCurves(levels, np.array(scores, kind), offsets=offsets, unretrieved=missing,
+                                       tiebreak=-ids if ties == "docid" else None)  # fmt: skip
+                assert len(wanted.query_ids) == len(curves)
+                for name in SAID:
+                    found, values = curves.measure(name, ties=reading), wanted.values[parse(name).name]
+                    said = f"{name} of {path}, {ties}, {kind}"
+                    np.testing.assert_allclose(np.nan_to_num(found), values, rtol=1e-14, atol=0, err_msg=said)
