@@ -1,5 +1,6 @@
 """The edges of gain curves: what errors say of every odd argument, levels that differ by a bit, limits."""
 
+import functools
 import lzma
 import math
 from collections import UserDict
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve import _levels
 from hitcurve.measures import MEASURES, parse
 
 INF, NAN = math.inf, math.nan
@@ -325,6 +327,53 @@ def test_at_level_of_what_no_float_holds(level):
     """Labels of floats and of integers would take it differently."""
     for curves in (hc.GainCurve([2**53, 1], [2, 1]), hc.GainCurves([[2**53, 1]], [[2, 1]])):
         refused(lambda curves=curves: curves.at_level(level), f"level is {level}: no float64 holds it")
+
+
+# --- how many pairs there may be ----------------------------------------------------------------------------
+
+
+def random_curves(rng):
+    levels, scores = rng.integers(0, 4, 90), rng.integers(0, 12, 90)
+    missing = [[1], [2], [], [3, 1]]
+    return levels, scores, hc.GainCurves(levels, scores, offsets=[0, 20, 20, 50, 90], unretrieved=missing)
+
+
+def readings(curves):
+    """Values of every measure that needs no argument."""
+    found = []
+    for name in ("dcg", "ndcg", "err", "rbp"):
+        for ties in ("expected", "best", "worst"):
+            found += [getattr(curves, name)(k, ties=ties).tobytes() for k in (None, 3, [1, 5])]
+    return [*found, curves.ndcg(gain=[1, 0, 2, 5], ties="worst").tobytes()]
+
+
+def test_pairs_of_many_rankings(monkeypatch):
+    """The limit is for each ranking: all of them together may have more."""
+    _, _, curves = random_curves(np.random.default_rng(1))
+    wanted, each = readings(curves), [len(curve.level) + len(curve.unretrieved) for curve in curves]
+    assert max(each) < len(curves.level)
+    monkeypatch.setattr(_levels, "_MOST_KEYS", max(each))
+    assert readings(curves) == wanted
+    monkeypatch.setattr(_levels, "_MOST_KEYS", len(curves.level))
+    assert readings(curves) == wanted
+    monkeypatch.setattr(_levels, "_MOST_KEYS", max(len(curve.level) for curve in curves) - 1)
+    pairs = max(len(curve.level) + len(set(curve.unretrieved)) for curve in curves)
+    for call in (curves.dcg, curves.ndcg, curves.err, curves.rbp):
+        refused(call, f"a ranking has {pairs} pairs of a tie group and a level: at most ")
+
+
+def test_more_levels_than_the_kernels_tell_apart(monkeypatch):
+    levels, scores, curves = random_curves(np.random.default_rng(2))
+    columns = curves[3].score, curves[3].above, curves[3].tied, curves[3].level_offsets, curves[3].level
+    table = functools.partial(hc.GainCurve.from_table, *columns, curves[3].level_count, num_items=40)
+    real, plain = levels / 7, hc.GainCurve(levels, scores)
+    monkeypatch.setattr(_levels, "_MOST_KEYS", 11)
+    assert len(plain) == 12
+    refused(lambda: hc.GainCurve(levels, scores), "a ranking has 12 tie groups above level 0: at most 11 can be told")
+    monkeypatch.setattr(_levels, "_MOST_KEYS", 3)
+    refused(lambda: hc.GainCurve(real, scores), "y_true has 4 different levels: at most 3 can be told apart")
+    refused(lambda: hc.GainCurve.from_ranked(real), "levels has 4 different levels: at most 3 can be told apart")
+    refused(table, "level has 4 different levels: at most 3 can be told apart")
 
 
 # --- against evaluate -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
     GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
 )
-from hitcurve._levels cimport Reader, exponential, gains_of
+from hitcurve._levels cimport Reader, beyond_keys, exponential, gains_of, within_keys
 
 cnp.import_array()
 
@@ -66,7 +66,8 @@ cdef class _Gains:
         cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
         cdef GainRoom room
-        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size
+        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size, row, first
+        cdef int64_t* starts = NULL  # of the rows of one ranking, from its first pair on
         cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
         cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
         cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
@@ -76,7 +77,11 @@ cdef class _Gains:
             k = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranks)
             n = ranks.shape[0]
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
+        within_keys(pairs.max(initial=0), "a ranking has {} pairs of a tie group and a level")
         room_size = pairs.max(initial=0) + 2
+        if beyond_keys(self.code.shape[0]):  # then the pairs of each ranking are counted for themselves
+            own_starts = np.empty(np.diff(self.row_starts).max(initial=0) + 1, np.int64)
+            starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>own_starts)
         values = np.empty((number, n))
         keys = np.empty(3 * room_size, np.int64)
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
@@ -92,6 +97,13 @@ cdef class _Gains:
                 levels.table.rows = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
                 levels.table.num_items = num_items[q]
                 levels.starts = self.levels.starts + row_starts[q]
+                if starts is not NULL:
+                    first = levels.starts[0]
+                    for row in range(levels.table.rows + 1):
+                        starts[row] = levels.starts[row] - first
+                    levels.starts = starts
+                    levels.code = self.levels.code + first
+                    levels.count = self.levels.count + first
                 levels.num_missing = <Py_ssize_t>(missing_starts[q + 1] - missing_starts[q])
                 levels.missing_code = self.levels.missing_code + missing_starts[q]
                 levels.missing_count = self.levels.missing_count + missing_starts[q]

@@ -2,6 +2,8 @@
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.gains cimport GainReading
 
+cdef bint beyond_keys(object number) except -1
+cdef int within_keys(object number, str what) except -1
 cdef object coded(object levels, str name, object more)
 cdef object missing_levels(object unretrieved, str name=*)
 cdef list missing_lists(object unretrieved)

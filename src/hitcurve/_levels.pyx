@@ -41,6 +41,8 @@ GAIN = "'linear', 'exponential', a mapping or an array"
 DISCOUNT = "'log2', ('log', base) or an array"
 cdef str A_LEVEL = "a level must be a number from 0 up, and finite"
 
+_MOST_KEYS = 2**31 - 1  # of rows, of levels, and of pairs of both, that the kernels tell apart in one ranking
+
 cdef enum:
     MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
     MOST_EXPONENTIAL = 1023  # the greatest level whose gain 2**level - 1 is a number
@@ -53,6 +55,16 @@ cdef int bad_level(object array, object bad, str name, str rule) except -1:
     for place in np.argwhere(bad)[:1]:
         where = ", ".join(map(str, place.tolist()))
         raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: {rule}")
+    return 0
+
+
+cdef bint beyond_keys(object number) except -1:
+    return number > _MOST_KEYS
+
+
+cdef int within_keys(object number, str what) except -1:
+    if beyond_keys(number):
+        raise ValueError(f"{what.format(number)}: at most {_MOST_KEYS} can be told apart")
     return 0
 
 
@@ -75,6 +87,7 @@ cdef object coded(object levels, str name, object more):
     held_by_float64(array, name)
     graded = array != 0
     values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
+    within_keys(values.shape[0], name + " has {} different levels")
     codes = np.zeros(array.shape, np.uint32)
     codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
     return codes, np.searchsorted(values, more).astype(np.uint32), values
@@ -178,6 +191,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
     if of_rows.dtype.kind == "f":
         full = np.flatnonzero(np.diff(row_starts))
         has_nan[full] = np.isnan(of_rows[row_starts[full + 1] - 1])
+    within_keys(np.diff(row_starts).max(initial=0), "a ranking has {} tie groups above level 0")
     offsets, row_starts, hits = (np.ascontiguousarray(column, np.int64) for column in (offsets, row_starts, hits))
     most = hits.max(initial=0)
     starts, code = np.zeros(raw.shape[0] + 1, np.int64), np.empty(hits.sum(), np.uint32)
@@ -238,6 +252,7 @@ cdef tuple from_outside(object level_offsets, object level, object level_count, 
         raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
     hits = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
     values = np.unique(np.concatenate([[0.0], level, missing]))
+    within_keys(values.shape[0], "level has {} different levels")
     codes, missing_codes = (np.searchsorted(values, levels).astype(np.uint32) for levels in (level, missing))
     return hits, values, (starts, codes, count), missing_codes
 
