@@ -37,8 +37,8 @@ from hitcurve._sorted import group_starts, ranks_of
 cnp.import_array()
 
 LEVELS = "levels must be real numbers"
-GAIN = "'linear', 'exponential', a mapping or an array"
-DISCOUNT = "'log2', ('log', base) or an array"
+cdef str GAIN = "'linear', 'exponential', a mapping or an array"
+cdef str DISCOUNT = "'log2', ('log', base) or an array"
 cdef str A_LEVEL = "a level must be a number from 0 up, and finite"
 
 _MOST_KEYS = 2**31 - 1  # of rows, of levels, and of pairs of both, that the kernels tell apart in one ranking
