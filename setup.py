@@ -9,14 +9,15 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MODULES = [
-    "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.formulas",
-    "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.graded", "_kernel.pairwise",
-    "_kernel.users",
+    "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.roc",
+    "_kernel.formulas", "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.graded",
+    "_kernel.pairwise", "_kernel.users",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gains",
     "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
+    "_kernel.roc": {"libraries": MATH},
     "_kernel.formulas": {"libraries": MATH},
     "_kernel.err": {"libraries": MATH},
     "_kernel.gains": {"libraries": MATH},

@@ -22,7 +22,13 @@ ARGUMENTS = {  # of the measures that need one
     "success": {"k": 2}, "roc_enrichment": {"fpr": [0.01, 0.5]},
     "enrichment_factor": {"fraction": [0.01, 1.0]},
     "max_enrichment_factor": {"fraction": 0.01}, "normalized_enrichment_factor": {"k": 9},
+    "at_level": {"level": 2}, "measure": {"name": "AP@7"},
 }  # fmt: skip
+OPTIONS = {  # of gain curves, one at a time
+    "gain": ["exponential", {1: 3, 2: 1, 3: 0.5, 0: 1}, [0.5, 1, 4, 4]], "k": [np.int64(5)], "ideal_k": ["all"],
+    "discount": [("log", 2), ("log", 2.5), [1, 0.5, 0.5, 0.25]], "max_level": [9.5], "p": [0.25],
+}  # fmt: skip
+NOT_CALLED = set()  # methods that need an argument which is not above
 
 
 def refused(call):
@@ -35,19 +41,26 @@ def refused(call):
 
 def measures(curves):
     """Every method that can be called with what we have, in every reading it has; `drawn` has those that draw."""
-    for name in sorted(vars(type(curves))):
+    for name in dir(curves):
         method = getattr(curves, name)
         if name.startswith(("_", "from_", "interval", "plot", "p_value")) or not callable(method):
             continue
-        arguments = ARGUMENTS.get(name, {})
-        if "ties" not in inspect.signature(method).parameters:
-            method(**arguments)
+        arguments, taken = ARGUMENTS.get(name, {}), inspect.signature(method).parameters
+        if any(one.default is one.empty and one.name not in arguments for one in taken.values()):
+            NOT_CALLED.add(f"{type(curves).__name__}.{name}")
             continue
-        for ties in READINGS:
-            try:
-                method(ties=ties, **arguments)
-            except ValueError:  # no reading for ties="threshold"
-                assert ties == "threshold", name
+        every = [arguments]
+        if isinstance(curves, hc.GainCurve | hc.GainCurves):
+            every += [{**arguments, option: value} for option in taken for value in OPTIONS.get(option, ())]
+        for arguments in every:
+            if "ties" not in taken:
+                method(**arguments)
+                continue
+            for ties in READINGS:
+                try:
+                    method(ties=ties, **arguments)
+                except ValueError as error:  # some have no reading for some ties
+                    assert ties != "best" and ties in str(error), (name, error)
 
 
 def ways_in(n, rng):
@@ -107,6 +120,43 @@ def ways_in(n, rng):
         hc.scan((flags, values, qid)), hc.scan((flags, values, np.sort(qid)), sorted="group")
 
 
+def gains(n, rng):
+    """Items with levels, each way in, and every measure of them."""
+    levels, score = rng.integers(0, 4, n) * (rng.random(n) < 0.3), rng.integers(0, 2 * n, n)
+    qid = rng.integers(0, n // 8 + 1, n)
+    for kind in ("u1", "i8", "f4", "f8", "g"):
+        for dtype in ("f2", "f4", "f8", "i1", "i8", "u8", "g"):
+            y, s = levels.astype(kind), score.astype(dtype)
+            hc.ndcg(y, s, k=5, gain="exponential"), hc.mean_ndcg(y, s, qid=qid, ties="worst")
+            curve = hc.GainCurve(np.repeat(y, 2)[::2], np.repeat(s, 3)[::3], lower_is_better=True, unretrieved=[1, 1.5])
+            assert curve == pickle.loads(pickle.dumps(curve))
+    values = score / 7
+    missing = values.copy()
+    missing[::5] = np.nan
+    curve = hc.GainCurve(levels, values, tiebreak=-np.arange(n), unretrieved=[3])
+    hc.GainCurve.from_ranked(levels, num_items=2 * n).ndcg(n)
+    columns = curve.score, curve.above, curve.tied, curve.level_offsets, curve.level, curve.level_count
+    hc.GainCurve.from_table(*columns, num_items=n).ndcg([1, n])
+    wide = levels[: n // 5 * 5].reshape(5, -1), values[: n // 5 * 5].reshape(5, -1)
+    for many in (
+        hc.GainCurves(levels, values, qid=qid),
+        hc.GainCurves(levels, values, offsets=[0, n // 3, n // 3, n], tiebreak="order", workers=2),
+        hc.GainCurves(*wide, mask=rng.random(wide[0].shape) < 0.7, unretrieved=[[1], [], None, [2, 2], []]),
+        hc.GainCurves(levels, np.stack([values, -values], axis=1)),
+        hc.GainCurves(levels, missing, qid=[f"q{q}" for q in qid], nan_policy="worst"),
+        hc.GainCurves(levels, missing, qid=qid, nan_policy="omit"),
+    ):
+        assert pickle.loads(pickle.dumps(many)) == many
+        many[0], list(many), repr(many), hash(many), many.interval(n_resamples=9, rng=1)
+        measures(many)
+    measures(curve)
+    measures(hc.GainCurve(rng.random(n) * (rng.random(n) < 0.1), rng.integers(0, 3, n)).at_level(0.5))
+    refused(lambda: hc.GainCurve(-levels - 1, values))
+    refused(lambda: hc.GainCurve(levels, missing))
+    refused(lambda: hc.GainCurves(*wide, mask=levels))
+    refused(lambda: hc.GainCurves(levels, values, qid=qid, unretrieved=[[0]]))
+
+
 def drawn(n, rng):
     """What draws resamples; few, for each is slow under these tools."""
     flags = rng.random(n) < 0.1
@@ -144,6 +194,7 @@ def main():
         rng = np.random.default_rng(seed)
         for n in (10, 600, size):
             ways_in(n, rng)
+            gains(n, rng)
             drawn(min(n, 100), rng)
             retrieval(min(n, 200), rng)
     threads = [threading.Thread(target=ways_in, args=(size, np.random.default_rng(seed))) for seed in range(4)]
@@ -151,7 +202,7 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    print(f"{rounds} rounds")
+    print(f"{rounds} rounds{'; not called: ' if NOT_CALLED else ''}{', '.join(sorted(NOT_CALLED))}")
 
 
 if __name__ == "__main__":

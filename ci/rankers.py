@@ -1,9 +1,10 @@
-"""The ndcg@k that LightGBM and XGBoost print, against hitcurve's of the scores that they predict. See ci/rankers."""
+"""The nDCG that LightGBM, XGBoost and CatBoost print, against hitcurve's of the scores they predict. See ci/rankers."""
 
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+import catboost
 import lightgbm
 import numpy as np
 import xgboost
@@ -54,14 +55,34 @@ def with_xgboost(train: Queries, valid: Queries) -> Iterator[tuple[np.ndarray, l
         yield model.predict(seen), rows
 
 
+def with_catboost(train: Queries, valid: Queries) -> Iterator[tuple[np.ndarray, list[Row]]]:
+    data, seen = (catboost.Pool(part.features, part.levels, group_id=part.qid) for part in (train, valid))
+    by_rank = 1 / np.arange(1, valid.sizes.max() + 1)
+    metrics: dict[str, dict[str, Any]] = {"NDCG:type=Base": {}, "NDCG:type=Exp": {"gain": "exponential"}}
+    for k in CUTOFFS:
+        metrics[f"NDCG:top={k};type=Base"] = {"k": k}
+        metrics[f"NDCG:top={k};type=Exp"] = {"k": k, "gain": "exponential"}
+        metrics[f"NDCG:top={k};type=Base;denominator=Position"] = {"k": k, "discount": by_rank}
+        metrics[f"NDCG:top={k};type=Exp;denominator=Position"] = {"k": k, "gain": "exponential", "discount": by_rank}
+    model = catboost.CatBoost({"loss_function": "QueryRMSE", "iterations": 10, "depth": 2, "learning_rate": 0.05,
+                               "thread_count": 1, "verbose": False, "allow_writing_files": False})  # fmt: skip
+    model.fit(data)
+    found = model.eval_metrics(seen, list(metrics), ntree_start=0, ntree_end=10, eval_period=10)
+    rows = [(f"CatBoost {catboost.__version__} {name}", found[name][-1], how) for name, how in metrics.items()]
+    yield model.predict(seen), rows
+
+
 def main() -> int:
     train, valid = Queries(200, seed=1), Queries(300, seed=2)
     empty = int((np.maximum.reduceat(valid.levels, valid.offsets[:-1]) == 0).sum())
     print(f"{len(valid.sizes)} queries, {len(valid.levels)} items; {empty} queries have no relevant item")
-    print(f"{'':42}{'printed':>10}{'hitcurve':>10}   {'worst':>8}{'expected':>10}{'best':>8}")
+    print(f"{'':58}{'printed':>10}{'hitcurve':>10}   {'worst':>8}{'expected':>10}{'best':>8}")
     wrong = 0
-    for preset, models in ("LightGBM", with_lightgbm(train, valid)), ("XGBoost", with_xgboost(train, valid)):
-        fair = {name: value for name, value in hc.PRESETS[preset].items() if name != "tiebreak"}
+    for preset, models in (
+        ("LightGBM", with_lightgbm(train, valid)), ("XGBoost", with_xgboost(train, valid)),
+        ("CatBoost", with_catboost(train, valid)),
+    ):  # fmt: skip
+        fair = {name: value for name, value in hc.PRESETS[preset].items() if name not in ("tiebreak", "ties")}
         for scores, rows in models:
             for title, printed, how in rows:
                 ranking = valid.levels, scores
@@ -70,7 +91,7 @@ def main() -> int:
                         for reading in ("worst", "expected", "best")]
                 differ = abs(printed - ours) > 1e-12
                 wrong += differ
-                print(f"{title:42}{printed:10.6f}{ours:10.6f}   {ties[0]:8.4f}{ties[1]:10.4f}{ties[2]:8.4f}"
+                print(f"{title:58}{printed:10.6f}{ours:10.6f}   {ties[0]:8.4f}{ties[1]:10.4f}{ties[2]:8.4f}"
                       f"{'  DIFFERENT' if differ else ''}")
     print(f"{wrong} numbers differ")
     return min(wrong, 1)

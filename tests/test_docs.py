@@ -102,6 +102,8 @@ NAMES = {
     "docno": np.array([f"d{i}" for i in range(400)]),
     "R": int(Y[0].sum()) + 2,
     "hits": Y[0],
+    "qrels": {"q": {"a": 2, "b": 1}},
+    "run": {"q": {"a": 1.0, "c": 2.0}},
     "n_gt": int(Y[0].sum()) + 2,
     "preset": hc.PRESETS["scikit-learn"],
 }

@@ -98,6 +98,31 @@ def test_rule_of_rankers(name):
         assert ours != pytest.approx(fair, rel=1e-4)
 
 
+@pytest.mark.parametrize("position", [False, True])
+@pytest.mark.parametrize("exponential", [False, True])
+def test_rule_of_catboost(exponential, position):
+    """Of items with the same score the lowest level first; 1 without relevant items; ci/rankers runs it."""
+    rng = np.random.default_rng(22)
+    sizes = rng.integers(1, 30, 60)
+    offsets = np.cumsum([0, *sizes])
+    level, score = rng.integers(0, 5, offsets[-1]), rng.integers(0, 6, offsets[-1])
+    level[: offsets[2]] = 0
+    discount = 1 / np.arange(1, 30) if position else 1 / np.log2(np.arange(2, 31))
+    said = {"gain": "exponential"} if exponential else {}
+    said |= {"discount": discount} if position else {}
+    for k in (1, 5, 40):
+        values = []
+        for first, last in itertools.pairwise(offsets):
+            gain = 2.0 ** level[first:last] - 1 if exponential else level[first:last]
+            orders = np.lexsort((gain, -score[first:last])), np.argsort(-gain)
+            found, most = (sum(g * d for g, d in zip(gain[order][:k], discount, strict=False)) for order in orders)
+            values.append(found / most if most else 1.0)
+        ours = hc.mean_ndcg(level, score, offsets=offsets, k=k, **(hc.PRESETS["CatBoost"] | said))
+        assert ours == pytest.approx(np.mean(values), rel=1e-14)
+        fair = hc.mean_ndcg(level, score, offsets=offsets, k=k, empty="one", **said)
+        assert ours != pytest.approx(fair, rel=1e-4)
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
 def test_float_levels_in_ties(ties):
     """Where no level is missed in floats (R = 8: a power of two misses none of 10) both kinds are the same number."""

@@ -246,9 +246,8 @@ def some(draw, names):
 
 def a_curve(draw):
     label, score = small_ranking(draw)
-    return draw.pick(
-        [lambda: hc.HitCurve(label, score), lambda: hc.HitCurves(label, score, offsets=[0, 0, len(label)])]
-    )()
+    one, many = draw.pick([(hc.HitCurve, hc.HitCurves), (hc.GainCurve, hc.GainCurves)])
+    return draw.pick([lambda: one(label, score), lambda: many(label, score, offsets=[0, 0, len(label)])])()
 
 
 def source(draw):
@@ -271,13 +270,15 @@ METHODS = {
         name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name))
         and name not in ("plot", "interval", "resample", "p_value")
     )
-    for cls in (hc.HitCurve, hc.HitCurves)
+    for cls in (hc.HitCurve, hc.HitCurves, hc.GainCurve, hc.GainCurves)
 }
+GAINS = ("unretrieved", "tiebreak", "lower_is_better", "nan_policy", "workers")
+READ_GAINS = ("k", "gain", "discount", "ties", "ideal_k", "max_level", "p")
 
 
 def anywhere(draw):
     """Any objects as the arguments of any entry."""
-    entry = draw.whole(0, 19)
+    entry = draw.whole(0, 24)
     y, s = anything(draw), anything(draw)
     if draw.chance(2):
         y, s = (dressed(draw, array) for array in small_ranking(draw))
@@ -336,11 +337,30 @@ def anywhere(draw):
             getattr(curve, name)(*arguments, **some(draw, options), **counted)
     elif entry == 17 and draw.chance(100) and find_spec("matplotlib"):
         hc.plot_curves(draw.pick([{"a": a_curve(draw)}, anything(draw)]), *([anything(draw)] * draw.chance(2)))
+    elif entry == 18:
+        many = draw.chance(2)
+        options = (*GAINS, "qid", "offsets", "mask") if many else GAINS
+        (hc.GainCurves if many else hc.GainCurve)(y, s, **some(draw, options)).ndcg(**some(draw, READ_GAINS[:5]))
+    elif entry == 19:
+        options = (*GAINS, *READ_GAINS[:5])
+        if draw.chance(2):
+            hc.ndcg(y, s, **some(draw, options))
+        else:
+            hc.mean_ndcg(y, s, **some(draw, (*options, "qid", "offsets", "mask", "empty")))
+    elif entry == 20:
+        hc.GainCurve.from_ranked(y, **some(draw, ("num_items", "unretrieved"))).ndcg()
+    elif entry == 21:
+        levels = [anything(draw) if draw.chance(3) else good for good in ([0, 1, 2], [1, 2], [1, 1])]
+        hc.GainCurve.from_table(
+            s, *([anything(draw), anything(draw)] if draw.chance(3) else [[0, 1], [1, 1]]), *levels,
+            num_items=anything(draw) if draw.chance(2) else 3, **some(draw, ("unretrieved", "lower_is_better")),
+        ).err()  # fmt: skip
     else:
         curve = a_curve(draw)
         method = getattr(curve, draw.pick(METHODS[type(curve)]))
         arguments = [anything(draw) for _ in range(draw.pick([0, 0, 1, 1, 2]))]
-        method(*arguments, **some(draw, (*READ, "fraction", "alpha", "beta", "fpr", "min_fpr", "adjusted", "empty")))
+        options = ("fraction", "alpha", "beta", "fpr", "min_fpr", "adjusted", "empty")
+        method(*arguments, **some(draw, (*READ, *options, *READ_GAINS)))
         curve == anything(draw), hash(curve), repr(curve), len(curve)
-        if isinstance(curve, hc.HitCurves):
+        if isinstance(curve, hc.HitCurves | hc.GainCurves):
             curve[anything(draw)]

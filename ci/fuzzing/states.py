@@ -15,6 +15,7 @@ import numpy as np
 import hitcurve as hc
 
 from .draws import PROMISED, small_ranking
+from .gains import measures_of
 
 SECONDS = 5  # that a child may take
 ROOM = 4 << 30  # bytes that a child may map
@@ -92,8 +93,13 @@ def a_state(draw):
     """The call and the state of some object, with one or two lies."""
     label, score = small_ranking(draw, 9)
     score = score.astype("f8") if score.dtype == np.longdouble else score
-    kind = draw.whole(0, 3)
-    if kind == 0:
+    kind = draw.whole(0, 5)
+    if kind >= 4:
+        levels = label * np.array([draw.whole(1, 3) for _ in label], label.dtype)
+        cuts = [0, len(label) // 2, len(label)]
+        many = hc.GainCurves(levels, score, offsets=cuts, unretrieved=[[1], [2, 2.5]])
+        function, arguments, *rest = (many if kind == 5 else many[0]).__reduce__()
+    elif kind == 0:
         function, arguments, *rest = hc.HitCurve(label, score).__reduce__()
     elif kind == 1:
         middle = draw.whole(0, len(label))
@@ -125,6 +131,9 @@ def a_state(draw):
 
 def use(found):
     """Calls of an object whose state was taken: they neither crash nor give a count that no table holds."""
+    if isinstance(found, hc.GainCurve | hc.GainCurves):
+        use_gains(found)
+        return
     if not isinstance(found, hc.HitCounter | hc.HitCurve | hc.HitCurves):
         for call in (found.__repr__, found.level_strings, found.tie_report, found.to_dict):
             with suppress(*UNREADABLE):  # it is plain Python: it has nothing to crash
@@ -157,6 +166,24 @@ def use(found):
         if not found.weighted:
             found.hits_at(2), found.tie_report(), found.reciprocal_rank()
         pickle.loads(pickle.dumps(found))
+
+
+def use_gains(found):
+    """The same of curves of levels; a level may be greater than a measure can take."""
+    repr(found), found == found, hash(found)
+    for curve in [found] if isinstance(found, hc.GainCurve) else found:
+        again = hc.GainCurve.from_table(
+            curve.score, curve.above, curve.tied, curve.level_offsets, curve.level, curve.level_count,
+            num_items=curve.num_items, unretrieved=curve.unretrieved, lower_is_better=curve.lower_is_better,
+        )  # fmt: skip
+        if again != curve:
+            raise AssertionError(f"{again!r}, not {curve!r}")
+    for name, taken in measures_of(found):
+        for ties in ("expected", "best", "worst") if "ties" in taken else (None,):
+            with suppress(*UNREADABLE):
+                getattr(found, name)(**({} if ties is None else {"ties": ties}), **({"k": 3} if "k" in taken else {}))
+    found.at_level(1)
+    pickle.loads(pickle.dumps(found))
 
 
 def lying_states(draw):

@@ -13,6 +13,7 @@ cdef tuple TIES, NAN_POLICIES, STRATEGIES
 
 cdef int other_choice(object value, str name, tuple choices) except -1
 cpdef bint check_flag(object value, str name) except -1
+cdef object not_a(object value, str name, str what)
 cpdef object check_number(object value, str name)
 cpdef object whole_number(object value, str name)
 cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=*)
@@ -34,13 +35,13 @@ cdef object array_or_none(object values, str name)
 cdef object one_dimension(object array, str name)
 cdef object frozen(object array)
 cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name=*) except -1
-cdef object as_labels(object y_true, object relevance_level, Items* items)
-cdef object as_scores(object y_score, str name, Items* items)
-cpdef object as_flags(object y_true, object y_score, object relevance_level)
+cdef object as_labels(object y_true, object relevance_level, Items* items, object where=*)
+cdef object as_scores(object y_score, str name, Items* items, object where=*)
+cpdef object as_flags(object y_true, object y_score, object relevance_level, object where=*)
 cdef object as_ids(object qid, Py_ssize_t n, str whole)
 cdef object as_offsets(object offsets, Py_ssize_t n, str name=*, str whole=*)
-cdef object as_key(object tiebreak, Py_ssize_t n)
-cdef object as_weight(object sample_weight, Py_ssize_t n)
+cdef object as_key(object tiebreak, Py_ssize_t n, object where=*)
+cdef object as_weight(object sample_weight, Py_ssize_t n, object where=*)
 cdef object apply_nan_policy(object nan_policy, object score, object where)
 cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where)
 cdef object bad_score(object name, object shown)

@@ -216,9 +216,9 @@ cdef object not_a_number(object array, str name, str what):
     """The error for an array of objects; the first that is no real number is named."""
     for i, value in enumerate(array.ravel().tolist()):
         if not isinstance(value, (bool, int, float, np.number, np.bool_)):
-            return TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}: {what}")
+            return TypeError(f"{place_of(name, i, array.shape)} is {value!r} of type {type(value).__name__}: {what}")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
-            return TypeError(f"{name}[{i}] is {value}, beyond 64 bits: {what} of a numpy type")
+            return TypeError(f"{place_of(name, i, array.shape)} is {value}, beyond 64 bits: {what} of a numpy type")
     return TypeError(f"{name} has dtype object: {what}")
 
 
@@ -332,6 +332,8 @@ cdef object as_ndarray(object values, str name, str what):
             place, value = [(i, value) for i, value in enumerate(exact.ravel().tolist())
                             if isinstance(value, (int, np.integer)) and int(float(value)) != value][0]
             raise ValueError(f"{place_of(name, place, exact.shape)} is {value}: no array type holds all of {name} exactly")
+    if array.dtype.kind in "SU":
+        raise not_a_number(np.asarray(values, dtype=object), name, what)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}: {what}")
     if not (array.flags.aligned and array.dtype.isnative):
@@ -351,14 +353,14 @@ cdef object as_whole(object values, str name):
     return array
 
 
-cdef int no_nan(object array, str name, str why) except -1:
+cdef int no_nan(object array, str name, str why, object where=None) except -1:
     """An error if a value is NaN or NaT; of objects, None too."""
     cdef Py_ssize_t place
     if array.dtype.kind in "fcmMO":
         missing = array != array
         place = first(missing | np.equal(array, None) if array.dtype.kind == "O" else missing)
         if place >= 0:
-            raise ValueError(f"{name}[{place}] is {array.flat[place]}{why}")
+            raise ValueError(f"{shown_place(name, place, array.shape, where)} is {array.flat[place]}{why}")
     return 0
 
 
@@ -380,14 +382,14 @@ cdef object one_dimension(object array, str name):
     return array
 
 
-cdef object graded(object array, object level):
+cdef object graded(object array, object level, object where=None):
     """Graded labels as flags: relevant from this level up.
 
     Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
     """
     if check_number(level, "relevance_level") != level:
         raise ValueError("relevance_level is nan")
-    no_nan(array, "y_true", ": a graded label must be a number")
+    no_nan(array, "y_true", ": a graded label must be a number", where)
     real = isinstance(level, (float, np.floating))
     if not real and abs(int(level)) >> 1024:
         level, real = (np.inf if level > 0 else -np.inf), True  # as a float
@@ -401,14 +403,14 @@ cdef object graded(object array, object level):
     return (array.view(np.uint8) if array.dtype.kind == "b" else array) >= -(-top // bottom)
 
 
-cdef object as_labels(object y_true, object relevance_level, Items* items):
+cdef object as_labels(object y_true, object relevance_level, Items* items, object where=None):
     """Sets the label column; the returned object keeps its memory alive."""
     cdef int kind = plain_kind(y_true) if relevance_level is None else -1
     cdef object array = y_true
     if kind < 0 or kind == KIND_F16:
         array = one_dimension(as_ndarray(y_true, "y_true", LABELS), "y_true")
         if relevance_level is not None:
-            array = graded(array, relevance_level)
+            array = graded(array, relevance_level, where)
         kind = kind_of(array.dtype.num)
         if kind < 0 or kind == KIND_F16:
             array, kind = array.astype(np.float64), KIND_F64
@@ -417,7 +419,7 @@ cdef object as_labels(object y_true, object relevance_level, Items* items):
     return array
 
 
-cdef object as_scores(object y_score, str name, Items* items):
+cdef object as_scores(object y_score, str name, Items* items, object where=None):
     """Sets the score column; the returned object keeps its memory alive.
 
     It is an ndarray, or a pair (ranks, values) for a type that no kernel compares: scores as places among the sorted
@@ -430,7 +432,7 @@ cdef object as_scores(object y_score, str name, Items* items):
         kind = kind_of(array.dtype.num)
     kept = array
     if kind < 0:
-        no_nan(array, name, f": scores of dtype {array.dtype} take no nan_policy")
+        no_nan(array, name, f": scores of dtype {array.dtype} take no nan_policy", where)
         values, places = np.unique(array, return_inverse=True)
         array = places.astype(np.int64)
         kept = (array, values)
@@ -477,20 +479,20 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-cpdef object as_flags(object y_true, object y_score, object relevance_level):
+cpdef object as_flags(object y_true, object y_score, object relevance_level, object where=None):
     """Labels as an array of bool; the scores are looked at only for the error."""
     array = as_ndarray(y_true, "y_true", LABELS)
     if relevance_level is not None:
-        return graded(array, relevance_level)
+        return graded(array, relevance_level, where)
     flags = array == 1
     fine = flags | (array == 0)
     place = first(~fine)
     if place >= 0:
-        raise bad_label(array, y_score, place, place_of("y_true", place, array.shape))
+        raise bad_label(array, y_score, place, shown_place("y_true", place, array.shape, where))
     return flags
 
 
-cdef object as_key(object tiebreak, Py_ssize_t n):
+cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
     """The secondary key of each item, or None for the order of the items."""
     if isinstance(tiebreak, str):
         if tiebreak == "order":
@@ -504,23 +506,25 @@ cdef object as_key(object tiebreak, Py_ssize_t n):
     if key.dtype.kind == "O":
         for i, value in enumerate(key.tolist()):
             if not isinstance(value, (str, bytes, int, float, np.number)):
-                raise TypeError(f"tiebreak[{i}] is {value!r} of type {type(value).__name__}: keys must be numbers or strings")
+                raise TypeError(f"{shown_place('tiebreak', i, key.shape, where)} is {value!r} of type "
+                                f"{type(value).__name__}: keys must be numbers or strings")
     elif key.dtype.kind not in "biufSU":
         raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
-    no_nan(key, "tiebreak", ": keys must be ordered")
+    no_nan(key, "tiebreak", ": keys must be ordered", where)
     try:
         return np.unique(key, return_inverse=True)[1] if key.dtype.kind == "O" else key
     except TypeError:
         raise TypeError("tiebreak holds keys that cannot be ordered, such as numbers and strings together") from None
 
 
-cdef object as_weight(object sample_weight, Py_ssize_t n):
+cdef object as_weight(object sample_weight, Py_ssize_t n, object where=None):
     weight = as_ndarray(sample_weight, "sample_weight", "weights must be real numbers").astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"y_true has {n} items, sample_weight has shape {weight.shape}")
     place = first(~(np.isfinite(weight) & (weight >= 0)))
     if place >= 0:
-        raise ValueError(f"sample_weight[{place}] is {weight[place]}: weights must be finite and not negative")
+        shown = shown_place("sample_weight", place, weight.shape, where)
+        raise ValueError(f"{shown} is {weight[place]}: weights must be finite and not negative")
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
@@ -633,6 +637,11 @@ cdef object ratio(object value, str name):
     if not 0 < exact <= 1:
         raise ValueError(f"{name} is {value}: must lie in (0, 1]")
     return exact.numerator, exact.denominator
+
+
+cdef str shown_place(str name, Py_ssize_t i, object shape, object where):
+    """The name of one value of an array; `where` gives the index that the caller knows, if it is another."""
+    return place_of(name, i, shape) if where is None else f"{name}[{where(i)}]"
 
 
 cdef str place_of(str name, Py_ssize_t i, object shape):

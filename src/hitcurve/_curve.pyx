@@ -877,7 +877,7 @@ cdef class _Measures:
         0.5
         """
         from hitcurve.measures import parse
-        return (parse(name) if isinstance(name, str) else name)(self, ties)
+        return (name if callable(name) else parse(name))(self, ties)
 
 
 # ------------------------------------------------------------------------------------------------------------ one curve
@@ -1727,13 +1727,14 @@ cdef class HitCurves(_Measures):
         """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
         one_of_two(tiebreak, sample_weight)
         score = queries.real_scores()
-        relevant = as_flags(queries.flat_labels(), score, None)
+        relevant = as_flags(queries.flat_labels(), score, None, queries.where_label)
         query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
         key = weight = None
         if sample_weight is not None:
-            weight = as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0])
+            weight = as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0],
+                               queries.where_of(sample_weight))
         elif not isinstance(tiebreak, str):
-            key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
+            key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0], queries.where_of(tiebreak))
         else:
             as_key(tiebreak, score.shape[0])
             key = np.arange(queries.offsets[-1])  # laying the items out query by query keeps their order

@@ -25,7 +25,7 @@ from hitcurve._kernel.pairwise cimport (
     pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
 )
 from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
-from hitcurve._levels cimport Reader, exponential, gains_of, weights_below
+from hitcurve._levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 
 from hitcurve._checks import check_choice
 
@@ -91,7 +91,8 @@ cdef class _Gains:
         cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
         cdef GainRoom room
-        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size
+        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size, row, first
+        cdef int64_t* starts = NULL  # of the rows of one ranking, from its first pair on
         cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
         cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
         cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
@@ -101,7 +102,11 @@ cdef class _Gains:
             k = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranks)
             n = ranks.shape[0]
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
+        within_keys(pairs.max(initial=0), "a ranking has {} pairs of a tie group and a level")
         room_size = pairs.max(initial=0) + 2
+        if beyond_keys(self.code.shape[0]):  # then the pairs of each ranking are counted for themselves
+            own_starts = np.empty(np.diff(self.row_starts).max(initial=0) + 1, np.int64)
+            starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>own_starts)
         values = np.empty((number, n))
         keys = np.empty(3 * room_size, np.int64)
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
@@ -117,6 +122,13 @@ cdef class _Gains:
                 levels.table.rows = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
                 levels.table.num_items = num_items[q]
                 levels.starts = self.levels.starts + row_starts[q]
+                if starts is not NULL:
+                    first = levels.starts[0]
+                    for row in range(levels.table.rows + 1):
+                        starts[row] = levels.starts[row] - first
+                    levels.starts = starts
+                    levels.code = self.levels.code + first
+                    levels.count = self.levels.count + first
                 levels.num_missing = <Py_ssize_t>(missing_starts[q + 1] - missing_starts[q])
                 levels.missing_code = self.levels.missing_code + missing_starts[q]
                 levels.missing_count = self.levels.missing_count + missing_starts[q]
@@ -233,9 +245,12 @@ cdef class _Gains:
 
     cdef tuple from_level(self, object level):
         """(hits of each row, those of the rows before it and in it, relevant items never retrieved), from a level up."""
-        bound = check_number(level, "level")
-        if not bound > 0:
+        exact = int(level) if isinstance(check_number(level, "level"), np.integer) else level
+        if not exact > 0:
             raise ValueError(f"level is {level!r}: must be above 0")
+        bound = float(min(exact, 2**1024 - 2**971) if isinstance(exact, int) else exact)
+        if bound != exact:
+            raise ValueError(f"level is {level}: no float64 holds it")
         hits = np.append(0, np.cumsum(np.where(self.values[self.code] >= bound, self.count, 0)))
         missing = np.append(0, np.cumsum(np.where(self.values[self.missing_code] >= bound, self.missing_count, 0)))
         return hits[self.starts[1:]] - hits[self.starts[:-1]], hits[self.starts], np.diff(missing[self.missing_starts])
@@ -832,4 +847,4 @@ cdef class _Gains:
         0.5
         """
         from hitcurve.measures import parse
-        return (parse(name) if isinstance(name, str) else name)(self, ties)
+        return (name if callable(name) else parse(name))(self, ties)

@@ -13,7 +13,8 @@ from hitcurve._gain_measures cimport _Gains
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.formulas cimport TIES_BEST, TIES_EXPECTED
 from hitcurve._levels cimport (
-    coded, from_outside, gains_of, missing_levels, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths, unmasked,
+    coded, from_outside, gains_of, missing_levels, missing_lists, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths,
+    unmasked,
 )
 from hitcurve._ranking cimport Queries, queries_tables
 
@@ -233,7 +234,8 @@ cdef class GainCurve(_Gains):
         Returns
         -------
         HitCurve
-            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it. Levels are compared as float64.
+            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it. Levels are compared as float64: for
+            levels of float32 say ``np.float32(0.7)``, which is not 0.7.
 
         Examples
         --------
@@ -452,23 +454,24 @@ cdef class GainCurves(_Gains):
         if mask is not None:
             if qid is not None or offsets is not None or tiebreak is not None:
                 raise ValueError("mask goes with two-dimensional y_true and y_score, without qid, offsets and tiebreak")
-            y_true, y_score, offsets = unmasked(mask, y_true, y_score)
-        lists = [] if unretrieved is None else list(unretrieved)
-        missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(lists)]
+            y_true, y_score, mask = unmasked(mask, y_true, y_score)
+        missing = missing_lists(unretrieved)
         every = np.concatenate([np.empty(0), *missing])
         codes, missing_codes, values = coded(y_true, "y_true", every)
-        queries = Queries(codes != 0, y_score, qid, offsets, None, nan_policy)
-        if unretrieved is not None and len(lists) != queries.num_queries:
-            raise ValueError(f"unretrieved has {len(lists)} lists, but there are {queries.num_queries} queries")
+        queries = Queries(codes != 0, y_score, qid, offsets, None, nan_policy, mask)
+        if unretrieved is not None and len(missing) != queries.num_queries:
+            raise ValueError(f"unretrieved has {len(missing)} lists, but there are {queries.num_queries} queries")
         if queries.step == 0:
-            codes = queries.laid_out(codes, "y_true") if queries.num_queries > 0 else codes.reshape(-1)[:0]
+            codes = codes.reshape(-1)[:0] if queries.num_queries == 0 else (
+                queries.laid_out(codes, "y_true") if mask is None else codes[mask])
         codes = np.ascontiguousarray(codes)
         at_place = None
         if tiebreak is not None:
             score = queries.real_scores()
             codes = np.tile(codes, queries.num_queries) if queries.step != 0 else codes
             query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
-            key = as_key(tiebreak if isinstance(tiebreak, str) else queries.laid_out(tiebreak, "tiebreak"), score.shape[0])
+            key = as_key(tiebreak if isinstance(tiebreak, str) else queries.laid_out(tiebreak, "tiebreak"), score.shape[0],
+                         queries.where_of(tiebreak))
             kept = apply_nan_policy(nan_policy, score, queries.where)
             codes, place, at_place = resolved(codes, score, query, lower, key, kept)
             ids, bounds = queries.qid, queries.offsets
@@ -544,7 +547,8 @@ cdef class GainCurves(_Gains):
         Returns
         -------
         HitCurves
-            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them. Levels are compared as float64.
+            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them. Levels are compared as float64: for
+            levels of float32 say ``np.float32(0.7)``, which is not 0.7.
 
         Examples
         --------
@@ -622,7 +626,7 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     """What a pickled GainCurves is made by."""
     if not isinstance(curves, HitCurves) or curves.weighted:
         raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
-    missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(unretrieved)]
+    missing = missing_lists(unretrieved)
     if len(missing) != len(curves):
         raise ValueError(f"unretrieved has {len(missing)} lists, but there are {len(curves)} queries")
     lengths = np.array([levels.shape[0] for levels in missing], np.int64)

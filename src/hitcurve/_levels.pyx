@@ -2,19 +2,19 @@
 """Levels of relevance as the kernels read them, and what a level gains; nDCG of arrays without a table in between."""
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.math cimport NAN, floor, log
+from libc.math cimport INFINITY, NAN, floor, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 cimport cython
 cimport numpy as cnp
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
 from hitcurve._checks cimport (
-    as_labels, as_ndarray, as_real, as_scores, as_whole, check_number, one_dimension, parse_lower, parse_nan_policy,
-    parse_ties,
+    array_or_none, as_labels, as_ndarray, as_scores, as_whole, check_number, check_within, countable, not_a, not_negative,
+    one_dimension, parse_lower, parse_nan_policy, parse_ties,
 )
 from hitcurve._kernel.columns cimport (
     KIND_I64, KIND_U8, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, Items, Tally, load_scores,
@@ -37,6 +37,11 @@ from hitcurve._sorted import group_starts, ranks_of
 cnp.import_array()
 
 LEVELS = "levels must be real numbers"
+cdef str GAIN = "'linear', 'exponential', a mapping or an array"
+cdef str DISCOUNT = "'log2', ('log', base) or an array"
+cdef str A_LEVEL = "a level must be a number from 0 up, and finite"
+
+_MOST_KEYS = 2**31 - 1  # of rows, of levels, and of pairs of both, that the kernels tell apart in one ranking
 
 cdef enum:
     MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
@@ -53,11 +58,19 @@ cdef int bad_level(object array, object bad, str name, str rule) except -1:
     return 0
 
 
+cdef bint beyond_keys(object number) except -1:
+    return number > _MOST_KEYS
+
+
+cdef int within_keys(object number, str what) except -1:
+    if beyond_keys(number):
+        raise ValueError(f"{what.format(number)}: at most {_MOST_KEYS} can be told apart")
+    return 0
+
+
 cdef object coded(object levels, str name, object more):
     """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
     array = as_ndarray(levels, name, LEVELS)
-    if array.dtype.kind not in "biuf":
-        array = as_real(array, name)
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
@@ -66,26 +79,57 @@ cdef object coded(object levels, str name, object more):
         bad_level(array, (narrow == 0) & (array != 0), name, "no float64 holds so small a level")
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
-        bad_level(array, ~((array >= 0) & (array < np.inf)), name, "a level must be a number from 0 up, and finite")
+        bad_level(array, ~((array >= 0) & (array < np.inf)), name, A_LEVEL)
     top = max(array.max(initial=0), more.max(initial=0.0))
     if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
         return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
-    if array.dtype.kind != "f":
-        bad_level(array, array > 2**53, name, "a whole level must be at most 2**53")
+    held_by_float64(array, name)
     graded = array != 0
     values = np.unique(np.concatenate([[0.0], array[graded].astype(np.float64), more]))
+    within_keys(values.shape[0], name + " has {} different levels")
     codes = np.zeros(array.shape, np.uint32)
     codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
     return codes, np.searchsorted(values, more).astype(np.uint32), values
 
 
+cdef int held_by_float64(object levels, str name) except -1:
+    if levels.dtype.kind in "iu":
+        bad_level(levels, levels > 2**53, name, "a whole level must be at most 2**53")
+    return 0
+
+
+cdef tuple as_float64(object values, str name, str what):
+    """(the array of a list of numbers, as float64: infinite where they are too large)."""
+    array = one_dimension(as_ndarray(values, name, what), name)
+    with np.errstate(over="ignore", under="ignore"):
+        return array, np.ascontiguousarray(array, np.float64)
+
+
+cdef object levels_above(object values, str name):
+    """Levels above 0, as they come."""
+    array, levels = as_float64(values, name, LEVELS)
+    held_by_float64(array, name)
+    bad_level(levels, ~((levels > 0) & (levels < np.inf)), name, "a level must be above 0 and finite")
+    return levels
+
+
 cdef object missing_levels(object unretrieved, str name="unretrieved"):
     """The levels of relevant items that were never retrieved, rising."""
-    levels = one_dimension(as_real([] if unretrieved is None else unretrieved, name), name).astype(np.float64)
-    for i in np.flatnonzero(~((levels > 0) & np.isfinite(levels)))[:1]:
-        raise ValueError(f"{name}[{i}] is {levels[i]}: a level must be above 0 and finite")
-    return np.sort(levels)
+    return np.sort(levels_above([] if unretrieved is None else unretrieved, name))
+
+
+cdef list missing_lists(object unretrieved):
+    """The same of each query."""
+    if unretrieved is None:
+        return []
+    try:
+        lists = None if isinstance(unretrieved, (Mapping, Set, str, bytes)) else list(unretrieved)
+    except TypeError:
+        lists = None
+    if lists is None:
+        raise not_a(unretrieved, "unretrieved", "a list of levels for each query")
+    return [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(lists)]
 
 
 cdef tuple run_lengths(object codes):
@@ -147,6 +191,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
     if of_rows.dtype.kind == "f":
         full = np.flatnonzero(np.diff(row_starts))
         has_nan[full] = np.isnan(of_rows[row_starts[full + 1] - 1])
+    within_keys(np.diff(row_starts).max(initial=0), "a ranking has {} tie groups above level 0")
     offsets, row_starts, hits = (np.ascontiguousarray(column, np.int64) for column in (offsets, row_starts, hits))
     most = hits.max(initial=0)
     starts, code = np.zeros(raw.shape[0] + 1, np.int64), np.empty(hits.sum(), np.uint32)
@@ -175,7 +220,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
 
 
 cdef object unmasked(object mask, object y_true, object y_score):
-    """(levels, scores, offsets) of the items that a mask keeps, row by row."""
+    """(levels, of padding 0; scores; flags) of arrays of one shape."""
     levels, scores = as_ndarray(y_true, "y_true", LEVELS), as_ndarray(y_score, "y_score", SCORES)
     flags = as_ndarray(mask, "mask", "flags")
     if flags.ndim != 2 or flags.dtype.kind != "b":
@@ -183,40 +228,55 @@ cdef object unmasked(object mask, object y_true, object y_score):
     for name, array in (("y_true", levels), ("y_score", scores)):
         if array.shape != flags.shape:
             raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
-    return levels[flags], scores[flags], np.append(0, np.cumsum(flags.sum(axis=1)))
+    return np.where(flags, levels, levels.dtype.type(0)), scores, flags
 
 
 cdef tuple from_outside(object level_offsets, object level, object level_count, Py_ssize_t rows, object missing):
     """(hits of each row, values, pairs, codes of the missing levels) of a table that another program made, checked."""
     starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
-    level = one_dimension(as_real(level, "level"), "level").astype(np.float64)
-    count = one_dimension(as_whole(level_count, "level_count"), "level_count").astype(np.int64)
+    level = levels_above(level, "level")
+    count = one_dimension(as_whole(level_count, "level_count"), "level_count")
     if level.shape != count.shape:
         raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
     if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
         raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
                          "each row begin")
-    for i in np.flatnonzero(~((level > 0) & np.isfinite(level)))[:1]:
-        raise ValueError(f"level[{i}] is {level[i]}: a level must be above 0 and finite")
     for i in np.flatnonzero(count < 1)[:1]:
         raise ValueError(f"level_count[{i}] is {count[i]}: must be at least 1")
+    if count.sum(dtype=np.float64) >= 2.0**62:
+        countable(sum(count.tolist()), "the sum of level_count")
+    count = count.astype(np.int64)
     same_row = np.ones(level.shape[0], bool)
     same_row[starts[:-1]] = False
     for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
         raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
     hits = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
     values = np.unique(np.concatenate([[0.0], level, missing]))
+    within_keys(values.shape[0], "level has {} different levels")
     codes, missing_codes = (np.searchsorted(values, levels).astype(np.uint32) for levels in (level, missing))
     return hits, values, (starts, codes, count), missing_codes
 
 
 # --------------------------------------------------------------------------------------------------------------- gains
 
-cdef object checked_gains(object gains, str name):
-    gains = as_real(gains, name).astype(np.float64)
-    for i in np.flatnonzero(~((gains >= 0) & np.isfinite(gains)))[:1]:
-        raise ValueError(f"{name}[{i}] is {gains[i]}: a gain must be a number from 0 up, and finite")
-    return gains
+cdef object listed(object values, str name, str kind, str choices):
+    """Gains or discounts that the caller lists, as float64."""
+    if array_or_none(values, name) is None:
+        raise not_a(values, name, choices)
+    _, numbers = as_float64(values, name, f"{kind}s must be real numbers")
+    bad_level(numbers, ~((numbers >= 0) & (numbers < np.inf)), name, f"a {kind} must be a number from 0 up, and finite")
+    return numbers
+
+
+cdef dict mapped(object given, str name):
+    """{level: number} of a mapping from outside; whole levels stay whole, so that none becomes another."""
+    known = {}
+    for level, worth in given.items():
+        if not 0 <= check_number(level, f"a level of {name}") < INFINITY:
+            raise ValueError(f"{name} has the level {level}: {A_LEVEL}")
+        known[int(level) if isinstance(level, (int, np.integer)) else float(level)] = float(
+            not_negative(worth, f"{name}[{level}]"))
+    return known
 
 
 cdef object exponential(object values, double top):
@@ -236,7 +296,7 @@ cdef object gains_of(object gain, object values, object used):
         if gain == "linear":
             return values
         if gain != "exponential":
-            raise ValueError(f"gain is {gain!r}: must be 'linear', 'exponential', a mapping or an array")
+            raise ValueError(f"gain is {gain!r}: must be {GAIN}")
         top = values[used].max(initial=0.0)
         if top > MOST_EXPONENTIAL:
             raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
@@ -244,34 +304,30 @@ cdef object gains_of(object gain, object values, object used):
         return exponential(np.where(used, values, 0.0), 0.0)
     said = ""
     if isinstance(gain, Mapping):
-        known = {float(level): worth for level, worth in gain.items()}
+        known = mapped(gain, "gain")
     else:
-        known = dict(enumerate(checked_gains(one_dimension(as_real(gain, "gain"), "gain"), "gain").tolist()))
-        said = f": it has the levels 0 to {len(known) - 1}"
+        known = dict(enumerate(listed(gain, "gain", "gain", GAIN).tolist()))
+        said = f": it has the levels 0 to {len(known) - 1}" if known else ": it is empty"
     gains = np.zeros(values.shape[0])
     for at in np.flatnonzero(used).tolist():
         level = float(values[at])
         if level not in known and level != 0:
             raise ValueError(f"gain has no level {level:g}{said}")
-        gains[at] = checked_gains([known.get(level, 0.0)], f"gain[{level:g}]")[0]
+        gains[at] = known.get(level, 0.0)
     return gains
 
 
 cdef object weights_below(object weights, object values):
     """Of each level the weights of it and of the lower ones together, each weight that of a level above 0."""
     if isinstance(weights, Mapping):
-        levels = list(weights)
-        weights = list(weights.values())
+        shares = mapped(weights, "weights")
     else:
-        weights = one_dimension(as_real(weights, "weights"), "weights").tolist()
-        levels = list(range(len(weights)))
-    known = np.array([check_number(level, "a level of weights") for level in levels], np.float64)
-    shares = np.array([checked_gains([weight], f"weights[{level}]")[0] for level, weight in zip(levels, weights, strict=True)],
-                      np.float64)
-    for i in np.flatnonzero(~(known > 0) & (shares != 0))[:1]:
-        raise ValueError(f"weights[{levels[i]}] is {shares[i]}: only a level above 0 is a threshold")
-    order = np.argsort(known)
-    return np.append(0.0, np.cumsum(shares[order]))[np.searchsorted(known[order], values, side="right")]
+        shares = dict(enumerate(listed(weights, "weights", "weight", "a mapping or an array").tolist()))
+    if shares.get(0, 0.0) != 0.0:
+        raise ValueError(f"weights[0] is {shares[0]}: only a level above 0 is a threshold")
+    known = sorted(shares)
+    below = np.append(0.0, np.cumsum([shares[level] for level in known]))
+    return below[np.searchsorted(np.array(known, np.float64), values, side="right")]
 
 
 @cython.final
@@ -293,16 +349,12 @@ cdef class Reader:
         if isinstance(discount, str) and discount == "log2":
             return 0
         if isinstance(discount, tuple) and len(discount) == 2 and isinstance(discount[0], str) and discount[0] == "log":
-            base = float(check_number(discount[1], "discount[1]"))
-            if not 1 < base < 2.0**62:
-                raise ValueError(f"discount[1] is {discount[1]!r}: the base of the logarithm must be above 1")
+            base = check_within(discount[1], "discount[1]", "above 1 and below 2**62", 1.0, 2.0**62)
             self.reading.scale, self.reading.shift, self.reading.plain = log(base), 0.0, <int64_t>np.ceil(base)
             return 0
         if isinstance(discount, (str, tuple)):
-            raise ValueError(f"discount is {discount!r}: must be 'log2', ('log', base) or an array")
-        table = np.ascontiguousarray(one_dimension(as_real(discount, "discount"), "discount"), np.float64)
-        for i in np.flatnonzero(~((table >= 0) & np.isfinite(table)))[:1]:
-            raise ValueError(f"discount[{i}] is {table[i]}: a discount must be a number from 0 up, and finite")
+            raise ValueError(f"discount is {discount!r}: must be {DISCOUNT}")
+        table = listed(discount, "discount", "discount", DISCOUNT)
         for i in np.flatnonzero(table[1:] > table[:-1])[:1]:
             raise ValueError(f"discount[{i + 1}] is {table[i + 1]}, above discount[{i}], {table[i]}: discounts must not rise")
         self.reading.discount = DISCOUNT_TABLE

@@ -653,7 +653,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
 cdef class Queries:
     """The items of many rankings, query by query."""
 
-    def __init__(self, y_true, y_score, qid, offsets, relevance_level, nan_policy):
+    def __init__(self, y_true, y_score, qid, offsets, relevance_level, nan_policy, mask=None):
         labels = as_ndarray(y_true, "y_true", LABELS)
         scores = as_ndarray(y_score, "y_score", SCORES)
         self.order = self.qid = None
@@ -674,7 +674,10 @@ cdef class Queries:
                 raise ValueError(f"y_true has shape {labels.shape}, y_score has shape {scores.shape}")
             self.width = max(1, scores.shape[1])
             self.offsets = np.arange(scores.shape[0] + 1, dtype=np.int64) * scores.shape[1]
-            labels, scores = labels.reshape(-1), scores.reshape(-1)
+            if mask is not None:
+                self.order = np.flatnonzero(mask)
+                self.offsets = np.append(0, np.cumsum(mask.sum(axis=1)))
+            labels, scores = (array.reshape(-1) if mask is None else array[mask] for array in (labels, scores))
         else:
             one_dimension(labels, "y_true")
             one_dimension(scores, "y_score")
@@ -688,8 +691,8 @@ cdef class Queries:
             else:
                 raise ValueError("one-dimensional y_true and y_score need qid or offsets to say which query an item belongs to")
         self.items.nan_policy = parse_nan_policy(nan_policy)
-        self.labels = as_labels(labels, relevance_level, &self.items)
-        self.scores = as_scores(scores, "y_score", &self.items)
+        self.labels = as_labels(labels, relevance_level, &self.items, self.where_label)
+        self.scores = as_scores(scores, "y_score", &self.items, self.where)
         self.num_queries = self.offsets.shape[0] - 1
 
     cdef object group(self, object ids, object labels, object scores):
@@ -737,19 +740,26 @@ cdef class Queries:
 
     def where(self, Py_ssize_t place):
         """The caller's index for an item."""
+        if self.order is not None:
+            place = int(self.order[place])
         if self.columns > 0:
             return f"{place % self.width}, {place // self.width}"
         if self.width > 0:
             return f"{place // self.width}, {place % self.width}"
-        if self.order is not None:
-            return int(self.order[place])
         return place
+
+    def where_label(self, Py_ssize_t place):
+        """The same of what all columns share."""
+        return place % self.width if self.columns > 0 else self.where(place)
+
+    def where_of(self, values):
+        """The one of the two that is of these values."""
+        return self.where_label if np.ndim(values) == 1 else self.where
 
     cdef int raise_status(self, Status status, const Tally* tally) except -1:
         if status == STATUS_BAD_LABEL:
-            shown = tally.bad_label % self.width if self.columns > 0 else self.where(tally.bad_label)
             raise bad_label(self.labels, self.scores if not isinstance(self.scores, tuple) else self.scores[0],
-                            tally.bad_label % self.labels.shape[0], f"y_true[{shown}]")
+                            tally.bad_label % self.labels.shape[0], f"y_true[{self.where_label(tally.bad_label)}]")
         if status == STATUS_NO_MEMORY:
             raise MemoryError("not enough memory to rank the items")
         raise bad_score("y_score", self.where(tally.bad_score))

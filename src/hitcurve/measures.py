@@ -140,7 +140,7 @@ class Measure(NamedTuple):
         gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
         gains = dict(keywords.pop("gains", ()))
         if gain == "exponential" or gains:
-            keywords["gain"] = {level: gains.get(level, 2**level - 1 if gain == "exponential" else level)
+            keywords["gain"] = {level: gains.get(level, _exponential(level) if gain == "exponential" else level)
                                 for level in _levels(curve)} if gains else gain  # fmt: skip
         if "top" in keywords:
             keywords["max_level"] = keywords.pop("top")
@@ -152,6 +152,10 @@ class Measure(NamedTuple):
 
     def __str__(self) -> str:
         return self.name
+
+
+def _exponential(level: float) -> float:
+    return 2**level - 1 if level < 1024 else math.inf  # which is refused, as a gain
 
 
 def _levels(curve: GainCurve | GainCurves) -> set[float]:

@@ -45,4 +45,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     # ndcg@k, with the label_gain that nobody set. Both sort by a stable sort: ties keep the order of the data.
     "LightGBM": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
     "XGBoost": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
+    # NDCG: of items with the same score those of the lowest level come first. type=Exp is gain="exponential".
+    "CatBoost": {"gain": "linear", "ties": "worst", "empty": "one"},
 }

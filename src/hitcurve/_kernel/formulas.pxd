@@ -1,18 +1,14 @@
 # Kernels that read a hit-curve table. Plain pointers, no Python objects, nothing raised.
-from libc.math cimport fabs
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t
 
-# The numbers of these enums are those of the C interface and never change: what is new comes at the end.
-cdef enum Ties:
-    TIES_EXPECTED, TIES_BEST, TIES_WORST, TIES_THRESHOLD
+from hitcurve._kernel.groups cimport (
+    INTERPOLATION_11_POINT, INTERPOLATION_11_POINT_FLOAT, INTERPOLATION_101_POINT, INTERPOLATION_101_POINT_FLOAT,
+    INTERPOLATION_ALL_POINT, INTERPOLATION_CONTINUOUS, INTERPOLATION_NONE, INTERPOLATION_TRAPEZOID, NORMALIZE_HITS,
+    NORMALIZE_MIN, NORMALIZE_RELEVANT, TIES_BEST, TIES_EXPECTED, TIES_THRESHOLD, TIES_WORST, Interpolation, Normalize,
+    Reading, Table, Ties, add,
+)
 
-cdef enum Normalize:
-    NORMALIZE_MIN, NORMALIZE_RELEVANT, NORMALIZE_HITS
-
-cdef enum Interpolation:
-    INTERPOLATION_NONE, INTERPOLATION_11_POINT, INTERPOLATION_101_POINT, INTERPOLATION_ALL_POINT
-    INTERPOLATION_TRAPEZOID, INTERPOLATION_CONTINUOUS, INTERPOLATION_11_POINT_FLOAT, INTERPOLATION_101_POINT_FLOAT
-
+# The numbers of this enum are those of the C interface and never change: what is new comes at the end.
 cdef enum Measure:
     MEASURE_AVERAGE_PRECISION, MEASURE_PRECISION, MEASURE_RECALL, MEASURE_F_SCORE, MEASURE_HITS, MEASURE_SUCCESS
     MEASURE_R_PRECISION, MEASURE_RECIPROCAL_RANK, MEASURE_ROC_AUC, MEASURE_ROC_ENRICHMENT, MEASURE_ENRICHMENT_FACTOR
@@ -24,24 +20,6 @@ cdef enum Measure:
 # A rank that no ranking reaches: "no cutoff".
 cdef enum:
     NO_CUTOFF = -1
-
-# One row per tie group that holds a relevant item, from the best score down.
-cdef struct Table:
-    const int64_t* above
-    const int64_t* tied
-    const int64_t* hits
-    Py_ssize_t rows
-    int64_t num_items
-    int64_t num_relevant
-
-# What is asked of the table, besides the measure itself.
-cdef struct Reading:
-    Ties ties
-    Normalize normalize
-    Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF; false positives
-    double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
-    double most     # the greatest false-positive rate, else 1
 
 # What a measure is, but for its name and definition: those are in measures.py.
 ctypedef double (*Formula)(const Table* table, const Reading* reading) noexcept nogil
@@ -97,29 +75,3 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil
 
 cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexcept nogil
 cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil
-
-# A compensated sum.
-cdef inline void add(double* total, double* carry, double term) noexcept nogil:
-    cdef double t = total[0] + term
-    if fabs(total[0]) >= fabs(term):
-        carry[0] += (total[0] - t) + term
-    else:
-        carry[0] += (term - t) + total[0]
-    total[0] = t
-
-# Exact products of counts have 128 bits, for which C has no portable type.
-cdef struct Wide:
-    uint64_t high
-    uint64_t low
-
-cdef inline void add_product(Wide* total, uint64_t a, uint64_t b) noexcept nogil:
-    cdef uint64_t a_low = <uint32_t>a, b_low = <uint32_t>b
-    cdef uint64_t middle = (a >> 32) * b_low + (a_low * b_low >> 32)
-    cdef uint64_t other = a_low * (b >> 32) + <uint32_t>middle
-    cdef uint64_t low = a * b
-    total.high += (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)
-    total.low += low
-    total.high += total.low < low
-
-cdef inline double as_double(Wide number) noexcept nogil:
-    return <double>number.high * 18446744073709551616.0 + <double>number.low

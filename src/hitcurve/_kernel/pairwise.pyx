@@ -7,8 +7,8 @@ from libc.math cimport NAN, fmin
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.err cimport signalled
-from hitcurve._kernel.formulas cimport TIES_BEST, TIES_WORST, Table, Wide, add, add_product, as_double
 from hitcurve._kernel.gains cimport all_hits, gained
+from hitcurve._kernel.groups cimport TIES_BEST, TIES_WORST, Table, Wide, add, add_product, as_double
 from hitcurve._kernel.sort cimport sort_typed
 
 

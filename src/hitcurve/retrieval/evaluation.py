@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_rank, no_masked, unchanged, whole_number
+from hitcurve._checks import check_choice, check_flag, check_rank, no_masked, unchanged, whole_number
 from hitcurve._extras import needed
 from hitcurve._files import TextFile, opened_text
 from hitcurve._workers import check_workers, in_threads
@@ -148,6 +148,7 @@ _Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str
 
 def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _Columns:
     """What the source is, or the text of a file holds; else, as of a Parquet file, its columns."""
+    check_flag(strict, "strict")
     if isinstance(source, kind):
         return source
     if isinstance(source, (str, os.PathLike)):
