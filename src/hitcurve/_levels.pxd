@@ -3,7 +3,7 @@ from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.gains cimport GainReading
 
 cdef object coded(object levels, str name, object more)
-cdef object missing_levels(object unretrieved, str name=*)
+cpdef object missing_levels(object unretrieved, str name=*)
 cdef tuple run_lengths(object codes)
 cdef tuple resolved(object codes, object score, object query, object lower, object key, object kept)
 cdef tuple from_outside(object level_offsets, object level, object level_count, Py_ssize_t rows, object missing)

@@ -37,6 +37,7 @@ from hitcurve._sorted import group_starts, ranks_of
 cnp.import_array()
 
 LEVELS = "levels must be real numbers"
+LEVEL_RULE = "a level must be a number from 0 up, and finite"
 
 cdef enum:
     MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
@@ -66,7 +67,7 @@ cdef object coded(object levels, str name, object more):
         bad_level(array, (narrow == 0) & (array != 0), name, "no float64 holds so small a level")
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
-        bad_level(array, ~((array >= 0) & (array < np.inf)), name, "a level must be a number from 0 up, and finite")
+        bad_level(array, ~((array >= 0) & (array < np.inf)), name, LEVEL_RULE)
     top = max(array.max(initial=0), more.max(initial=0.0))
     if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
@@ -80,7 +81,13 @@ cdef object coded(object levels, str name, object more):
     return codes, np.searchsorted(values, more).astype(np.uint32), values
 
 
-cdef object missing_levels(object unretrieved, str name="unretrieved"):
+def block_levels(y_true):
+    """(a code for each level, 0 where it is 0, and the level of each code) of a block of items."""
+    codes, _, values = coded(y_true, "y_true", np.empty(0))
+    return codes, values
+
+
+cpdef object missing_levels(object unretrieved, str name="unretrieved"):
     """The levels of relevant items that were never retrieved, rising."""
     levels = one_dimension(as_real([] if unretrieved is None else unretrieved, name), name).astype(np.float64)
     for i in np.flatnonzero(~((levels > 0) & np.isfinite(levels)))[:1]:

@@ -149,6 +149,11 @@ def blocks(y: NDArray[np.bool_], s: NDArray[np.float64]) -> float:
     counter = hc.HitCounter(edges=[0.0, 0.5, 1.0])
     counter.update(y, s)
     counter += hc.HitCounter(edges=[0.0, 0.5, 1.0])
+    gains = hc.GainCounter([0.5, 1.0], [1, 2])
+    gains.update(y, s)
+    gains += hc.GainCounter([0.5, 1.0], [1, 2])
+    assert_type(gains.merge(gains), hc.GainCounter)
+    assert_type(gains.curve(unretrieved=[2]), hc.GainCurve)
     return counter.curve(num_relevant=7).average_precision(ties="worst")
 
 
