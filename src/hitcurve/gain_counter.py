@@ -19,8 +19,12 @@ class LevelCounts:
     """How many items have each key and level, of blocks: in memory for the pairs that occur."""
 
     def __init__(self, key: Any = (), level: Any = (), count: Any = ()) -> None:
-        self._pairs: list[list[Any]] = [[np.array(key, np.int64)], [np.array(level, np.float64)], [np.array(count, np.int64)]]
+        columns = (key, np.int64), (level, np.float64), (count, np.int64)
+        self._pairs: list[list[Any]] = [[np.array(column, dtype)] for column, dtype in columns]
         self._known = self._waiting = 0
+
+    def __len__(self) -> int:
+        return self._known + self._waiting
 
     def add(self, key: Any, level: Any, count: Any = None) -> None:
         if not key.shape[0]:

@@ -99,14 +99,22 @@ class Measure(NamedTuple):
     rel: int | None = None
     judged_only: bool = False
 
-    def reading(self, ties: str = "expected") -> str:
-        """The reading of ties that a call with `ties` uses.
+    def reading(self, ties: str = "expected", levels: bool = False) -> str:
+        """The reading of ties that a call with `ties` uses; `levels`: a call on a `GainCurve` or `GainCurves`.
 
         Raises
         ------
         ValueError
             `ties` is unknown, or the measure has no such reading.
         """
+        if levels:
+            if self.judged_only:
+                raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+            if not self.record.of_gains:
+                return self._replace(rel=None).reading(ties)
+            if self.rel is not None:
+                raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
+            return check_choice(self.ties or ties, "ties", self.record.ties)
         if not self.record.method or self.rel is not None or self.judged_only:
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
@@ -128,12 +136,9 @@ class Measure(NamedTuple):
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
     def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
-        if self.judged_only:
-            raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+        ties = self.reading(ties, levels=True)
         if not self.record.of_gains:
             return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
-        if self.rel is not None:
-            raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
         keywords = dict(self.keywords)
         gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
         gains = dict(keywords.pop("gains", ()))
@@ -142,7 +147,6 @@ class Measure(NamedTuple):
                                 for level in _levels(curve)} if gains else gain  # fmt: skip
         if "top" in keywords:
             keywords["max_level"] = keywords.pop("top")
-        ties = check_choice(self.ties or ties, "ties", self.record.ties)
         return getattr(curve, self.record.of_gains)(**keywords, ties=ties)
 
     def __str__(self) -> str:

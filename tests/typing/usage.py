@@ -174,4 +174,8 @@ def scanned() -> None:
     assert_type(hc.scan((labels, scores, queries), sorted="group"), hc.HitCurves)
     assert_type(hc.scan("a.parquet", "y", "s", nan_policy="omit"), hc.HitCurve)
     assert_type(hc.scan("a.parquet", "y", "s", "q"), hc.HitCurves)
+    assert_type(hc.scan("a.parquet", grade="g", score="s", unretrieved=[2]), hc.GainCurve)
+    assert_type(hc.scan("a.parquet", grade="g", score="s", group="q"), hc.GainCurves)
+    assert_type(hc.scan((labels, scores), grade=1), hc.GainCurve)
+    assert_type(hc.scan((labels, scores, queries), grade=1), hc.GainCurves)
     assert_type(hc.scan(lambda: [(labels, scores, queries)], group=3), hc.HitCurves)
