@@ -171,7 +171,7 @@ def numbers_of(cells: Any) -> NDArray[Any]:
     return np.where(bits(held).view(bool), numbers, kind.type(np.nan)) if cells.null_count else numbers
 
 
-def levels_of(cells: Any) -> NDArray[np.float64]:
+def levels_of(cells: Any) -> NDArray[Any]:
     cells = _plain(cells)
     try:
         return as_levels(numbers_of(_numeric(cells, "level")))
@@ -187,13 +187,14 @@ class BadLevel(Exception):
         self.index = index
 
 
-def as_levels(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    wrong = ~((numbers >= 0) & (numbers < np.inf))
-    if wrong.any():
-        raise BadLevel(int(np.argmax(wrong)), LEVEL_RULE)
-    if numbers.dtype.kind in "iu" and numbers.max(initial=0) > 2**53:
+def as_levels(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same, if all are levels."""
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    if not (low >= 0 and high < np.inf):
+        raise BadLevel(int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE)
+    if numbers.dtype.kind in "iu" and high > 2**53:
         raise BadLevel(int(np.argmax(numbers > 2**53)), "a whole level must be at most 2**53")
-    return numbers.astype(np.float64)
+    return numbers.view(np.uint8) if numbers.dtype == np.bool_ else numbers
 
 
 def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:

@@ -266,7 +266,8 @@ class Parquet(Source):
         try:
             label = None if want == "score" else converted(self.label, cells[:1], policy)[0]
             scores = tuple(converted(self.scores, cells[1:], policy))
-            return piece_of("both" if want == "relevant" else want, scores, label, None, start)
+            want = "both" if want == "relevant" else want
+            return piece_of(want, scores, label, None, start, graded=self.graded)
         except BadCell as bad:
             raise bad.named(path, lambda index: f"row {first + index + 1}") from None
 
@@ -340,7 +341,7 @@ class _Batches(Source):
                     label, score, group = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
                 except BadCell as bad:
                     raise bad.named("source", lambda index: f"row {start + index + 1}") from None  # noqa: B023
-                piece = piece_of(want, (score,), label, group, start)
+                piece = piece_of(want, (score,), label, group, start, graded=self.graded)
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
 
@@ -422,7 +423,7 @@ class _Batches(Source):
                 raise BadCell(at, f"the label is {labels[at]}: {LABEL_RULE}")
         return flags.view(np.uint8)
 
-    def _levels(self, levels: NDArray[Any]) -> NDArray[np.float64]:
+    def _levels(self, levels: NDArray[Any]) -> NDArray[Any]:
         try:
             return as_levels(levels)
         except BadLevel as bad:

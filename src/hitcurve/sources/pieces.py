@@ -27,7 +27,7 @@ class Piece(NamedTuple):
     relevant: Any = None
     """Scores of the relevant rows, for each column."""
     label: Any = None
-    """uint8: 1 for a relevant item, else 0. Of a graded source float64: the level, above 0 for a relevant item."""
+    """uint8: 1 for a relevant item, else 0. Of a graded source: the level, of any real type, above 0 if relevant."""
     group: Any = None
     """The row's place among the groups in the order in which they came."""
     ids: Any = None
@@ -43,13 +43,12 @@ class Piece(NamedTuple):
 
 
 def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[Any] | None,
-             group: NDArray[np.int64] | None, start: int, ids: Any = None) -> Piece:  # fmt: skip
+             group: NDArray[np.int64] | None, start: int, ids: Any = None, graded: bool = False) -> Piece:  # fmt: skip
     places = relevant = levels = None
     if label is not None and want in ("relevant", "both"):
-        flags = label.dtype == np.uint8
-        places = np.flatnonzero(label.view(np.bool_) if flags else label)
+        places = np.flatnonzero(label != 0 if graded else label.view(np.bool_))
         relevant = tuple(score[places] for score in scores)
-        levels = None if flags else label[places]
+        levels = label[places] if graded else None
     kept = () if want == "relevant" else scores
     return Piece(scores[0].shape[0], kept, relevant, label, group, ids, start, places, levels=levels)
 

@@ -208,4 +208,4 @@ class _BestOfEach(Source):
         # fmin and fmax take a number over NaN.
         best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
                      types, down in zip(columns, self.job.types, self.job.lower, strict=False))
-        return piece_of(want, best, low, None if group is None else group[order][starts], at)
+        return piece_of(want, best, low, None if group is None else group[order][starts], at, graded=self.graded)

@@ -172,7 +172,7 @@ class TableReader(Source):
             group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
         elif "group" in of:
             group = coded(of["group"], self.codes, self._group)
-        return piece_of(want, scores, label, group, start, of.get("ids"))
+        return piece_of(want, scores, label, group, start, of.get("ids"), self.graded)
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
