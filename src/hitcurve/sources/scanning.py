@@ -22,6 +22,7 @@ from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._levels import missing_levels
 from hitcurve._pickle import gain_curves
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
@@ -177,6 +178,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         _check_grade(grade, arrays, label=label, actives=actives, num_relevant=num_relevant, tolerance=tolerance)
     if unretrieved is not None and (grouped or grade is None):
         raise ValueError("unretrieved are levels beside those of one ranking: with grade, not with group")
+    missing_levels(unretrieved)
     if actives is None and label is None and grade is None and not unnamed:
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
     if max_memory is not None:
