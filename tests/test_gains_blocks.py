@@ -367,6 +367,9 @@ def test_tuples_of_arrays_say_by_a_number_that_they_hold_levels():
         hc.scan((level, score), grade="grade")
     with pytest.raises(ValueError, match="grade is 2, but the source gives tuples of arrays: grade=1 says"):
         hc.scan(lambda: [(level, score)], grade=2)
+    same(hc.scan(([2, 0], [0.5, 0.25]), grade=1), hc.GainCurve(level, score))
+    with pytest.raises(TypeError, match="y_true has dtype <U1: levels must be real numbers"):
+        hc.scan((["a", "b"], score), grade=1)
     with pytest.raises(ValueError, match="row 1: the label is 2"):
         hc.scan((level, score))
 

@@ -484,7 +484,8 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     """What a pickled GainCurves is made by."""
     if not isinstance(curves, HitCurves) or curves.weighted:
         raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
-    missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(() if unretrieved is None else unretrieved)]
+    lists = () if unretrieved is None else unretrieved  # none of any query
+    missing = [missing_levels(levels, f"unretrieved[{q}]") for q, levels in enumerate(lists)]
     if unretrieved is not None and len(missing) != len(curves):
         raise ValueError(f"unretrieved has {len(missing)} lists, but there are {len(curves)} queries")
     lengths = np.array([levels.shape[0] for levels in missing] or [0] * len(curves), np.int64)

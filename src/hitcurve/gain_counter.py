@@ -20,7 +20,7 @@ class LevelCounts:
 
     def __init__(self, key: Any = (), level: Any = (), count: Any = ()) -> None:
         columns = (key, np.int64), (level, np.float64), (count, np.int64)
-        self._pairs: list[list[Any]] = [[np.array(column, dtype)] for column, dtype in columns]
+        self._pairs: list[list[Any]] = [[np.asarray(column, dtype)] for column, dtype in columns]
         self._known = self._waiting = 0
 
     def __len__(self) -> int:
@@ -62,8 +62,7 @@ def scored_levels(curve: HitCurve, score: Any, level: Any, nan_policy: str, unre
     if nan_policy == "omit" and score.dtype.kind == "f":
         present = score == score
         score, level = score[present], level[present]
-    counts = LevelCounts()
-    counts.add(ranks_of(score, curve.lower_is_better), level)
+    counts = LevelCounts(ranks_of(score, curve.lower_is_better), level, np.ones(level.shape[0], np.int64))
     return with_levels(curve, counts, unretrieved)
 
 

@@ -67,7 +67,7 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        slices, num_items = _arrays(source)
+        slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
         return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True, grade=grade)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled, grade=grade)
@@ -441,12 +441,12 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
     return as_column(names, "groups")
 
 
-def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
+def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[Any]], int]:
     """Slices of arrays in memory or mapped to it, and how many items there are."""
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
-        for array, name, what in zip(source, ("y_true", "y_score"), (LABEL_RULE, SCORES), strict=False)
+        for array, name, what in zip(source, ("y_true", "y_score"), (rule, SCORES), strict=False)
     ) + tuple(as_column(array, "source: groups") if isinstance(array, list) else array for array in source[2:])
     try:
         lengths = [len(array) for array in source]

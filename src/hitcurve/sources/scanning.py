@@ -70,17 +70,17 @@ def scan(source: Any, label: None = ..., score: Column | None = ..., group: Colu
          lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
          header: bool = ..., workers: int = ..., progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
-def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, actives: Any = ...,
-         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
-         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
-         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: None = ...,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 @overload
-def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, actives: Any = ...,
-         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
-         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
-         progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, grade: None = ...,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
-def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *, grade: None = ...,
          actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
          sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
          workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
