@@ -309,12 +309,23 @@ def test_scans_of_levels_whose_rows_come_in_order(rows, monkeypatch):
     assert len(hc.scan(blocks(5, level[:0], score[:0], group[:0]), grade=1, group=3)) == 0
 
 
-def test_levels_stay_beside_their_scores_in_many_threads(rows, tmp_path):
-    """Threads collect relevant scores and their levels at once."""
+def test_levels_stay_beside_their_scores_in_many_threads(rows, tmp_path, monkeypatch):
+    """Threads collect relevant scores and their levels at once, and may be held up between the two."""
+    import time
+
+    from hitcurve.sources.spools import Spool
+
     level, score, _ = rows
     source, how = source_of("parquet", tmp_path, level, score)
+    append, waits = Spool.append, iter(np.random.default_rng(0).random(1000) / 100)
+
+    def slowly(self, array):
+        time.sleep(next(waits))
+        append(self, array)
+
+    monkeypatch.setattr(Spool, "append", slowly)
     expected = hc.GainCurve(level, score)
-    for _ in range(20):
+    for _ in range(3):
         assert hc.scan(source, **how, workers=8) == expected
 
 
