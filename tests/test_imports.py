@@ -12,7 +12,7 @@ LAYERS = """
     _kernel
     results measures _version _pickle _extras _workers _progress _grid _files _checks
     _ranking _blocks _sorted _levels _gain_measures
-    _curve _gains counter capi
+    _curve _gains counter gain_counter capi
     retrieval sources statistics
     report
     presets ir_measures spark

@@ -49,6 +49,8 @@ def pickled():
     y, s = [1, 0, 1, 1, 0, 0, 1, 0], [9.0, 8.0, 8.0, 5.0, 5.0, 5.0, 2.0, 1.0]
     counter = hc.HitCounter([9.0, 8.0, 5.0, 2.0])
     counter.update(y, s)
+    graded = hc.GainCounter(s, [1, 1.5, 2, 3])
+    graded.update([2, 0, 1, 1.5, 0, 0, 3, 0], s)
     return {
         "HitCurve": hc.HitCurve(y, s, num_relevant=5),
         "HitCurve lower": hc.HitCurve(y, np.array(s, np.float32), lower_is_better=True),
@@ -62,6 +64,7 @@ def pickled():
         "GainCurve ranks": hc.GainCurve.from_ranked([2, 0, 1], num_items=9),
         "GainCurves": hc.GainCurves([2, 0, 1, 1, 0, 0, 3, 0], s, qid=list("abababcc")),
         "HitCounter": counter,
+        "GainCounter": graded,
         "TieReport": hc.HitCurve(y, s).tie_report(),
     }
 

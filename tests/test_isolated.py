@@ -54,6 +54,7 @@ def test_import_loads_numpy_and_little_else():
         "hitcurve.GainCurve([0, 2, 1], [3, 2, 1], tiebreak='order').ndcg(2, gain='exponential')",
         "hitcurve.mean_ndcg([0, 2, 1], [3, 2, 1], qid=['a', 'b', 'a'])",
         "hitcurve.HitCounter([2.0]).update([0, 1, 0], [3, 2, 1])",
+        "hitcurve.GainCounter([2.0]).update([0, 2, 0], [3, 2, 1])",
         "hitcurve.average_precision(numpy.zeros(9), numpy.zeros(9), nan_policy='worst')",
     ],
 )
@@ -452,6 +453,7 @@ PUBLIC = {
     "GainCurve",
     "GainCurves",
     "HitCounter",
+    "GainCounter",
     "TieReport",
     "ThresholdCounts",
     "PrecisionRecallCurve",
@@ -483,6 +485,7 @@ CONSTRUCTORS = {  # the parameters of a compiled class are not in a signature
     "GainCurve": GAINS.split(),
     "GainCurves": [*GAINS.split(), "qid", "offsets", "mask"],
     "HitCounter": ["thresholds", "edges", "lower_is_better", "nan_policy"],
+    "GainCounter": ["thresholds", "levels", "edges", "lower_is_better", "nan_policy"],
 }
 
 

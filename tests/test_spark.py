@@ -518,3 +518,91 @@ def test_spark_connect(environment):
         pytest.importorskip(name, reason=f"Spark Connect's client needs {name}: pip install 'pyspark[connect]'")
     run = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, timeout=300, check=False)
     assert run.stdout.endswith("the same\n"), run.stderr
+
+
+# --- levels of relevance ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def graded(frame):
+    from pyspark.sql import functions as F
+
+    level = F.when(F.col("y"), 1 + F.col("q") % 4).otherwise(0)
+    return frame.withColumn("level", level).withColumn("gain", (level / 3).cast("double"))
+
+
+@pytest.mark.parametrize(("column", "score"), [("level", "s"), ("gain", "f"), ("gain", "i"), ("y", "s")])
+@pytest.mark.parametrize("lower", [False, True])
+def test_one_ranking_of_levels_equals_that_in_memory(graded, items, column, score, lower):
+    from hitcurve.spark import gain_curve
+
+    y, s, q = items
+    level = np.where(y, 1 + q % 4, 0)
+    level = {"level": level, "gain": level / 3, "y": y}[column]
+    s = (1000 * s).astype(np.int32) if score == "i" else s.astype(np.float32 if score == "f" else np.float64)
+    expected = hc.GainCurve(level, s, lower_is_better=lower, unretrieved=[2, 5])
+    curve = gain_curve(graded, column, score, lower_is_better=lower, unretrieved=[2, 5])
+    assert curve == expected
+    for ties in ("expected", "best", "worst"):
+        assert curve.ndcg(100, ties=ties) == expected.ndcg(100, ties=ties)
+
+
+@pytest.mark.parametrize("policy", ["worst", "omit"])
+def test_levels_beside_missing_scores(graded, items, policy):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import gain_curve, gain_curves
+
+    y, s, q = items
+    level, s = np.where(y, 1 + q % 4, 0), np.where(q % 3 == 0, np.nan, s)
+    holes = graded.withColumn("s", F.when(F.col("q") % 3 == 0, F.lit(None)).otherwise(F.col("s")))
+    assert gain_curve(holes, "level", "s", nan_policy=policy) == hc.GainCurve(level, s, nan_policy=policy)
+    found = gain_curves(holes, "q", "level", "s", ["nDCG@5"], nan_policy=policy).orderBy("q").toArrow()
+    expected = hc.GainCurves(level, s, qid=q, nan_policy=policy)
+    np.testing.assert_array_equal(found.column("nDCG@5").to_numpy(), expected.ndcg(5))
+
+
+@pytest.mark.parametrize(("together", "max_query"), [(500, None), (1 << 18, 10_000_000), (1 << 18, 210)])
+def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_query, monkeypatch):
+    import hitcurve.spark
+
+    if together == 500:
+        for name, value in {"_TOGETHER": 500, "_PACK_ROWS": 700, "_PIECE": 3}.items():
+            monkeypatch.setattr(hitcurve.spark, name, value)
+    y, s, q = items
+    names = ["nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "ERR(ties=worst)", "AP", "AP(rel=3)", "NumRel"]
+    curves = hc.GainCurves(np.where(y, 1 + q % 4, 0), s, qid=q)
+    chosen, kept = graded, np.ones(len(curves), bool)
+    if max_query == 210:  # few, as each large one is counted by itself
+        kept = np.isin(np.arange(len(curves)), [*np.argsort(curves.num_items)[-3:], 0, 1])
+        chosen = graded.where(graded.q.isin(curves.qid[kept].tolist()))
+        max_query = int(np.sort(curves.num_items[kept])[2])
+    found = hitcurve.spark.gain_curves(chosen, "q", "level", "s", names, ties="best", max_query=max_query)
+    found = found.orderBy("q").toArrow()
+    assert found.column_names == ["q", "num_items", "num_relevant", *names]
+    assert found.column("q").to_pylist() == curves.qid[kept].tolist()
+    assert found.column("num_relevant").to_pylist() == curves.num_relevant[kept].tolist()
+    for name in names:
+        np.testing.assert_array_equal(found.column(name).to_numpy(), curves.measure(name, ties="best")[kept])
+
+
+def test_bad_levels(graded):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import gain_curve, gain_curves
+
+    for wrong in ("-1", "null", "double('nan')", "double('inf')", "9007199254740993L"):
+        kind = "bigint" if wrong[0] == "9" else "double"
+        bad = graded.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
+        with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'level': not a level: a"):
+            gain_curve(bad, "level", "s")
+    with pytest.raises(Exception, match=r"query 7, column 'level': not a level: a level must be a number from 0 up"):
+        gain_curves(bad, "q", "level", "s").collect()
+    with pytest.raises(TypeError, match="column 'level' is of type string: levels must be real numbers"):
+        gain_curve(graded.withColumn("level", F.lit("1")), "level", "s")
+    with pytest.raises(ValueError, match=r"unretrieved\[0\] is 0"):
+        gain_curve(graded, "level", "s", unretrieved=[0])
+    with pytest.raises(ValueError, match="levels with rel= are flags"):
+        gain_curves(graded, "q", "level", "s", ["nDCG(rel=2)"])
+    with pytest.raises(ValueError, match="ties='threshold' is unknown"):
+        gain_curves(graded, "q", "level", "s", ["nDCG"], ties="threshold")

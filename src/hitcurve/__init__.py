@@ -18,6 +18,7 @@ from hitcurve.results import (
 if typing.TYPE_CHECKING:
     from hitcurve._gains import GainCurve, GainCurves, mean_ndcg, ndcg
     from hitcurve.counter import HitCounter
+    from hitcurve.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves
     from hitcurve.retrieval.evaluation import Evaluation, evaluate, read_qrels, read_run
@@ -25,8 +26,8 @@ if typing.TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __all__ = [
-    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCurve", "GainCurvePoints",
-    "GainCurves", "HitCounter", "HitCurve",
+    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCounter", "GainCurve",
+    "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
     "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
     "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "read_qrels", "read_run", "scan",
@@ -35,6 +36,7 @@ __all__ = [
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "_gains": "GainCurve GainCurves mean_ndcg ndcg",
     "counter": "HitCounter",
+    "gain_counter": "GainCounter",
     "presets": "PRESETS",
     "report.plot": "plot_curves",
     "retrieval.evaluation": "Evaluation evaluate read_qrels read_run",

@@ -627,9 +627,9 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     if not isinstance(curves, HitCurves) or curves.weighted:
         raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
     missing = missing_lists(unretrieved)
-    if len(missing) != len(curves):
+    if unretrieved is not None and len(missing) != len(curves):
         raise ValueError(f"unretrieved has {len(missing)} lists, but there are {len(curves)} queries")
-    lengths = np.array([levels.shape[0] for levels in missing], np.int64)
+    lengths = np.array([levels.shape[0] for levels in missing] or [0] * len(curves), np.int64)
     for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
         raise ValueError(f"unretrieved[{q}] has {lengths[q]} levels, but num_relevant and num_hits leave "
                          f"{curves.num_relevant[q] - curves.num_hits[q]}")

@@ -5,7 +5,7 @@ from hitcurve._kernel.gains cimport GainReading
 cdef bint beyond_keys(object number) except -1
 cdef int within_keys(object number, str what) except -1
 cdef object coded(object levels, str name, object more)
-cdef object missing_levels(object unretrieved, str name=*)
+cpdef object missing_levels(object unretrieved, str name=*)
 cdef list missing_lists(object unretrieved)
 cdef tuple run_lengths(object codes)
 cdef tuple resolved(object codes, object score, object query, object lower, object key, object kept)

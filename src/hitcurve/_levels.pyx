@@ -39,7 +39,7 @@ cnp.import_array()
 LEVELS = "levels must be real numbers"
 cdef str GAIN = "'linear', 'exponential', a mapping or an array"
 cdef str DISCOUNT = "'log2', ('log', base) or an array"
-cdef str A_LEVEL = "a level must be a number from 0 up, and finite"
+LEVEL_RULE = "a level must be a number from 0 up, and finite"
 
 _MOST_KEYS = 2**31 - 1  # of rows, of levels, and of pairs of both, that the kernels tell apart in one ranking
 
@@ -79,7 +79,7 @@ cdef object coded(object levels, str name, object more):
         bad_level(array, (narrow == 0) & (array != 0), name, "no float64 holds so small a level")
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
-        bad_level(array, ~((array >= 0) & (array < np.inf)), name, A_LEVEL)
+        bad_level(array, ~((array >= 0) & (array < np.inf)), name, LEVEL_RULE)
     top = max(array.max(initial=0), more.max(initial=0.0))
     if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
@@ -91,6 +91,12 @@ cdef object coded(object levels, str name, object more):
     codes = np.zeros(array.shape, np.uint32)
     codes[graded] = np.searchsorted(values, array[graded].astype(np.float64))
     return codes, np.searchsorted(values, more).astype(np.uint32), values
+
+
+def block_levels(y_true):
+    """(a code for each level, 0 where it is 0, and the level of each code) of a block of items."""
+    codes, _, values = coded(y_true, "y_true", np.empty(0))
+    return codes, values
 
 
 cdef int held_by_float64(object levels, str name) except -1:
@@ -114,7 +120,7 @@ cdef object levels_above(object values, str name):
     return levels
 
 
-cdef object missing_levels(object unretrieved, str name="unretrieved"):
+cpdef object missing_levels(object unretrieved, str name="unretrieved"):
     """The levels of relevant items that were never retrieved, rising."""
     return np.sort(levels_above([] if unretrieved is None else unretrieved, name))
 
@@ -273,7 +279,7 @@ cdef dict mapped(object given, str name):
     known = {}
     for level, worth in given.items():
         if not 0 <= check_number(level, f"a level of {name}") < INFINITY:
-            raise ValueError(f"{name} has the level {level}: {A_LEVEL}")
+            raise ValueError(f"{name} has the level {level}: {LEVEL_RULE}")
         known[int(level) if isinstance(level, (int, np.integer)) else float(level)] = float(
             not_negative(worth, f"{name}[{level}]"))
     return known

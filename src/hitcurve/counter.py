@@ -1,7 +1,7 @@
 """HitCounter: the table of a ranking that never is in memory as a whole, from blocks whose counts add up."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,7 +10,195 @@ from hitcurve._checks import as_real, check_choice, check_options, checked_block
 from hitcurve._curve import HitCurve
 
 
-class HitCounter:
+class Counter:
+    """What counters of blocks share: thresholds or bins, and how many items score at and between them."""
+
+    def __init__(self, thresholds: Any, edges: Any, lower_is_better: bool, nan_policy: str) -> None:
+        if (thresholds is None) == (edges is None):
+            raise ValueError("give either thresholds or edges" if edges is None
+                             else "thresholds and edges both given: a counter is exact, or it bins")
+        check_options(lower_is_better, nan_policy)
+        self._kind = "thresholds" if edges is None else "edges"
+        self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
+        self._cuts.flags.writeable = False  # they are shown
+        self.lower_is_better = bool(lower_is_better)
+        self.nan_policy = nan_policy
+        self._counting = BlockCounter(self._cuts)
+        self._merged: Any = None  # counts of other counters, as those of this one
+        self._merged_nan = 0
+        self._rows = self._cuts.shape[0] + (edges is not None)
+
+    def _items(self) -> Any:
+        """Items between and at the cuts."""
+        counts = self._counting.counts()
+        return counts if self._merged is None else counts + self._merged
+
+    @property
+    def _nan_items(self) -> int:
+        return self._counting.nan_items + self._merged_nan
+
+    def _hits_at(self) -> Any:
+        """Relevant items of each row, and behind these of those without a score."""
+        raise NotImplementedError
+
+    @property
+    def thresholds(self) -> Any:
+        return self._cuts if self._kind == "thresholds" else None
+
+    @property
+    def edges(self) -> Any:
+        return self._cuts if self._kind == "edges" else None
+
+    @property
+    def num_items(self) -> int:
+        return int(self._items().sum()) + self._nan_items
+
+    @property
+    def num_hits(self) -> int:
+        return int(self._hits_at().sum())
+
+    def _count(self, y_true: Any, y_score: Any, level: Any = None) -> tuple[Any, Any]:
+        """Counts a block: (the row of each relevant item, one beyond the last without a score; the level of each)."""
+        relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
+        found = score[relevant]
+        if level is None:
+            found.sort()
+        else:
+            order = np.argsort(found)
+            found, level = found[order], level[order]
+        nan_hits = int(np.count_nonzero(found != found))
+        found = found[: found.shape[0] - nan_hits]  # NaN sort last
+        place = np.searchsorted(cuts, found, "left" if self._kind == "thresholds" else "right")
+        if self._kind == "thresholds":
+            known = place < cuts.shape[0]
+            known[known] = cuts[place[known]] == found[known]
+            if not known.all():
+                strange = relevant & np.isin(score, found[~known])
+                at = int(np.argmax(strange))
+                raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
+                                 "thresholds: these must be the scores of all relevant items")
+        counting = self._counting if cuts.dtype == self._cuts.dtype else BlockCounter(cuts)
+        counting.add(score, self.nan_policy)
+        if counting is not self._counting:
+            # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
+            self._merged, self._merged_nan = self._items(), self._nan_items
+            self._cuts, self._counting = cuts, counting
+            self._cuts.flags.writeable = False
+        if self.nan_policy == "worst":
+            place = np.append(place, np.full(nan_hits, self._rows))
+        return place, None if level is None else level[: place.shape[0]]
+
+    def merge(self, other: Self) -> Self:
+        """Add the counts of another counter, of other blocks, and return self.
+
+        Parameters
+        ----------
+        other : HitCounter or GainCounter
+            Of the same class, made with the same thresholds or edges, direction, NaN policy and levels.
+
+        Returns
+        -------
+        HitCounter or GainCounter
+            self.
+
+        Raises
+        ------
+        ValueError
+            For a counter that was made otherwise.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> one, other = hc.HitCounter([0.9, 0.3]), hc.HitCounter([0.9, 0.3])
+        >>> one.update([1, 0], [0.9, 0.5])
+        >>> other.update([1], [0.3])
+        >>> one.merge(other)
+        HitCounter(2 thresholds, num_items=3, num_hits=2)
+        """
+        if not isinstance(other, type(self)):
+            raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
+        if difference := self._difference(other):
+            raise ValueError(f"{difference}: only like counters add up")
+        self._merged = other._items() if self._merged is None else self._merged + other._items()
+        self._merged_nan += other._nan_items
+        self._add_hits(other)
+        return self
+
+    def _add_hits(self, other: Self) -> None:
+        raise NotImplementedError
+
+    def _difference(self, other: Self) -> str:
+        """In what the other was made otherwise, or nothing."""
+        for name in ("lower_is_better", "nan_policy", "_kind"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                return f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}"
+        if self._cuts.shape != other._cuts.shape:
+            return f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this counter"
+        for at in np.flatnonzero(~equal_numbers(self._cuts, other._cuts)).tolist()[:1]:
+            return f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this counter"
+        return ""
+
+    def __iadd__(self, other: Self) -> Self:
+        return self.merge(other)
+
+    def _hit_curve(self, num_relevant: int | None = None) -> HitCurve:
+        cuts, items, hits = self._cuts, self._items(), self._hits_at()
+        if self._kind == "edges":
+            # Bin i: what equals edge i - 1 and what lies between it and edge i; nothing lies between bins.
+            cuts, bins = np.append(-np.inf, cuts), np.append(items[0], items[1::2] + items[2::2])
+            items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
+            items[1::2] = bins
+        return table_from_counts(cuts, items, hits[:-1], self._nan_items, int(hits[-1]),
+                                 lower_is_better=self.lower_is_better, num_relevant=num_relevant)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return (not self._difference(other) and np.array_equal(self._items(), other._items())
+                and self._nan_items == other._nan_items and self._same_hits(other))
+
+    def _same_hits(self, other: Self) -> bool:
+        return np.array_equal(self._hits_at(), other._hits_at())
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a counter is, in words that outlive the names of its attributes.
+        return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "nan_items": self._nan_items,
+                "lower_is_better": self.lower_is_better, "nan_policy": self.nan_policy}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kind = check_choice(state["kind"], "kind", ("thresholds", "edges"))
+        cuts, policy = as_real(state["cuts"], "cuts"), state["nan_policy"]
+        made = self._made({kind: cuts, "lower_is_better": state["lower_is_better"], "nan_policy": policy}, state)
+        if not np.array_equal(made._cuts, cuts):
+            raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
+        made._merged = checked_counts(state["items"], "items", 2 * made._cuts.shape[0] + 1)
+        made._merged_nan = int(checked_counts([state["nan_items"]], "nan_items", 1)[0])
+        if policy != "worst" and made._merged_nan:
+            raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
+        made._set_hits(state)
+        nan_hits = int(made._hits_at()[-1])
+        if nan_hits > made._merged_nan:
+            raise ValueError(f"nan_hits is {nan_hits}, but nan_items is {made._merged_nan}")
+        made._hit_curve()  # checks how many of the items are relevant
+        self.__dict__ = made.__dict__
+
+    @classmethod
+    def _made(cls, options: dict[str, Any], state: dict[str, Any]) -> Self:
+        """Without counts yet."""
+        return cls(**options)
+
+    def _set_hits(self, state: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return (f"{type(self).__name__}({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, "
+                f"num_hits={self.num_hits})")
+
+
+class HitCounter(Counter):
     """Counts items block by block; the blocks may come in any order, and from many machines.
 
     A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
@@ -59,45 +247,11 @@ class HitCounter:
 
     def __init__(self, thresholds: Any = None, *, edges: Any = None, lower_is_better: bool = False,
                  nan_policy: str = "raise") -> None:
-        if (thresholds is None) == (edges is None):
-            raise ValueError("give either thresholds or edges" if edges is None
-                             else "thresholds and edges both given: a counter is exact, or it bins")
-        check_options(lower_is_better, nan_policy)
-        self._kind = "thresholds" if edges is None else "edges"
-        self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
-        self._cuts.flags.writeable = False  # they are shown
-        self.lower_is_better = bool(lower_is_better)
-        self.nan_policy = nan_policy
-        self._counting = BlockCounter(self._cuts)
-        self._merged: Any = None  # counts of other counters, as those of this one
-        self._merged_nan = 0
-        self._hits = np.zeros(self._cuts.shape[0] + (edges is not None), np.int64)
-        self._nan_hits = 0
+        super().__init__(thresholds, edges, lower_is_better, nan_policy)
+        self._hits = np.zeros(self._rows + 1, np.int64)  # the last: without a score
 
-    def _items(self) -> Any:
-        """Items between and at the cuts."""
-        counts = self._counting.counts()
-        return counts if self._merged is None else counts + self._merged
-
-    @property
-    def _nan_items(self) -> int:
-        return self._counting.nan_items + self._merged_nan
-
-    @property
-    def thresholds(self) -> Any:
-        return self._cuts if self._kind == "thresholds" else None
-
-    @property
-    def edges(self) -> Any:
-        return self._cuts if self._kind == "edges" else None
-
-    @property
-    def num_items(self) -> int:
-        return int(self._items().sum()) + self._nan_items
-
-    @property
-    def num_hits(self) -> int:
-        return int(self._hits.sum()) + self._nan_hits
+    def _hits_at(self) -> Any:
+        return self._hits
 
     def update(self, y_true: Any, y_score: Any) -> None:
         """Count a block of items.
@@ -122,81 +276,11 @@ class HitCounter:
         >>> counter
         HitCounter(2 thresholds, num_items=3, num_hits=1)
         """
-        relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
-        found = np.sort(score[relevant])
-        nan_hits = int(np.count_nonzero(found != found))
-        found = found[: found.shape[0] - nan_hits]  # NaN sort last
-        place = np.searchsorted(cuts, found, "left" if self._kind == "thresholds" else "right")
-        if self._kind == "thresholds":
-            known = place < cuts.shape[0]
-            known[known] = cuts[place[known]] == found[known]
-            if not known.all():
-                strange = relevant & np.isin(score, found[~known])
-                at = int(np.argmax(strange))
-                raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
-                                 "thresholds: these must be the scores of all relevant items")
-        counting = self._counting if cuts.dtype == self._cuts.dtype else BlockCounter(cuts)
-        counting.add(score, self.nan_policy)
-        if counting is not self._counting:
-            # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
-            self._merged, self._merged_nan = self._items(), self._nan_items
-            self._cuts, self._counting = cuts, counting
-            self._cuts.flags.writeable = False
+        place, _ = self._count(y_true, y_score)
         np.add.at(self._hits, place, 1)
-        if self.nan_policy == "worst":
-            self._nan_hits += nan_hits
 
-    def merge(self, other: HitCounter) -> HitCounter:
-        """Add the counts of another counter, of other blocks, and return self.
-
-        Parameters
-        ----------
-        other : HitCounter
-            Made with the same thresholds or edges, direction and NaN policy.
-
-        Returns
-        -------
-        HitCounter
-            self.
-
-        Raises
-        ------
-        ValueError
-            For a counter that was made otherwise.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> one, other = hc.HitCounter([0.9, 0.3]), hc.HitCounter([0.9, 0.3])
-        >>> one.update([1, 0], [0.9, 0.5])
-        >>> other.update([1], [0.3])
-        >>> one.merge(other)
-        HitCounter(2 thresholds, num_items=3, num_hits=2)
-        """
-        if not isinstance(other, HitCounter):
-            raise TypeError(f"other must be a HitCounter, got {type(other).__name__}")
-        if difference := self._difference(other):
-            raise ValueError(f"{difference}: only like counters add up")
-        self._merged = other._items() if self._merged is None else self._merged + other._items()
+    def _add_hits(self, other: HitCounter) -> None:
         self._hits = self._hits + other._hits
-        self._merged_nan += other._nan_items
-        self._nan_hits += other._nan_hits
-        return self
-
-    def _difference(self, other: HitCounter) -> str:
-        """In what the other was made otherwise, or nothing."""
-        for name in ("lower_is_better", "nan_policy", "_kind"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                return f"other has {name.strip('_')} {theirs!r}, this counter {mine!r}"
-        if self._cuts.shape != other._cuts.shape:
-            return f"other has {other._cuts.shape[0]} {self._kind}, not the {self._cuts.shape[0]} of this counter"
-        for at in np.flatnonzero(~equal_numbers(self._cuts, other._cuts)).tolist()[:1]:
-            return f"{self._kind}[{at}] of other is {other._cuts[at]}, not {self._cuts[at]} as in this counter"
-        return ""
-
-    def __iadd__(self, other: HitCounter) -> HitCounter:
-        return self.merge(other)
 
     def curve(self, num_relevant: int | None = None) -> HitCurve:
         """The hit curve of the items counted so far.
@@ -220,53 +304,17 @@ class HitCounter:
         >>> report.worst, report.best
         (0.5, 1.0)
         """
-        cuts, items = self._cuts, self._items()
-        if self._kind == "edges":
-            # Bin i: what equals edge i - 1 and what lies between it and edge i; nothing lies between bins.
-            cuts, bins = np.append(-np.inf, cuts), np.append(items[0], items[1::2] + items[2::2])
-            items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
-            items[1::2] = bins
-        return table_from_counts(cuts, items, self._hits, self._nan_items, self._nan_hits,
-                                 lower_is_better=self.lower_is_better, num_relevant=num_relevant)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, HitCounter):
-            return NotImplemented
-        return (not self._difference(other) and np.array_equal(self._items(), other._items())
-                and np.array_equal(self._hits, other._hits)
-                and (self._nan_items, self._nan_hits) == (other._nan_items, other._nan_hits))
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
+        return self._hit_curve(num_relevant)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a counter is, in words that outlive the names of its attributes.
-        return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "hits": self._hits.copy(),
-                "nan_items": self._nan_items, "nan_hits": self._nan_hits, "lower_is_better": self.lower_is_better,
-                "nan_policy": self.nan_policy}
+        return super().__getstate__() | {"hits": self._hits[:-1].copy(), "nan_hits": int(self._hits[-1])}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        kind = check_choice(state["kind"], "kind", ("thresholds", "edges"))
-        cuts, policy = as_real(state["cuts"], "cuts"), state["nan_policy"]
-        made = HitCounter(**{kind: cuts}, lower_is_better=state["lower_is_better"], nan_policy=policy)
-        if not np.array_equal(made._cuts, cuts):
-            raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
-        size = made._cuts.shape[0]
-        made._merged = _counts(state["items"], "items", 2 * size + 1)
-        made._hits = _counts(state["hits"], "hits", size + (kind == "edges"))
-        made._merged_nan, made._nan_hits = (int(_counts([state[name]], name, 1)[0])
-                                            for name in ("nan_items", "nan_hits"))
-        if policy != "worst" and made._merged_nan:
-            raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
-        if made._nan_hits > made._merged_nan:
-            raise ValueError(f"nan_hits is {made._nan_hits}, but nan_items is {made._merged_nan}")
-        made.curve()  # checks how many of the items are relevant
-        self.__dict__ = made.__dict__
-
-    def __repr__(self) -> str:
-        return f"HitCounter({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, num_hits={self.num_hits})"
+    def _set_hits(self, state: dict[str, Any]) -> None:
+        self._hits = np.append(checked_counts(state["hits"], "hits", self._rows),
+                               checked_counts([state["nan_hits"]], "nan_hits", 1))
 
 
-def _counts(values: Any, name: str, size: int) -> Any:
+def checked_counts(values: Any, name: str, size: int) -> Any:
     """A copy of counts that make up a table together."""
     array = as_real(values, name)
     if array.dtype.kind not in "iu" or array.shape != (size,):

@@ -99,17 +99,23 @@ class Measure(NamedTuple):
     rel: int | None = None
     judged_only: bool = False
 
-    def reading(self, ties: str = "expected") -> str:
-        """The reading of ties that a call with `ties` uses.
+    def reading(self, ties: str = "expected", levels: bool = False) -> str:
+        """The reading of ties that a call with `ties` uses; `levels`: a call on a `GainCurve` or `GainCurves`.
 
         Raises
         ------
         ValueError
             `ties` is unknown, or the measure has no such reading.
         """
-        if not self.record.method and not self.record.kernel:
+        if levels and self.judged_only:
+            raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+        if levels and not self.record.of_gains:
+            return self._replace(rel=None).reading(ties)
+        if levels and self.rel is not None:
+            raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
+        if not levels and not self.record.method and not self.record.kernel:
             raise ValueError(f"{self.name} needs items with levels: hitcurve.GainCurve")
-        if not self.record.method or self.rel is not None or self.judged_only:
+        if not levels and (not self.record.method or self.rel is not None or self.judged_only):
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
         if self.record.ties and ties not in self.record.ties:
@@ -130,12 +136,9 @@ class Measure(NamedTuple):
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
     def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
-        if self.judged_only:
-            raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+        ties = self.reading(ties, levels=True)
         if not self.record.of_gains:
             return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
-        if self.rel is not None:
-            raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
         keywords = dict(self.keywords)
         gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
         gains = dict(keywords.pop("gains", ()))
@@ -147,7 +150,7 @@ class Measure(NamedTuple):
         if "weights" in keywords:
             keywords["weights"] = dict(keywords["weights"])
         if self.record.ties:
-            keywords["ties"] = self.ties or ties
+            keywords["ties"] = ties
         return getattr(curve, self.record.of_gains)(**keywords)
 
     def __str__(self) -> str:

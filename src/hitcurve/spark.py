@@ -1,9 +1,10 @@
-"""Hit curves of DataFrames on Apache Spark, where the data are: the same exact numbers as in memory.
+"""Hit and gain curves of DataFrames on Apache Spark, where the data are: the same exact numbers as in memory.
 
 `hit_curve` is one ranking over all rows: the scores of the relevant items come to the driver, go out to the tasks with
 the function that counts (Spark broadcasts what is large), and only counts come back, slice by slice of the thresholds,
 added up on the cluster. `hit_curves` is a ranking for each query, with the measures computed where the query's rows
-meet. Both use the DataFrame API alone, and so run on Spark Connect as well.
+meet. Both use the DataFrame API alone, and so run on Spark Connect as well. `gain_curve` and `gain_curves` are the same
+for levels of relevance, which travel with the relevant rows.
 
 Spark measures an Arrow batch after each row, which takes longer than to write the row. It does not where the session's
 ``spark.sql.execution.arrow.maxBytesPerBatch`` is 2147483647; ``maxRecordsPerBatch`` alone bounds the batch then.
@@ -21,7 +22,10 @@ from hitcurve._blocks import BlockCounter
 from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, whole_number
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
+from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._levels import LEVEL_RULE, LEVELS, missing_levels
 from hitcurve.counter import table_from_counts
+from hitcurve.gain_counter import scored_levels
 from hitcurve.measures import Measure, parse
 from hitcurve.sources.cells import BadCell, distinct, has_nan
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["hit_curve", "hit_curves"]
+__all__ = ["gain_curve", "gain_curves", "hit_curve", "hit_curves"]
 
 # Thresholds whose counts travel together: a batch of Spark holds 10,000 rows, and must not hold gigabytes.
 _SLICE = 2048
@@ -52,7 +56,7 @@ _TOGETHER = 1 << 18
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _SCORES = {"float": np.float32, "double": np.float64, **dict.fromkeys(_INTEGERS, np.int64)}
-_NO_LABEL = f"not a label: {LABEL_RULE}"
+_NO_LABEL, _NO_LEVEL = f"not a label: {LABEL_RULE}", f"not a level: {LEVEL_RULE}; a whole one at most 2**53"
 _NO_INTEGER = "null, which no integer stands for: cast the column to double"
 _LABELS = ("boolean", *_INTEGERS, "float", "double")
 
@@ -99,18 +103,68 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
+    options: dict[str, Any] = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    return _ranked(df, label, score, num_relevant=num_relevant, **options)[0]
+
+
+def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None, lower_is_better: bool = False,
+               nan_policy: str = "raise") -> GainCurve:  # fmt: skip
+    """The gain curve of all rows of a DataFrame as one ranking.
+
+    As `hit_curve`: the DataFrame is computed twice, and only counts are shuffled. The levels of the relevant rows come
+    to the driver with their scores.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        One row an item.
+    grade, score : str
+        Columns: levels of relevance or gains, numbers from 0 up; scores, as for `hit_curve`.
+    unretrieved : array_like, optional
+        The levels of relevant items that were never retrieved.
+    lower_is_better, nan_policy
+        As for `hit_curve`.
+
+    Returns
+    -------
+    GainCurve
+        Equal, to the last bit, to that of the same rows in memory.
+
+    Raises
+    ------
+    ValueError
+        A level is null, below 0 or not finite; and as `hit_curve` does.
+    TypeError
+        A column is of another type.
+
+    Examples
+    --------
+    >>> gain_curve(spark.read.parquet("scores"), grade="rating", score="score").ndcg(10)  # doctest: +SKIP
+    """
+    missing_levels(unretrieved)
+    options: dict[str, Any] = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    curve, scores, levels = _ranked(df, grade, score, graded=True, **options)
+    return scored_levels(curve, scores, levels, nan_policy, unretrieved)
+
+
+def _ranked(df: DataFrame, label: str, score: str, *, lower_is_better: bool, nan_policy: str, graded: bool = False,
+            num_relevant: int | None = None) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
+    """The hit curve of all rows, the scores of the relevant ones, and their levels; `graded`: of a column of levels."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
-    rows, dtype = _columns(df, label, score)
+    rows, dtype = _columns(df, label, score, graded=graded)
     check_options(lower_is_better, nan_policy)  # the options, before anything is computed
-    relevant = rows.where("label").select("score").toArrow().column(0)
-    found = relevant.drop_null().to_numpy() if dtype.kind == "i" else relevant.to_numpy()
-    cuts, hits, nan_hits = distinct(found + dtype.type(0), own=True)  # -0.0 becomes 0.0
+    relevant = rows.where("label").select("score", *["level"] * graded).toArrow()
+    levels = relevant.column("level").to_numpy() if graded else np.empty(0)
+    found = relevant.column(0).drop_null().to_numpy() if dtype.kind == "i" else relevant.column(0).to_numpy()
+    found = found + dtype.type(0)  # -0.0 becomes 0.0
+    cuts, hits, nan_hits = distinct(found, own=not graded)
     # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
     filled = F.col("score")
     if dtype.kind == "f":
         filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
     scores = rows.select(F.when(F.col("label").isNotNull(), filled).alias("score"))
-    partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE), _PARTIAL)
+    rule = _NO_LEVEL if graded else _NO_LABEL
+    partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE, rule), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
     problem, sums = _sums(merged.toArrow().to_batches())
     if problem is not None:
@@ -125,8 +179,9 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
                          "times")
     if nan_policy == "omit":
         nan_items = nan_hits = 0
-    return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
-                             num_relevant=num_relevant)
+    curve = table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
+                              num_relevant=num_relevant)
+    return curve, found, levels
 
 
 def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *,
@@ -171,6 +226,52 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     --------
     >>> hit_curves(df, "user", "clicked", "score", ["AP@10", "RR"]).agg({"RR": "mean"})  # doctest: +SKIP
     """
+    options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    return _measured(df, query, label, score, measures, ties, max_query, options)
+
+
+def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Sequence[str] = ("nDCG",), *,
+                ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
+                max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
+    """Measures of the ranking of each query of a DataFrame with levels of relevance.
+
+    As `hit_curves`. The levels of the relevant rows travel with them.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        One row an item.
+    query, grade, score : str
+        Columns; grade and score as for `gain_curve`, the query as for `hit_curves`.
+    measures : sequence of str
+        Names as on the command line: ``"nDCG@10"``, ``"ERR(max=3)"``, ``"AP(rel=2)"``. Binary measures take rows from
+        level ``rel=`` up as relevant, else from level 1.
+    ties : {"expected", "best", "worst"}
+        How measures read ties whose names do not say it.
+    lower_is_better, nan_policy, max_query
+        As for `hit_curves`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        As of `hit_curves`; ``num_relevant`` are the rows above level 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `hit_curves` and `gain_curve` do.
+
+    Examples
+    --------
+    >>> gain_curves(df, "user", "rating", "score", ["nDCG@10"]).agg({"nDCG@10": "mean"})  # doctest: +SKIP
+    """
+    options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    return _measured(df, query, grade, score, measures, ties, max_query, options, graded=True)
+
+
+def _measured(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str], ties: str,
+              max_query: int | None, options: dict[str, Any], graded: bool = False) -> DataFrame:  # fmt: skip
+    """Measures of the ranking of each query; `graded`: of a column of levels."""
     F, pa = needed("pyspark.sql.functions", "hitcurve.spark"), needed("pyarrow", "hitcurve.spark")
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -178,14 +279,14 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
         measures = [measures]
     asked = {name: parse(name) for name in measures}
     for measure in asked.values():
-        measure.reading(ties)
+        measure.reading(ties, levels=graded)
     columns = [query, "num_items", "num_relevant", *measures]
     for twice in (name for i, name in enumerate(columns) if name in columns[:i]):
         raise ValueError(f"the result would have two columns {twice!r}: rename the query's, or give a measure once")
-    check_options(lower_is_better, nan_policy)
+    check_options(**options)
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
-    rows, dtype = _columns(df, label, score, query)
+    rows, dtype = _columns(df, label, score, query, graded)
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
         of_type = dict(df.dtypes)[query]
@@ -218,24 +319,28 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
         small = rows.where(~F.coalesce(apart, F.lit(False)))
     # Bucket and label in one number: what a row costs on its way to Python grows with its columns.
     code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
-    coded = small.select(code.alias("code"), "score", "query")
-    packed = coded.mapInArrow(_packing(label, score, nan_policy), _PACKED)
+    coded = small.select(code.alias("code"), "score", "query", *["level"] * graded)
+    pack = _packing(label, score, options["nan_policy"], graded)
+    packed = coded.mapInArrow(pack, _PACKED + ", levels binary" * graded)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
-    options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options), schema)
+    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, graded), schema)
     if large:
         values = []
         for one in large:
             of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
-            curve = hit_curve(of_query, label, score, lower_is_better=lower_is_better, nan_policy=nan_policy)
+            curve: Any = (gain_curve if graded else hit_curve)(of_query, label, score, **options)
             read = [float(measure(curve, ties)) for measure in asked.values()]
             values.append((one, curve.num_items, curve.num_relevant, *read))
         result = result.unionByName(df.sparkSession.createDataFrame(values, schema))
     return result
 
 
-def _columns(df: DataFrame, label: str, score: str, query: str | None = None) -> tuple[DataFrame, np.dtype[Any]]:
-    """The columns by their roles, labels as booleans (null where they are no labels), and the type of the scores."""
+def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
+             graded: bool = False) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
+    """The columns by their roles, labels as booleans (null where they are no labels), and the type of the scores.
+
+    `graded`: the labels are levels, which come as doubles beside whether they are above 0.
+    """
     from pyspark.sql import functions as F
 
     types = dict(df.dtypes)
@@ -243,14 +348,20 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None) ->
         if name not in types:
             raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(repr, df.columns))}")
     if types[label] not in _LABELS:
-        raise TypeError(f"column {label!r} is of type {types[label]}: {LABEL_RULE}")
+        raise TypeError(f"column {label!r} is of type {types[label]}: {LEVELS if graded else LABEL_RULE}")
     if types[score] not in _SCORES:
         raise TypeError(f"column {score!r} is of type {types[score]}: scores must be {', '.join(_SCORES)}")
     flag, number = _column(df, label), _column(df, score)
-    if types[label] != "boolean":
+    if graded:
+        fits = flag <= 2**53 if types[label] in _INTEGERS else flag.cast("double") < float("inf")  # NaN is above all
+        level = F.when(fits & (flag.cast("double") >= 0), flag.cast("double"))
+        flag = level > 0
+    elif types[label] != "boolean":
         flag = F.when(flag == 1, True).when(flag == 0, False)  # null where it is neither
     dtype = np.dtype(_SCORES[types[score]])
     chosen = [flag.alias("label"), (number.cast("bigint") if dtype.kind == "i" else number).alias("score")]
+    if graded:
+        chosen.append(level.alias("level"))
     if query is not None:
         one = _column(df, query)
         chosen.append((one + 0 if types[query] in ("float", "double") else one).alias("query"))  # -0.0 becomes 0.0
@@ -278,7 +389,8 @@ def _first_null(column: Any) -> int:
     return int(column.is_null().to_numpy(zero_copy_only=False).argmax())
 
 
-def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int) -> _Task:
+def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int,
+              rule: str) -> _Task:  # fmt: skip
     """The function that counts the rows of a partition against the thresholds."""
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
@@ -290,7 +402,7 @@ def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: 
             column = batch.column("score")
             try:
                 if column.null_count:
-                    problem = f"column {label_name!r}: {_NO_LABEL}"
+                    problem = f"column {label_name!r}: {rule}"
                     if cuts.dtype.kind == "i":
                         problem += f", or column {score_name!r}: {_NO_INTEGER}"
                     raise BadCell(_first_null(column), problem)
@@ -351,8 +463,10 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
         yield _partial(at, counts, nan_items)
 
 
-def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
+def _packing(label_name: str, score_name: str, nan_policy: str, graded: bool = False) -> _Task:
     """The function that packs the rows of a partition by bucket."""
+    rule = _NO_LEVEL if graded else _NO_LABEL
+
     def pack(batches: Iterator[Any]) -> Iterator[Any]:
         waiting: list[tuple[Any, ...]] = []
         rows = size = 0
@@ -360,11 +474,12 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
             code, queries = batch.column("code"), batch.column("query")
             try:
                 if code.null_count:
-                    raise BadCell(_first_null(code), f"column {label_name!r}: {_NO_LABEL}")
+                    raise BadCell(_first_null(code), f"column {label_name!r}: {rule}")
                 score = _checked(batch.column("score"), nan_policy, score_name)
             except BadCell as bad:
                 raise ValueError(f"query {queries[bad.index or 0].as_py()!r}, {bad}") from None
-            waiting.append((code.to_numpy(), score, queries))
+            levels = [batch.column("level").to_numpy()] if graded else []
+            waiting.append((code.to_numpy(), score, queries, *levels))
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows >= _PACK_ROWS or size >= _PACK_BYTES:
                 yield _packed(waiting)
@@ -376,7 +491,7 @@ def _packing(label_name: str, score_name: str, nan_policy: str) -> _Task:
 
 
 def _packed(parts: list[tuple[Any, ...]]) -> Any:
-    """Rows of `_PACKED` from codes (bucket and label), scores and queries."""
+    """Rows of `_PACKED` from codes (bucket and label), scores, queries and, if there are any, levels."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -418,6 +533,11 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
     else:
         data, at = queries.buffers()[1], queries.type.bit_width // 8 * of_runs
         of_text = pa.nulls(starts.shape[0], pa.binary())
+    levels = {}
+    if len(parts[0]) > 3:
+        relevant = flags[rows] & 1 == 1
+        found = np.concatenate([part[3] for part in parts])[rows[relevant]]
+        levels = {"levels": pieces(found, 8 * np.append(0, np.cumsum(relevant))[bounds])}
     return pa.RecordBatch.from_pydict({
         "bucket": codes[rows[starts]] >> 1,
         "flags": pieces(flags[rows], bounds),
@@ -425,6 +545,7 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
         "runs": pieces(np.diff(runs, append=n).astype(np.uint16), 2 * of_runs),
         "query": pieces(data, at),
         "lengths": of_text,
+        **levels,
     })  # fmt: skip
 
 
@@ -452,7 +573,7 @@ def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
 
 
 def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dtype[Any], ties: str,
-               options: dict[str, Any]) -> _Task:  # fmt: skip
+               options: dict[str, Any], graded: bool = False) -> _Task:  # fmt: skip
     """The function that measures the queries of a partition, whose rows come packed, bucket by bucket."""
 
     def measure(batches: Iterator[Any]) -> Iterator[Any]:
@@ -491,7 +612,12 @@ def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dt
             buffers, code = [valid, pa.py_buffer(values)], pa.int8() if pa.types.is_boolean(kind) else kind
         queries = pa.Array.from_buffers(code, runs.shape[0], buffers).dictionary_encode("encode")
         codes = np.repeat(queries.indices.to_numpy(), runs)
-        curves = HitCurves(flags & 1, column("score").view(dtype), qid=codes, **options)
+        label: NDArray[Any] = flags & 1
+        if graded:
+            relevant, label = label == 1, np.zeros(label.shape[0])
+            label[relevant] = column("levels").view(np.float64)
+        ranked: Any = GainCurves if graded else HitCurves
+        curves = ranked(label, column("score").view(dtype), qid=codes, **options)
         columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
         columns |= {name: np.asarray(measure(curves, ties), np.float64) for name, measure in measures.items()}
         return pa.RecordBatch.from_pydict({query: queries.dictionary.cast(kind), **columns})

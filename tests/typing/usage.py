@@ -170,6 +170,11 @@ def blocks(y: NDArray[np.bool_], s: NDArray[np.float64]) -> float:
     counter = hc.HitCounter(edges=[0.0, 0.5, 1.0])
     counter.update(y, s)
     counter += hc.HitCounter(edges=[0.0, 0.5, 1.0])
+    gains = hc.GainCounter([0.5, 1.0], [1, 2])
+    gains.update(y, s)
+    gains += hc.GainCounter([0.5, 1.0], [1, 2])
+    assert_type(gains.merge(gains), hc.GainCounter)
+    assert_type(gains.curve(unretrieved=[2]), hc.GainCurve)
     return counter.curve(num_relevant=7).average_precision(ties="worst")
 
 
@@ -190,4 +195,8 @@ def scanned() -> None:
     assert_type(hc.scan((labels, scores, queries), sorted="group"), hc.HitCurves)
     assert_type(hc.scan("a.parquet", "y", "s", nan_policy="omit"), hc.HitCurve)
     assert_type(hc.scan("a.parquet", "y", "s", "q"), hc.HitCurves)
+    assert_type(hc.scan("a.parquet", grade="g", score="s", unretrieved=[2]), hc.GainCurve)
+    assert_type(hc.scan("a.parquet", grade="g", score="s", group="q"), hc.GainCurves)
+    assert_type(hc.scan((labels, scores), grade=1), hc.GainCurve)
+    assert_type(hc.scan((labels, scores, queries), grade=1), hc.GainCurves)
     assert_type(hc.scan(lambda: [(labels, scores, queries)], group=3), hc.HitCurves)

@@ -43,6 +43,7 @@ _FORMS = ("table", "markdown", "latex", "csv", "json")
 _OPTIONS: tuple[Option, ...] = (
     ("files", "FILE", argparse.SUPPRESS, {"nargs": "+"}),
     ("--label", "COL", "labels, 1 or true = relevant", {}),
+    ("--grade", "COL", "in place of labels: levels of relevance or gains, from 0 up", {}),
     ("--actives", "FILE", "in place of labels: a list of the ids of the relevant items", {}),
     ("--id", "COL", "ids, for --actives; repeated ones are reported", {}),
     ("--score", "COL", "scores; COL:lower if low ones are better; may be repeated",
@@ -53,7 +54,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)", {}),
     ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
-    ("-m", "M", "measures, such as AP@10 (default: a report of the usual ones)",
+    ("-m", "M", "as `hitcurve measures` lists them (default: a report of the usual)",
      {"dest": "measures", "type": measure, **_MANY}),
     ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
     ("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", {"choices": TIES}),
@@ -75,8 +76,7 @@ _OPTIONS: tuple[Option, ...] = (
 
 def add(commands: Any) -> None:
     usage = "hitcurve table FILE ... --label COL --score COL[:lower] [option ...]"
-    about = ("FILE: CSV, TSV, Parquet, SMILES (.smi) or SDF, also .gz or .zst, a row for each item; - is CSV on stdin. "
-             "COL: a column's name or number, from 1. M: see `hitcurve measures`.")  # fmt: skip
+    about = "FILE: CSV, TSV, Parquet, .smi, SDF, also .gz or .zst; - is CSV. COL: name or number."
     text = "measure files with a row for each item"
     command(commands, "table", _run, _OPTIONS, help=text, usage=usage, description=about)
 
@@ -110,7 +110,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
     """The score columns, and whether low scores are better. Wrong usage ends here."""
     for one in options.measures or ():
         try:
-            one.reading(options.ties or "expected")
+            one.reading(options.ties or "expected", levels=options.grade is not None)
         except ValueError as error:
             options.usage_error(str(error))
     scores = []
@@ -119,12 +119,20 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         if direction not in ("lower", "higher") or not column:
             column, direction = text, "lower" if options.lower_is_better else "higher"
         scores.append((column, direction == "lower"))
-    labels, ids, plot = options.label, options.id, options.plot
+    labels, grade, ids, plot = options.label, options.grade, options.id, options.plot
+    grouped = options.group is not None or options.by_file
     actives, best, files = options.actives, options.best_per, options.files
     twice = options.by_file and len(set(files)) < len(files)
     refuse(options, (
         (len(dict(scores)) < len(scores), "--score names a column twice"),
-        ((labels is None) == (actives is None), "one of --label and --actives is needed"),
+        (labels is actives is grade is None, "one of --label and --actives is needed, or --grade"),
+        ((labels, grade, actives).count(None) != 2, "--label, --grade and --actives stand in place of each other"),
+        (grade and options.top, "--top counts hits, of --label: with --grade, write -m nDCG@N"),
+        (grade and options.compare, "--compare needs --label or --actives: levels are not compared"),
+        (grade and plot, "--plot needs --label or --actives: gain curves are not drawn"),
+        (grade and options.report, "--report needs --label or --actives: a page is of hit curves"),
+        (grade and options.interval and not grouped, "--interval with --grade needs --group or --by-file"),
+        (grade and not options.measures and options.ties == "threshold", "--ties threshold: nDCG has no such reading"),
         (actives is not None and ids is None and best is None, "--actives needs --id, the column of the ids"),
         (best is not None and ids not in (None, best), "--best-per and --id name two columns: an item has one id"),
         (options.group is not None and options.by_file, "--group and --by-file both make groups"),
@@ -150,7 +158,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     columns = [column for column, _ in scores]
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
-        nan_policy=options.nan, header=not options.no_header, workers=options.workers,
+        nan_policy=options.nan, header=not options.no_header, grade=options.grade, workers=options.workers,
     )  # fmt: skip
     found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare)
     missing = [one for one in actives or () if one not in reader.found]

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from hitcurve.results import TieReport
     from hitcurve.sources.screen import ScreenedScore
 
-__all__ = ["SUMMARY", "Report", "Score"]
+__all__ = ["GRADED", "SUMMARY", "Report", "Score"]
 
 LIST_SIZES = (10, 100, 1000)
 _PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the early shares of the list that the field reports
 _NOTES = {name: note for record in MEASURES for name, note in record.report}
+GRADED = ("nDCG", "nDCG@10", "nDCG@100", "AP", "RR")  # the usual ones of levels; the last two of those from 1 up
 SUMMARY = ("AP", "NormAP", "ROCAUC", "logAUC", "BEDROC(20)", "EF@1%")
 # Beside the expected value the range it is the middle of, then scikit-learn's reading.
 _READINGS = ("expected", "worst", "best", "threshold")
@@ -81,12 +82,15 @@ class Report:
                  progress: Callable[[str], None] = lambda text: None) -> None:  # fmt: skip
         """Measure columns of scores, under every reading of ties side by side unless `ties` names one.
 
-        `measures`: None for the usual ones, `page` for these as well; `machine`: with intervals under every reading.
+        `measures`: None for the usual ones, of levels `GRADED` under one reading;
+        `page` for these as well; `machine`: with intervals under every reading.
         `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits
         and hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come
         before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there
         are to be some. `progress` is told what is done.
         """
+        if measures is None and any(score.graded for score in found):
+            measures = [parse(name) for name in GRADED]
         self.title, self.ties, self.each = title, ties, each
         self.asked, self.warnings, self.scores = measures is not None, list(notes), list[Score]()
         self.named, self.grouped = int(len(found) > 1), int(found[0].names is not None)  # columns that names take
@@ -114,14 +118,15 @@ class Report:
             wanted |= dict.fromkeys([*every, *(parse(f"EFmax@{percent}%") for percent in _PERCENTS)])
         bounded = dict.fromkeys([*(plain if measures is None and not machine else shown), *(plain if page else ())])
         for score in found:
-            curves, reading = score.curves, ties or "expected"
+            curves: Any = score.curves
+            reading = ties or "expected"
             progress(f"intervals for {score.name}" if intervals else f"measuring {score.name}")
             values = {one.name: _many(one(curves, reading)) for one in wanted}
             ends = interval_ends(curves, list(bounded), ties=reading, **intervals) if intervals else []
             between = {one.name: made for one, made in zip(bounded, ends, strict=False)}
             counts = _many(curves.num_items), _many(curves.num_relevant)
             direction = "lower" if score.lower_is_better else "higher"
-            ranked = Score(score.name, direction, score.names, *counts, values, between, curves.tie_report())
+            ranked = Score(score.name, direction, score.names, *counts, values, between, score.hits.tie_report())
             self.scores.append(ranked)
             self.warnings += warnings_of(score, plain if measures is None else measures)
 

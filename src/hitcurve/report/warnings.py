@@ -22,7 +22,8 @@ TIED_SHARE = 0.05
 
 def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     """What a person would want to know before believing these measures of one score column, in sentences."""
-    curves = [score.curves] if isinstance(score.curves, HitCurve) else list(score.curves)
+    hits = score.hits
+    curves = [hits] if isinstance(hits, HitCurve) else list(hits)
     said, groups = [], score.names is not None
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
     if few:

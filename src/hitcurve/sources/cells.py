@@ -14,6 +14,7 @@ import numpy as np
 from hitcurve._blocks import distinct_scores
 from hitcurve._checks import LABEL_RULE, NO_RANK, unchanged
 from hitcurve._extras import Later
+from hitcurve._levels import LEVEL_RULE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,22 +171,35 @@ def numbers_of(cells: Any) -> NDArray[Any]:
     return np.where(bits(held).view(bool), numbers, kind.type(np.nan)) if cells.null_count else numbers
 
 
+def levels_of(cells: Any) -> NDArray[Any]:
+    cells = _plain(cells)
+    try:
+        return as_levels(numbers_of(_numeric(cells, "level")))
+    except BadLevel as bad:
+        raise BadCell(bad.index, f"the level is {_value(cells, bad.index)}: {bad}") from None
+
+
+class BadLevel(Exception):
+    """The place of a number that is no level, and why."""
+
+    def __init__(self, index: int, rule: str) -> None:
+        super().__init__(rule)
+        self.index = index
+
+
+def as_levels(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same, if all are levels."""
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    if not (low >= 0 and high < np.inf):
+        raise BadLevel(int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE)
+    if numbers.dtype.kind in "iu" and high > 2**53:
+        raise BadLevel(int(np.argmax(numbers > 2**53)), "a whole level must be at most 2**53")
+    return numbers.view(np.uint8) if numbers.dtype == np.bool_ else numbers
+
+
 def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
-    cells = numbers = _plain(cells)
-    if pa.types.is_string(cells.type):
-        numbers = _parsed(pc.utf8_trim_whitespace(cells))
-    elif pa.types.is_boolean(cells.type):
-        numbers = pc.cast(cells, pa.uint8())
-    elif pa.types.is_decimal(cells.type):
-        digits, scale = cells.type.precision, cells.type.scale
-        if digits <= 15 and 0 <= scale <= 22:
-            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
-            whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
-            numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
-        else:
-            numbers = _parsed(pc.cast(cells, pa.string()), scale)
-    elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
-        raise BadCell(None, f"it holds {cells.type}, not numbers")
+    cells = _plain(cells)
+    numbers = _numeric(cells, "score")
     if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
         at = rounded(numbers_of(pc.fill_null(numbers, 0)))
         if at is not None:
@@ -197,7 +211,27 @@ def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
     return scores
 
 
-def _parsed(texts: Any, scale: int | None = None) -> Any:
+def _numeric(cells: Any, what: str) -> Any:
+    """Cells of any type as numbers; `what` they are, for errors."""
+    numbers = cells
+    if pa.types.is_string(cells.type):
+        numbers = _parsed(pc.utf8_trim_whitespace(cells), what)
+    elif pa.types.is_boolean(cells.type):
+        numbers = pc.cast(cells, pa.uint8())
+    elif pa.types.is_decimal(cells.type):
+        digits, scale = cells.type.precision, cells.type.scale
+        if digits <= 15 and 0 <= scale <= 22:
+            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
+            whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
+            numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
+        else:
+            numbers = _parsed(pc.cast(cells, pa.string()), what, scale)
+    elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        raise BadCell(None, f"it holds {cells.type}, not numbers")
+    return numbers
+
+
+def _parsed(texts: Any, what: str, scale: int | None = None) -> Any:
     """Numbers from text: int64 if all are, else float64, null where missing.
 
     `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
@@ -213,7 +247,7 @@ def _parsed(texts: Any, scale: int | None = None) -> Any:
         except pa.ArrowInvalid:
             for index, text in enumerate(texts.to_pylist()):
                 if text is not None and not is_number(text):
-                    raise BadCell(index, f"the score is {short(text)}, not a number") from None
+                    raise BadCell(index, f"the {what} is {short(text)}, not a number") from None
             raise
     try:
         return pc.cast(texts, pa.int64())
@@ -224,22 +258,22 @@ def _parsed(texts: Any, scale: int | None = None) -> Any:
         return np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
 
     for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
-        raise BadCell(index, f"the score {short(texts[index].as_py())} is beyond the range of float64")
+        raise BadCell(index, f"the {what} {short(texts[index].as_py())} is beyond the range of float64")
     large = pc.greater_equal(pc.abs(floats), LARGE)
     if scale is not None:
         exact = pa.decimal256(76, scale)
         same = pc.equal(pc.cast(pc.cast(floats, pa.string()), exact), pc.cast(texts, exact))
         for index in places(pc.and_not(pc.invert(same), large)):
             problem = "has digits that no float64 holds: cast the column to double to round them"
-            raise BadCell(index, f"the score {texts[index]} {problem}")
+            raise BadCell(index, f"the {what} {texts[index]} {problem}")
     else:
         large = pc.and_(large, pc.match_substring_regex(texts, "^[+-]?[0-9]+$"))
     for index in places(large):
         from decimal import Decimal
 
         if Decimal(texts[index].as_py()) != floats[index].as_py():
-            problem = "is a whole number that no float64 holds, and not all scores are integers of 64 bits with a sign"
-            raise BadCell(index, f"the score {short(texts[index].as_py())} {problem}")
+            problem = f"that no float64 holds, and not all {what}s are integers of 64 bits with a sign"
+            raise BadCell(index, f"the {what} {short(texts[index].as_py())} is a whole number {problem}")
     return floats
 
 
@@ -312,7 +346,9 @@ def ids_of(cells: Any) -> Any:
 
 def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], nan_policy: str) -> list[Any]:
     """The cells of each column as its role asks for; groups with a dictionary."""
-    makers: dict[str, Callable[[Any], Any]] = {"label": labels_of, "group": encoded, "ids": ids_of}
+    makers: dict[str, Callable[[Any], Any]] = {
+        "label": labels_of, "grade": levels_of, "group": encoded, "ids": ids_of,
+    }  # fmt: skip
     values = []
     for (role, column), cell in zip(roles, cells, strict=True):
         try:

@@ -15,8 +15,11 @@ import numpy as np
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import Later, needed
 from hitcurve._files import check_unchanged, file_kind, file_state
+from hitcurve._levels import LEVELS
 from hitcurve.sources.cells import (
     BadCell,
+    BadLevel,
+    as_levels,
     ascending,
     coded,
     converted,
@@ -37,14 +40,16 @@ if TYPE_CHECKING:
 
 pa: Any = Later("pyarrow")
 
-__all__ = ["OtherSchema", "Parquet", "names_array", "open_source"]
+__all__ = ["FIRST_LEVELS", "OtherSchema", "Parquet", "names_array", "open_source"]
 
 _ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
+FIRST_LEVELS = "grade=1 says that the first are levels"
 _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
-                header: bool, workers: int, in_order: bool, unlabelled: bool) -> Source:  # fmt: skip
+                header: bool, workers: int, in_order: bool, unlabelled: bool,
+                grade: Column | None = None) -> Source:  # fmt: skip
     """The source for what a caller gave.
 
     `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
@@ -54,7 +59,7 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, header=header, workers=workers)  # fmt: skip
+                             nan_policy=nan_policy, header=header, grade=grade, workers=workers)  # fmt: skip
         if not all_parquet(reader):
             return reader
         row_groups = Parquet(reader)
@@ -62,14 +67,14 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
     if isinstance(source, tuple):
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
-        slices, num_items = _arrays(source)
-        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True)
+        slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
+        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True, grade=grade)
     if callable(source):
-        return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled)
+        return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled, grade=grade)
     if score is None:
         raise TypeError("score must say in which column the scores are")
-    open_, rows, cheap = _arrow(source, [column for column in (label, score, group) if column is not None])
-    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled)
+    open_, rows, cheap = _arrow(source, [column for column in (label, grade, score, group) if column is not None])
+    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade)
 
 
 def _paths(listed: list[Any]) -> list[str]:
@@ -115,7 +120,8 @@ class Parquet(Source):
     cheap = True
 
     def __init__(self, reader: TableReader) -> None:
-        self.label = [one for one in reader.roles if one[0] == "label"]
+        self.label = [one for one in reader.roles if one[0] in ("label", "grade")]
+        self.graded = reader.graded
         self.scores = [one for one in reader.roles if one[0] == "score"]
         self.nan_policy = reader.nan_policy
         self.threads = reader.workers == 1  # a single worker leaves the other cores to the decoder
@@ -129,7 +135,7 @@ class Parquet(Source):
             state = file_state(path)
             file = self._open(path)
             schema, metadata = file.schema_arrow, file.metadata
-            leaves: dict[str, list[list[int]]] = {"label": [], "score": []}
+            leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
             for role, column in reader.roles:
                 at = _found(path, schema.names, column)
                 type_ = schema.field(at).type
@@ -143,7 +149,7 @@ class Parquet(Source):
             for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
                 if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found):
                     known.add(np.dtype(np.float64))
-            label = leaves["label"][0] if self.label else []
+            label = leaves[self.label[0][0]][0] if self.label else []
             self.files.append(_ParquetFile(path, metadata, label, leaves["score"], self.rows, state))
             self.rows += metadata.num_rows
             file.close()
@@ -260,7 +266,8 @@ class Parquet(Source):
         try:
             label = None if want == "score" else converted(self.label, cells[:1], policy)[0]
             scores = tuple(converted(self.scores, cells[1:], policy))
-            return piece_of("both" if want == "relevant" else want, scores, label, None, start)
+            want = "both" if want == "relevant" else want
+            return piece_of(want, scores, label, None, start, graded=self.graded)
         except BadCell as bad:
             raise bad.named(path, lambda index: f"row {first + index + 1}") from None
 
@@ -312,7 +319,7 @@ def _checked_groups(type_: Any, place: str) -> None:
         raise ValueError(f"{place}: it holds {type_}: groups must be numbers or texts")
 
 
-_Made = tuple["NDArray[np.uint8] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
+_Made = tuple["NDArray[Any] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
 
 
 class _Batches(Source):
@@ -320,7 +327,8 @@ class _Batches(Source):
 
     def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
                  group: Column | None, nan_policy: str, *, rows: int | None = None, cheap: bool = False,
-                 tuples: bool = False, unlabelled: bool = False) -> None:  # fmt: skip
+                 tuples: bool = False, unlabelled: bool = False, grade: Column | None = None) -> None:  # fmt: skip
+        self.grade, self.graded = grade, grade is not None
         self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
         self.codes: dict[Any, int] = {}  # of the groups
@@ -333,7 +341,7 @@ class _Batches(Source):
                     label, score, group = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
                 except BadCell as bad:
                     raise bad.named("source", lambda index: f"row {start + index + 1}") from None  # noqa: B023
-                piece = piece_of(want, (score,), label, group, start)
+                piece = piece_of(want, (score,), label, group, start, graded=self.graded)
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
 
@@ -342,6 +350,8 @@ class _Batches(Source):
         if isinstance(batch, tuple):
             if not self.tuples and (self.label, self.score) != (None, None):
                 raise ValueError("label and score name columns, but the source gives tuples of arrays")
+            if self.graded and self.grade != 1:
+                raise ValueError(f"grade is {self.grade!r}, but the source gives tuples of arrays: {FIRST_LEVELS}")
             return (batch,)
         stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
         if self.tuples or not (stream or array):
@@ -349,7 +359,7 @@ class _Batches(Source):
                             "record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
             raise TypeError("score must say in which column the scores are")
-        if self.label is None and not self.unlabelled:
+        if self.label is None and not self.graded and not self.unlabelled:
             raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
         pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
@@ -361,14 +371,14 @@ class _Batches(Source):
         return read
 
     def _columns(self, batch: Any, start: int) -> _Made:
-        named = (("label", self.label), ("score", self.score), ("group", self.group))
+        named = (("label", self.label), ("grade", self.grade), ("score", self.score), ("group", self.group))
         roles = [(role, column) for role, column in named if column is not None]
         cells = [whole(batch.column(_found("source", batch.schema.names, column))) for _, column in roles]
         if self.group is not None:
             _checked_groups(cells[-1].type, f"source: column {self.group!r}")
         of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.nan_policy), strict=True)}
         group = coded(of["group"], self.codes, self.group) if "group" in of else None
-        return of.get("label"), of["score"], group
+        return of.get("label", of.get("grade")), of["score"], group
 
     def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:
         place = f"source: row {start + 1}"
@@ -378,7 +388,7 @@ class _Batches(Source):
         if len(batch) == 3 and self.group is None and not self.tuples:
             raise ValueError(f"{place}: a batch of 3 arrays, but no group: group=3 says that the third are groups")
         try:
-            labels = checked_array(batch[0], "y_true", LABEL_RULE)
+            labels = checked_array(batch[0], "y_true", LEVELS if self.graded else LABEL_RULE)
             score = checked_array(batch[1], "y_score", SCORES)
             groups = as_column(batch[2], "groups") if len(batch) == 3 else None
         except (TypeError, ValueError) as error:
@@ -387,6 +397,23 @@ class _Batches(Source):
             raise ValueError(f"{place}: y_true has {labels.shape[0]} items, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
             raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
+        label = self._levels(labels) if self.graded else self._labels(labels)
+        if self.nan_policy == "raise" and has_nan(score):
+            raise BadCell(int(np.argmax(np.isnan(score))), f"the score is nan: {NO_RANK}")
+        if groups is None:
+            return label, score, None
+        pa = needed("pyarrow", "a scan of groups")
+        try:
+            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+            return label, score, coded(encoded(pa.array(native)), self.codes)
+        except (pa.ArrowException, OverflowError) as error:
+            raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
+        except UnicodeError:
+            texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
+            at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
+            raise BadCell(at, f"the group {no_text(name)}") from None
+
+    def _labels(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
         flags = labels
         if labels.dtype != np.bool_:
             flags = labels == 1
@@ -394,20 +421,13 @@ class _Batches(Source):
             if not fine.all():
                 at = int(np.argmin(fine))
                 raise BadCell(at, f"the label is {labels[at]}: {LABEL_RULE}")
-        if self.nan_policy == "raise" and has_nan(score):
-            raise BadCell(int(np.argmax(np.isnan(score))), f"the score is nan: {NO_RANK}")
-        if groups is None:
-            return flags.view(np.uint8), score, None
-        pa = needed("pyarrow", "a scan of groups")
+        return flags.view(np.uint8)
+
+    def _levels(self, levels: NDArray[Any]) -> NDArray[Any]:
         try:
-            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
-            return flags.view(np.uint8), score, coded(encoded(pa.array(native)), self.codes)
-        except (pa.ArrowException, OverflowError) as error:
-            raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
-        except UnicodeError:
-            texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
-            at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
-            raise BadCell(at, f"the group {no_text(name)}") from None
+            return as_levels(levels)
+        except BadLevel as bad:
+            raise BadCell(bad.index, f"the level is {levels[bad.index]}: {bad}") from None
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return ascending(list(self.codes))
@@ -421,12 +441,12 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
     return as_column(names, "groups")
 
 
-def _arrays(source: tuple[Any, ...]) -> tuple[Callable[[], Iterator[Any]], int]:
+def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[Any]], int]:
     """Slices of arrays in memory or mapped to it, and how many items there are."""
     # Lists and what is masked are looked at as a whole; others may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
-        for array, name, what in zip(source, ("y_true", "y_score"), (LABEL_RULE, SCORES), strict=False)
+        for array, name, what in zip(source, ("y_true", "y_score"), (rule, SCORES), strict=False)
     ) + tuple(as_column(array, "source: groups") if isinstance(array, list) else array for array in source[2:])
     try:
         lengths = [len(array) for array in source]

@@ -27,7 +27,7 @@ class Piece(NamedTuple):
     relevant: Any = None
     """Scores of the relevant rows, for each column."""
     label: Any = None
-    """uint8: 1 for a relevant item, else 0."""
+    """uint8: 1 for a relevant item, else 0. Of a graded source: the level, of any real type, above 0 if relevant."""
     group: Any = None
     """The row's place among the groups in the order in which they came."""
     ids: Any = None
@@ -38,15 +38,19 @@ class Piece(NamedTuple):
     """Which rows are relevant, where relevant scores and all scores were asked for."""
     gaps: Any = None
     """In place of the scores, for each column: how many thresholds lie below all of them; the others lie above."""
+    levels: Any = None
+    """Of the relevant rows of a graded source, where their scores were asked for."""
 
 
-def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[np.uint8] | None,
-             group: NDArray[np.int64] | None, start: int, ids: Any = None) -> Piece:  # fmt: skip
-    places = relevant = None
+def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[Any] | None,
+             group: NDArray[np.int64] | None, start: int, ids: Any = None, graded: bool = False) -> Piece:  # fmt: skip
+    places = relevant = levels = None
     if label is not None and want in ("relevant", "both"):
-        places = np.flatnonzero(label.view(np.bool_))
+        places = np.flatnonzero(label != 0 if graded else label.view(np.bool_))
         relevant = tuple(score[places] for score in scores)
-    return Piece(scores[0].shape[0], () if want == "relevant" else scores, relevant, label, group, ids, start, places)
+        levels = label[places] if graded else None
+    kept = () if want == "relevant" else scores
+    return Piece(scores[0].shape[0], kept, relevant, label, group, ids, start, places, levels=levels)
 
 
 Task = Callable[[], Iterable[Piece]]
@@ -59,6 +63,8 @@ class Source:
 
     rows: int | None = None
     """How many there are, if that is known beforehand."""
+    graded = False
+    """Rows have levels in place of labels."""
     cheap = False
     """Reading again costs less than a copy on disk. Some others cannot be read again."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -21,11 +21,15 @@ import numpy as np
 from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
+from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._levels import missing_levels
+from hitcurve._pickle import gain_curves
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.counter import table_from_counts
+from hitcurve.gain_counter import LevelCounts, scored_levels, with_levels
 from hitcurve.sources.cells import Types, distinct, has_nan
-from hitcurve.sources.opening import names_array, open_source
+from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
 from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
 
@@ -43,31 +47,53 @@ _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no li
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _ORDERED_BYTES = 112  # for each row of the table when rows come best first
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
+_LEVEL_BYTES = 150  # for each item above level 0, beside the table
+_NO_GRADE = {
+    "label": "a column of levels stands in place of one of labels",
+    "actives": "actives are items without levels",
+    "num_relevant": "unretrieved has the levels of relevant items that were never retrieved",
+    "tolerance": "gain curves are not binned",
+}
 
 
 @overload
-def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, actives: Any = ...,
-         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
-         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
-         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: Column,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
+         header: bool = ..., workers: int = ..., progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
-def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, actives: Any = ...,
-         lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ..., sorted: _Order = ...,
-         max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ..., workers: int = ...,
-         progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
+def scan(source: Any, label: None = ..., score: Column | None = ..., group: None = ..., *, grade: Column,
+         unretrieved: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ...,
+         max_memory: int | None = ..., header: bool = ..., workers: int = ...,
+         progress: bool | None = ...) -> GainCurve: ...  # fmt: skip
 @overload
-def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *,
+def scan(source: Any, label: None = ..., score: Column | None = ..., group: Column = ..., *, grade: Column,
+         lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
+         header: bool = ..., workers: int = ..., progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
+@overload
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: None = ...,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+@overload
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, grade: None = ...,
+         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+         workers: int = ..., progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
+@overload
+def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *, grade: None = ...,
          actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
          sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
          workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
-         actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise", num_relevant: int | None = None,
-         sorted: str | None = None, max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
-         workers: int = 1, progress: bool | None = None) -> HitCurve | HitCurves:  # fmt: skip
-    """The hit curve of data larger than memory; with `group`, the curves of its groups.
+         grade: Column | None = None, actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise",
+         num_relevant: int | None = None, unretrieved: Any = None, sorted: str | None = None,
+         max_memory: int | None = None, tolerance: float | None = None, header: bool = True, workers: int = 1,
+         progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves:  # fmt: skip
+    """The hit curve, or gain curve, of data larger than memory; with `group`, the curves of its groups.
 
-    Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve` to the last bit. One
-    pass is enough with `actives` or `sorted`. Scores are compared exactly, also those of batches of different types.
+    Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve`, or with `grade` of
+    `GainCurve`, to the last bit. One pass is enough with `actives` or `sorted`. Scores are compared exactly, also those
+    of batches of different types.
 
     Parameters
     ----------
@@ -79,6 +105,9 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     label, score, group : str or int
         Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays; if a function gives
         these with groups, ``group=3`` says so.
+    grade : str or int, optional
+        In place of `label`: the column of the levels of relevance, numbers from 0 up. Of tuples of arrays ``grade=1``
+        says that the first are levels. Not with `actives`, `num_relevant` or `tolerance`.
     actives : array_like, optional
         The scores of all relevant items, known beforehand: one pass. With `label` every relevant row must be among
         them and none be missing; without, no row of the source is relevant, and the actives are items beside them.
@@ -88,6 +117,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         As for HitCurve.
     num_relevant : int, optional
         Relevant items in all, if some were never retrieved. Not with `group`.
+    unretrieved : array_like, optional
+        With `grade`, the levels of relevant items that were never retrieved. Not with `group`.
     sorted : {"score", "group"}, optional
         The rows come best first, or group by group: one pass in O(1) memory beside the result. It is checked.
     max_memory : int, optional
@@ -107,6 +138,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     Returns
     -------
     HitCurve or HitCurves
+        With `grade` GainCurve or GainCurves.
 
     Raises
     ------
@@ -125,6 +157,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     HitCurve(num_items=4, num_relevant=2, num_hits=2, num_tied=2)
     >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
     0.9166666666666666
+    >>> hc.scan((np.array([3, 0, 1, 0]), y_score), grade=1)
+    GainCurve(num_items=4, num_relevant=2, num_hits=2, levels=[1, 3])
     """
     check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
@@ -140,7 +174,12 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         raise ValueError("actives are the relevant items of one ranking that needs no order: not with group or sorted")
     if grouped and num_relevant is not None:
         raise ValueError("num_relevant is a number, but each group has its own")
-    if actives is None and label is None and not unnamed:
+    if grade is not None:
+        _check_grade(grade, arrays, label=label, actives=actives, num_relevant=num_relevant, tolerance=tolerance)
+    if unretrieved is not None and (grouped or grade is None):
+        raise ValueError("unretrieved are levels beside those of one ranking: with grade, not with group")
+    missing_levels(unretrieved)
+    if actives is None and label is None and grade is None and not unnamed:
         raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
     if max_memory is not None:
         max_memory = check_count(max_memory, "max_memory", 1 << 62)
@@ -148,10 +187,12 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-                         in_order=grouped or sorted is not None, unlabelled=actives is not None)  # fmt: skip
+                         in_order=grouped or sorted is not None, unlabelled=actives is not None,
+                         grade=grade)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     with ScanProgress(opened, passes, progress) as shown:
-        job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance)
+        job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance,
+                  unretrieved)  # fmt: skip
         if grouped:
             return job.by_group(sorted)[0]
         if sorted == "score":
@@ -162,6 +203,14 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
             return job.counted(known, label is None and not unnamed)
         return job.twice()[0]
+
+
+def _check_grade(grade: Any, arrays: bool, **others: Any) -> None:
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"grade and {name} both given: {_NO_GRADE[name]}")
+    if arrays and grade != 1:
+        raise ValueError(f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}")
 
 
 def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
@@ -225,8 +274,9 @@ class Job:
     """
 
     def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
-                 num_relevant: int | None = None, max_memory: int | None = None,
-                 tolerance: float | None = None) -> None:  # fmt: skip
+                 num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
+                 unretrieved: Any = None) -> None:  # fmt: skip
+        self.unretrieved = unretrieved
         self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
@@ -247,7 +297,7 @@ class Job:
         if self.ids is not None:
             self.ids.add(piece)
 
-    def twice(self) -> list[HitCurve]:
+    def twice(self) -> list[HitCurve | GainCurve]:
         """The relevant scores first, then the counts."""
         while True:
             try:
@@ -258,7 +308,7 @@ class Job:
                 self.shown.at = 0
                 self.shown.next_pass(self.source.rows or 0)
 
-    def _both_passes(self, opened: ExitStack) -> list[HitCurve]:
+    def _both_passes(self, opened: ExitStack) -> list[HitCurve | GainCurve]:
         source, max_memory, columns = self.source, self.max_memory, len(self.lower)
         self.rows = 0
         keep = not source.cheap
@@ -270,13 +320,17 @@ class Job:
         scores = [Spool(self.held // columns, store) for _ in self.lower]
         room = sys.maxsize if max_memory is None else self.held // 2
         relevant = [Spool(room, store) for _ in self.lower]
-        for spool in [*scores, *relevant]:
+        levels = Spool(room, store)
+        for spool in [*scores, *relevant, levels]:
             opened.callback(spool.close)
 
         def collect(worker: int, piece: Piece) -> None:
             self.meet(piece, piece.scores or piece.relevant)
-            for spool, found in zip(relevant, piece.relevant, strict=True):
-                spool.append(found)
+            with self.lock if piece.levels is not None else nullcontext():  # levels stay beside their scores
+                for spool, found in zip(relevant, piece.relevant, strict=True):
+                    spool.append(found)
+                if piece.levels is not None:
+                    levels.append(piece.levels)
             for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
                 spool.append(score)
 
@@ -284,9 +338,9 @@ class Job:
         self.shown.next_pass(self.rows)
         if max_memory is not None:
             tables = zip(relevant, self.types, strict=True)
-            needed = sum(_needed(spool.length, types.common(), self.workers) for spool, types in tables)
+            needed = sum(_needed(spool.length, types.common(), self.workers, levels.length) for spool, types in tables)
             source.keep(max(0, min(max_memory // 2, max_memory - needed)))
-        made = [_Column(self, at, relevant[at]) for at in range(columns)]
+        made = [_Column(self, at, relevant[at], levels) for at in range(columns)]
         workers = min(one.workers for one in made)
         for one in made:
             one.start(workers)
@@ -314,12 +368,14 @@ class Job:
             spool.close()
         return [one.curve() for one in made]
 
-    def in_order(self) -> HitCurve:
+    def in_order(self) -> HitCurve | GainCurve:
         """One pass over rows that come best first."""
         tables: list[tuple[NDArray[Any], ...]] = []
         num_rows = tied = hits = above = 0
         group = np.empty(0)  # the score of the group that may go on, of which there are `tied` items
         (types,) = self.types
+        graded = self.source.graded
+        counts = LevelCounts() if graded else None
 
         def walk(worker: int, piece: Piece) -> None:
             nonlocal num_rows, group, tied, hits, above
@@ -346,12 +402,18 @@ class Job:
             # The first group is the one that went on, if there was one; the last one may go on.
             ends = np.append(starts[1:], line.shape[0])
             numbers = ends - starts
+            if counts is not None:
+                places = np.flatnonzero(label)
+                # A key of a row is the place of its last group's first item.
+                firsts = np.append(above, starts[1:] + (above + tied - went_on))
+                counts.add(firsts[np.searchsorted(ends, places + went_on, "right")], label[places])
+                label = label != 0
             found = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
             numbers[0] += tied - went_on
             found[0] += hits
             full = np.flatnonzero(found[:-1])
             num_rows += full.shape[0]
-            needed = _ORDERED_BYTES * num_rows
+            needed = _ORDERED_BYTES * num_rows + _LEVEL_BYTES * (len(counts) if counts is not None else 0)
             if self.max_memory is not None and needed > self.max_memory:
                 raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
             full_score = line[starts[full]]
@@ -366,8 +428,9 @@ class Job:
             tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
         score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
         columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
-        return HitCurve.from_table(score, *columns, num_items=above + tied, num_relevant=self.num_relevant,
-                                   lower_is_better=self.lower[0])
+        curve = HitCurve.from_table(score, *columns, num_items=above + tied, num_relevant=self.num_relevant,
+                                    lower_is_better=self.lower[0])
+        return curve if counts is None else with_levels(curve, counts, self.unretrieved)
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
@@ -429,7 +492,7 @@ class Job:
         return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0],
                                  num_relevant=self.num_relevant)
 
-    def by_group(self, order: str | None) -> list[HitCurves]:
+    def by_group(self, order: str | None) -> list[HitCurves | GainCurves]:
         """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
         groups = _Groups(self)
         if order == "group":
@@ -438,7 +501,7 @@ class Job:
             groups.apart()
         places, names = self.source.group_order()
         return [
-            _gathered(curves, places, names, lower, types.common())
+            _gathered(curves, places, names, lower, types.common(), groups.ranked)
             for curves, lower, types in zip(groups.made, self.lower, self.types, strict=True)
         ]
 
@@ -448,13 +511,16 @@ class _Groups:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.made: list[list[HitCurves]] = [[] for _ in job.lower]
+        self.ranked: Any = GainCurves if job.source.graded else HitCurves
+        self.made: list[list[HitCurves | GainCurves]] = [[] for _ in job.lower]
         self.num_hits = self.num_groups = 0  # met so far
 
     def check_room(self, rows: int, hits: int, share: float = 1) -> None:
         """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
         beside, max_memory = self.num_hits, self.job.max_memory
-        needed = int((max(43 * rows + 56 * hits + 32 * beside, 88 * beside) + 300 * self.num_groups) / share) + 1
+        of_row, of_hit, of_table, of_all = (76, 150, 64, 210) if self.job.source.graded else (43, 56, 32, 88)
+        needed = max(of_row * rows + of_hit * hits + of_table * beside, of_all * beside) + 300 * self.num_groups
+        needed = int(needed / share) + 1
         if max_memory is not None and needed > max_memory:
             what = f"ranking {rows:,} items together, beside tables of {beside:,} relevant items,"
             raise _too_little(what, needed, max_memory)
@@ -463,7 +529,7 @@ class _Groups:
         job = self.job
         options: Any = {"nan_policy": job.nan_policy, "workers": job.workers}
         for curves, score, lower in zip(self.made, scores, job.lower, strict=True):
-            curves.append(HitCurves(label, score, qid=code, lower_is_better=lower, **options))
+            curves.append(self.ranked(label, score, qid=code, lower_is_better=lower, **options))
 
     def as_they_come(self) -> None:
         job, (types,) = self.job, self.job.types
@@ -520,7 +586,8 @@ class _Groups:
             self.num_groups = len(job.source.group_order()[1])
             longest = max(part[0][0].length for part in parts.apart())
             self.check_room(longest, min(longest, self.num_hits), share=3 / 4)
-            dtypes: list[Any] = [np.uint8, np.int64, *(types.common() for types in job.types)]
+            first = np.float64 if job.source.graded else np.uint8
+            dtypes: list[Any] = [first, np.int64, *(types.common() for types in job.types)]
             for part in parts.apart():
                 if part[0][0].length:
                     self.rank(*(column.all(dtype) for (column, _), dtype in zip(part, dtypes, strict=True)))
@@ -531,21 +598,24 @@ class _Groups:
 class _Column:
     """What is counted of one column of scores against its relevant scores."""
 
-    def __init__(self, job: Job, at: int, relevant: Spool) -> None:
+    def __init__(self, job: Job, at: int, relevant: Spool, levels: Spool) -> None:
         self.job, self.types, self.lower, self.relevant = job, job.types[at], job.lower[at], relevant
+        self.levels = levels
         self.dtype = dtype = self.types.common()
         max_memory, self.workers = job.max_memory, job.workers
-        self.needed = _needed(relevant.length, dtype, 1)
+        self.needed = _needed(relevant.length, dtype, 1, levels.length)
         self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
             self.cuts, self.hits, self.nan_hits = distinct(relevant.all(dtype), own=True)
-            relevant.close()
-            self.workers = _fitting(self.cuts, self.workers, max_memory)
+            if not job.source.graded:
+                relevant.close()
+            self.workers = _fitting(self.cuts, self.workers, max_memory, _LEVEL_BYTES * levels.length)
         elif job.tolerance is not None and max_memory is not None:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
             what = f"the table of {relevant.length:,} relevant items"
-            raise _too_little(what, self.needed, max_memory, ", or give tolerance= to accept bins")
+            advice = "" if job.source.graded else ", or give tolerance= to accept bins"
+            raise _too_little(what, self.needed, max_memory, advice)
 
     def start(self, workers: int) -> None:
         self.counters = _counters(self.cuts, workers)
@@ -567,12 +637,17 @@ class _Column:
         below = int(np.searchsorted(cuts, cuts.dtype.type(low)))
         return below if below == np.searchsorted(cuts, cuts.dtype.type(high), side="right") else None
 
-    def curve(self) -> HitCurve:
+    def curve(self) -> HitCurve | GainCurve:
         job, nan_policy = self.job, self.job.nan_policy
         counter = _together(self.counters)
         if self.exact:
             nan_hits = 0 if nan_policy == "omit" else self.nan_hits
-            return _curve_of(self.lower, job.num_relevant, *counter.table(self.hits, self.lower, nan_hits))
+            curve = _curve_of(self.lower, job.num_relevant, *counter.table(self.hits, self.lower, nan_hits))
+            if not job.source.graded:
+                return curve
+            score, level = self.relevant.all(self.dtype), self.levels.all(np.float64)
+            self.relevant.close()
+            return scored_levels(curve, score, level, nan_policy, job.unretrieved)
         found = counter.sibling()
         for part in self.relevant:
             found.add(part().astype(self.dtype, copy=False), nan_policy)
@@ -637,7 +712,7 @@ def _spooled(columns: list[Spool]) -> Iterator[Task]:
     return (partial(read, at, part) for at, scores in enumerate(columns) for part in scores)
 
 
-def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
+def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) -> int:
     """The limit of memory that the exact table of so many relevant items asks for.
 
     While counting, their scores, how often each occurs, slots, and for each worker counts and items thrown into parts,
@@ -647,7 +722,7 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int) -> int:
     thrown = min(2 * relevant, 3 << 19) + min(relevant, 1 << 20)
     counting = relevant * (size + 16) + workers * (8 * relevant + thrown * size)
     table = relevant * (size + 8 + 8 + 24 + size)
-    return max(counting * 4 // 3, table * 8 // 7) + 1
+    return max(counting * 4 // 3, table * 8 // 7) + _LEVEL_BYTES * levels + 1
 
 
 def _fitting(cuts: NDArray[Any], workers: int, max_memory: int | None, beside: int = 0) -> int:
@@ -702,21 +777,31 @@ def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return wide
 
 
-def _gathered(made: list[HitCurves], places: NDArray[np.int64], names: list[Any], lower: bool,
-              dtype: np.dtype[Any]) -> HitCurves:  # fmt: skip
+def _gathered(made: list[Any], places: NDArray[np.int64], names: list[Any], lower: bool, dtype: np.dtype[Any],
+              ranked: Any) -> Any:  # fmt: skip
     """The curves of all groups in the order of their names."""
     if not made:
-        return HitCurves([], [], qid=[], lower_is_better=lower)
+        return ranked([], [], qid=[], lower_is_better=lower)
     codes = np.concatenate([curves.qid for curves in made if curves.qid is not None])
     order = np.argsort(places[codes])
     lengths = np.concatenate([np.diff(curves.row_offsets) for curves in made])
-    starts = np.cumsum(lengths) - lengths
-    row_offsets = np.append(0, np.cumsum(lengths[order]))
-    rows = np.repeat(starts[order] - row_offsets[:-1], lengths[order]) + np.arange(row_offsets[-1])
+    rows, row_offsets = _moved(lengths, order)
 
     def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
         return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
 
     by_row = (column(name)[rows] for name in ("above", "tied", "hits"))
     by_group = (column(name)[order] for name in ("num_items", "num_hits", "num_relevant"))
-    return _curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)
+    hits = _curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)
+    if ranked is HitCurves:
+        return hits
+    lengths = np.concatenate([np.diff(curves.level_offsets) for curves in made])
+    pairs, level_offsets = _moved(lengths, rows)
+    level = column("level", np.dtype(np.float64))
+    return gain_curves(hits, level_offsets, level[pairs], column("level_count")[pairs], None)
+
+
+def _moved(lengths: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of runs of these lengths, put in another order: where each entry comes from, where each run begins then."""
+    starts, offsets = np.cumsum(lengths) - lengths, np.append(0, np.cumsum(lengths[order]))
+    return np.repeat(starts[order] - offsets[:-1], lengths[order]) + np.arange(offsets[-1]), offsets

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._gains import GainCurve, GainCurves
 from hitcurve.sources.cells import numbers_of
 from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.pieces import Piece, Source, Task, piece_of
@@ -28,9 +29,20 @@ class ScreenedScore(NamedTuple):
 
     name: str
     lower_is_better: bool
-    curves: HitCurve | HitCurves
+    curves: HitCurve | HitCurves | GainCurve | GainCurves
     names: list[Any] | None
-    """The groups that `curves` ranks; None where it is one HitCurve."""
+    """The groups that `curves` ranks; None where it is one curve."""
+
+    @property
+    def graded(self) -> bool:
+        return isinstance(self.curves, GainCurve | GainCurves)
+
+    @property
+    def hits(self) -> HitCurve | HitCurves:
+        """The hit curves; of levels those of all items above level 0."""
+        if isinstance(self.curves, GainCurve | GainCurves):
+            return self.curves.at_level(5e-324)  # the least number
+        return self.curves
 
 
 class Arrays(NamedTuple):
@@ -60,7 +72,7 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     scores : what each score column of the reader is called, and whether low scores rank first.
     best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
         must have the same label, else a ValueError. Rows without a score lose.
-    keep : keep the items however many there are, and return them.
+    keep : keep the items however many there are, and return them; not those with levels.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
@@ -77,7 +89,7 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
             job.ids = _Ids(grouped, job.held)
             opened.callback(job.ids.close)
         job.kept = [] if keep else None
-        curves: Sequence[HitCurve | HitCurves] = job.by_group(None) if grouped else job.twice()
+        curves: Sequence[Any] = job.by_group(None) if grouped else job.twice()
         places, names = source.group_order() if grouped else (np.empty(0, np.int64), [])
         arrays = None
         if job.kept is not None:
@@ -152,7 +164,7 @@ class _BestOfEach(Source):
     """Of the rows of another source those with one id, in one group, as one: the best of each score."""
 
     def __init__(self, job: Job, grouped: bool) -> None:
-        self.job = job
+        self.job, self.graded = job, job.source.graded
         self.parts = Parts(2 + grouped + len(job.lower), job.held)
 
         def put(worker: int, piece: Piece) -> None:
@@ -183,7 +195,7 @@ class _BestOfEach(Source):
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-        label = labels[0].all(np.uint8)[order]
+        label = labels[0].all(np.float64 if self.graded else np.uint8)[order]
         low, high = np.minimum.reduceat(label, starts), np.maximum.reduceat(label, starts)
         if np.any(low != high):
             code = int(codes[starts[int(np.argmax(low != high))]])
@@ -191,9 +203,9 @@ class _BestOfEach(Source):
             if group is not None:
                 ranks, names = self.group_order()
                 place = f" of group {names[ranks[code % width]]!r}"
-            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different labels: one "
-                             "compound is relevant or it is not")
+            rule = "levels: one compound has one" if self.graded else "labels: one compound is relevant or it is not"
+            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different {rule}")
         # fmin and fmax take a number over NaN.
         best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
                      types, down in zip(columns, self.job.types, self.job.lower, strict=False))
-        return piece_of(want, best, low, None if group is None else group[order][starts], at)
+        return piece_of(want, best, low, None if group is None else group[order][starts], at, graded=self.graded)

@@ -62,7 +62,8 @@ class TableReader(Source):
 
     paths : read one after the other; ``"-"`` is standard input, read as CSV, once.
     label, scores, group, ids : columns by name or number from 1 (a text of digits is a number unless a column has that
-        name). SDF has no numbers; there ``_Name`` is the first line of a record. Labels are 0/1 or true/false in any
+        name). SDF has no numbers; there ``_Name`` is the first line of a record. `grade` holds levels of relevance, in
+        place of labels. Labels are 0/1 or true/false in any
         case. Scores are numbers; ``inf`` is one; an empty cell, ``nan``, ``NA`` and ``null`` are missing ones. Written
         as text they are int64, exact, if every one in the batch is such an integer, else float64; integers beside
         missing scores are float64; decimals are int64 without a fraction, else the nearest float64. An integer that no
@@ -83,10 +84,10 @@ class TableReader(Source):
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
                  group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
                  by_file: bool = False, nan_policy: str = "raise", header: bool = True, unlabelled: bool = False,
-                 workers: int = -1) -> None:  # fmt: skip
+                 grade: Column | None = None, workers: int = -1) -> None:  # fmt: skip
         check_options(nan_policy=nan_policy)
-        if (label is not None) + (actives is not None) + unlabelled != 1:
-            raise ValueError("give either label or actives")
+        if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
+            raise ValueError("give either label or actives, or grade in place of both")
         if actives is not None and ids is None:
             raise ValueError("actives are joined by their ids: ids must say in which column these are")
         if by_file and group is not None:
@@ -108,9 +109,10 @@ class TableReader(Source):
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
-        columns = [("label", label), *(("score", score) for score in scores), ("group", group), ("ids", ids)]
-        self.roles = [(role, column) for role, column in columns if column is not None]
+        columns = [("label", label), ("grade", grade), *(("score", score) for score in scores), ("group", group)]
+        self.roles = [(role, column) for role, column in [*columns, ("ids", ids)] if column is not None]
         self.asked = [column for _, column in self.roles]
+        self.graded = grade is not None
 
     def __iter__(self) -> Iterator[Piece]:
         for task in self.tasks("rows"):
@@ -159,7 +161,9 @@ class TableReader(Source):
         of: dict[str, Any] = {role: value for (role, _), value in zip(self.roles, values, strict=True)}
         scores = tuple(value for (role, _), value in zip(self.roles, values, strict=True) if role == "score")
         rows, group = scores[0].shape[0], None
-        label = of["label"] if "label" in of else np.zeros(rows, np.uint8)
+        label = of.get("label", of.get("grade"))
+        if label is None:
+            label = np.zeros(rows, np.uint8)
         if self._actives is not None:
             active = pc.is_in(of["ids"], value_set=self._actives)
             label = numbers_of(active)
@@ -168,7 +172,7 @@ class TableReader(Source):
             group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
         elif "group" in of:
             group = coded(of["group"], self.codes, self._group)
-        return piece_of(want, scores, label, group, start, of.get("ids"))
+        return piece_of(want, scores, label, group, start, of.get("ids"), self.graded)
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         """The place of each group among the groups met, ascending, and these; integers if all texts are."""
@@ -269,9 +273,11 @@ class TableReader(Source):
         first_score = names[at["score"]]
         by_name = any(one == names[place] != str(place + 1) for one, place in zip(self.asked, places, strict=True))
         no_label = "label" in at and names[at["label"]].strip().lower() not in LABELS
+        no_label |= "grade" in at and not is_number(names[at["grade"]])
         if by_name or no_label or not is_number(first_score):
             return
-        held = f"a label ({names[at['label']]!r}) and a score" if "label" in at else "a score"
+        shown_as = {"label": "a label", "grade": "a level"}
+        held = " and ".join([*(f"{shown_as[one]} ({names[at[one]]!r})" for one in shown_as if one in at), "a score"])
         raise ValueError(f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read "
                          "it with header=False")
 
@@ -330,8 +336,8 @@ class _TextParser:
             raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
-        kinds = {"label": pa.bool_(), "score": pa.float64(), "group": pa.dictionary(pa.int32(), pa.string()),
-                 "ids": pa.string()}  # fmt: skip
+        kinds = {"label": pa.bool_(), "grade": pa.float64(), "score": pa.float64(),
+                 "group": pa.dictionary(pa.int32(), pa.string()), "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
         if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
             return self.slowly(slab)  # one column in two roles
@@ -340,6 +346,8 @@ class _TextParser:
         except (pa.ArrowInvalid, BadCell):
             return self.slowly(slab)
         for at, (role, integers) in enumerate(zip(self.roles, self.integers, strict=True)):
+            if role == "grade" and (values[at] >= LARGE).any():
+                return self.slowly(slab)
             if role == "score":
                 score = values[at]
                 if (np.abs(score) >= LARGE).any():
