@@ -124,7 +124,7 @@ def test_sums_are_compensated():
         ({"ties": "mean"}, ValueError, "ties='mean'"),
         ({"ideal": 1}, TypeError, "ideal must be True or False, got 1"),
         ({"gain": {1: 2}}, ValueError, "gain has no level 3"),
-        ({"gain": -1}, ValueError, r"gain must be one-dimensional, got shape \(\)"),
+        ({"gain": -1}, TypeError, "gain must be 'linear', .*, got -1 of type int"),
         ({"gain": {1: 1e308, 3: 1e308}}, ValueError, r"a gain is 1e\+308: the sum over 3 items may be no number"),
     ],
 )

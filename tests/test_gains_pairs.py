@@ -253,7 +253,7 @@ def test_names():
     assert parse("MPR(ties=best)").record.lower_is_better
     hits = hc.HitCurve([1, 0, 1], [3, 2, 2])
     assert hits.measure("MPR") == hits.mean_percentile_rank() == 0.375
-    with pytest.raises(ValueError, match="OPA needs levels: a GainCurve, or GainCurves"):
+    with pytest.raises(ValueError, match=r"OPA needs items with levels: hitcurve\.GainCurve"):
         hits.measure("OPA")
     with pytest.raises(ValueError, match="Gamma takes no options"):
         parse("Gamma(ties=best)")

@@ -604,5 +604,5 @@ def test_bad_levels(graded):
         gain_curve(graded, "level", "s", unretrieved=[0])
     with pytest.raises(ValueError, match="levels with rel= are flags"):
         gain_curves(graded, "q", "level", "s", ["nDCG(rel=2)"])
-    with pytest.raises(ValueError, match="ties='threshold' is unknown"):
+    with pytest.raises(ValueError, match="nDCG has no reading of ties called 'threshold'"):
         gain_curves(graded, "q", "level", "s", ["nDCG"], ties="threshold")

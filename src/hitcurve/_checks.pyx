@@ -216,6 +216,7 @@ cdef object not_a_number(object array, str name, str what):
     """The error for an array of objects; the first that is no real number is named."""
     for i, value in enumerate(array.ravel().tolist()):
         if not isinstance(value, (bool, int, float, np.number, np.bool_)):
+            value = value.item() if isinstance(value, np.generic) else value
             return TypeError(f"{place_of(name, i, array.shape)} is {value!r} of type {type(value).__name__}: {what}")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
             return TypeError(f"{place_of(name, i, array.shape)} is {value}, beyond 64 bits: {what} of a numpy type")

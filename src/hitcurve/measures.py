@@ -118,8 +118,11 @@ class Measure(NamedTuple):
         if not levels and (not self.record.method or self.rel is not None or self.judged_only):
             raise ValueError(f"{self.name} needs judgments with levels: hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
-        if self.record.ties and ties not in self.record.ties:
-            raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(self.record.ties)}")
+        allowed = self.record.ties
+        if levels and self.record.kernel and allowed == _BOUNDS:  # which the documents without a judgment make
+            allowed = _ORDERS
+        if allowed and ties not in allowed:
+            raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(allowed)}")
         return ties
 
     def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:

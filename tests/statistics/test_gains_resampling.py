@@ -202,7 +202,7 @@ def test_undefined():
         ({"method": "logit"}, "method='logit' does not go with nDCG"),
         ({"method": "t"}, "method='t' is unknown"),
         ({"measure": "Bpref"}, "Bpref needs judgments"),
-        ({"ties": "threshold"}, "ties='threshold'"),
+        ({"ties": "threshold"}, "no reading of ties called 'threshold'"),
     ],
 )
 def test_bad_arguments(options, problem):
