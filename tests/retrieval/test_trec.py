@@ -31,7 +31,7 @@ import hitcurve as hc
 from hitcurve import _files
 from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval import runs
+from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import TieBand
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
@@ -975,8 +975,8 @@ def test_results_come_back_from_processes(files, tmp_path):
 
 def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monkeypatch):
     read = []
-    kernel = runs.measure
-    monkeypatch.setattr(runs, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
+    kernel = plans.measure
+    monkeypatch.setattr(plans, "measure", lambda *arguments: read.append(arguments[2:3]) or kernel(*arguments))
     found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "AP")
     assert ("worst",) not in read
     found.tie_report()
@@ -992,7 +992,7 @@ def test_runs_on_threads_and_one_by_one(tmp_path, files):
 
 def test_every_kernel_is_a_record_and_the_other_way():
     named = {record.kernel for record in MEASURES if record.kernel}
-    assert named | {"SetRelP"} == set(runs.KERNELS)
+    assert named | {"SetRelP"} == set(plans.KERNELS)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

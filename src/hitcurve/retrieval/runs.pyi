@@ -1,12 +1,8 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Self, final
 
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
-
-from hitcurve.measures import Measure
-
-KERNELS: dict[str, int]
 
 @final
 class Names:
@@ -71,5 +67,3 @@ def judge_buffer(qrels: Qrels, text: Any, source: str, order: str = "score", sin
                  progress: Callable[[int], None] | None = None) -> Judged | None: ...
 def judge_integers(qrels: Qrels, starts: Any, names: list[str], ids: Any, scores: Any, source: str,
                    order: str = "score", single: bool = False) -> Judged: ...
-def measure(judged: Judged, measures: Sequence[Measure], reading: str = "ranks", judged_only: bool = False,
-            depth: int = -1, rel: int = 1) -> NDArray[Any]: ...

@@ -1,4 +1,4 @@
-"""Judgments, runs, and the judged documents of a run: read, brought together, measured."""
+"""Judgments, runs, and the judged documents of a run: read and brought together."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
@@ -7,25 +7,19 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fractions import Fraction
-
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 
-from hitcurve._kernel cimport formulas as _read
 from hitcurve._kernel.columns cimport SCORE_INT64
 from hitcurve._kernel.memory cimport grow
 from hitcurve._kernel.thresholds cimport sort_relevant
-from hitcurve.retrieval cimport query as _query
-from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.lines cimport (
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
     parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
-from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
 from hitcurve.retrieval.ranks cimport (
-    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Order, Rows, Work, check_twice, fill_table, find_integers, find_slot,
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
 cnp.import_array()
@@ -34,16 +28,10 @@ cdef enum:
     LINES_AT_ONCE = 1 << 17    # between two looks for Ctrl-C
     QUERIES_AT_ONCE = 1 << 10
 
-cdef extern from "Python.h":
-    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
-
 
 @cython.final
 cdef class Names:
     """Texts with a number each, in the order they came in."""
-    cdef Docs docs
-    cdef uint64_t* slots
-    cdef uint64_t mask
 
     def __dealloc__(self):
         PyMem_RawFree(self.slots)
@@ -82,8 +70,6 @@ cdef class Names:
 @cython.final
 cdef class Scratch:
     """Memory for one query after another."""
-    cdef Work work
-    cdef Docs docs
 
     def __dealloc__(self):
         PyMem_RawFree(self.work.memory)
@@ -165,31 +151,8 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
 
 # ----------------------------------------------------------------------------------------------- documents query by query
 
-# Documents of one query that came together.
-cdef struct Segment:
-    int64_t query
-    Py_ssize_t start
-
-
 cdef class Grouped:
     """The documents of many queries, query by query."""
-    cdef readonly str source
-    cdef readonly Names names
-    cdef readonly bint integers  # the document ids
-    cdef readonly list passed    # what strict=False let pass, in words
-    cdef str tag                 # of a run
-    cdef bint ranks              # the rank column was read
-    cdef object keep             # what the text of a file lies in
-    cdef tuple columns           # what it was made of, if not of text
-    cdef const char* begin       # the text of a file, for line numbers
-    cdef Py_ssize_t length
-    cdef Docs docs
-    cdef Segment* segments
-    cdef Py_ssize_t num_segments
-    cdef Py_ssize_t room_segments
-    cdef int64_t* offsets        # of each query's documents
-    cdef uint64_t* slots         # the queries' hash tables, one after the other
-    cdef int64_t* first_slot
 
     def __init__(self):
         raise TypeError("made by read_qrels and read_run")
@@ -374,8 +337,6 @@ cdef class Grouped:
 @cython.final
 cdef class Qrels(Grouped):
     """Judgments, ready to be looked up. Made by `hitcurve.read_qrels`."""
-    cdef int64_t* levels         # of each query's documents, falling
-    cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
@@ -435,17 +396,6 @@ cdef dict ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RAN
 @cython.final
 cdef class Judged:
     """The judged documents of a run, query by query, with their ranks: all that the measures need."""
-    cdef readonly Qrels qrels
-    cdef readonly str source
-    cdef readonly str tag
-    cdef readonly list others    # queries of the run without judgments
-    cdef readonly list passed
-    cdef Order order
-    cdef bint single             # scores are rounded to single precision
-    cdef Rows rows
-    cdef int64_t* first          # per query of the qrels: its rows
-    cdef int64_t* last
-    cdef int64_t* retrieved      # -1: not in the run
 
     def __init__(self):
         raise TypeError("made by judge and judge_buffer")
@@ -669,129 +619,3 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         if s % 64 == 0:
             PyErr_CheckSignals()
     return judged
-
-
-# ------------------------------------------------------------------------------------------------------------- measures
-
-# In the order of `Kernel`.
-KERNELS = {name: place for place, name in enumerate((
-    "AP P R Hits F RR Rprec Success NumQ NumRet NumRel NumRelRet NumNonRelRet SetP SetRelP SetR SetF SetAP "
-    "IPrec IPrecAvg Bpref infAP RBP RBPResid nDCG ERR Judged Unjudged RelP RprecMult Utility binG G nDCGrel "
-    "RnDCG"
-).split())}
-
-cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
-cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
-                    "trec_eval10": _query.LEVELS_TREC_EVAL_10}
-cdef dict INTERPOLATIONS = {
-    None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
-    "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
-    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
-}
-cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
-                      "expected": _query.READING_EXPECTED}
-
-
-cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
-    """One measure, of qrels up to level `top`; returns the arrays that it points into, if any."""
-    cdef str kernel = measure.record.kernel
-    cdef dict options = dict(measure.keywords)
-    cdef cnp.ndarray whole, numbers
-    if "fraction" in options:
-        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
-    if kernel == "SetP" and options.get("relative"):
-        kernel = "SetRelP"
-    elif kernel == "R" and options.get("normalize") == "min":
-        kernel = "RelP"
-    elif kernel == "NumRet" and measure.rel is not None:
-        kernel = "NumRelRet"
-    memset(asked, 0, sizeof(Asked))
-    asked.kernel = KERNELS[kernel]
-    asked.k = options.get("k", -1)
-    asked.rel = rel if measure.rel is None else measure.rel
-    asked.x = options.get("beta", options.get("p", options.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
-    asked.norm = NORMS[options.get("normalize", "relevant")]
-    asked.levels = LEVELS[options.get("levels", "exact")]
-    asked.interpolation = INTERPOLATIONS[options.get("interpolation")]
-    asked.exponential = options.get("dcg") == "exp-log2"
-    asked.scaled = measure.rel is None
-    asked.top = options.get("top", 4)
-    if top > 1023 and (kernel == "ERR" or asked.exponential):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
-    if kernel == "ERR" and top > asked.top:
-        raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
-    fractions = ()
-    if kernel == "IPrec":
-        fractions = (options["recall"],)
-    elif kernel == "IPrecAvg":
-        fractions = options.get("at") or [Fraction(i, 10) for i in range(11)]
-    values = options.get("weights", (1.0, -1.0, 0.0, 0.0)) if kernel == "Utility" else fractions
-    gains = dict(options.get("gains", ()))
-    if not values and not gains:
-        return None
-    numbers = np.array([*values, *gains.values()], dtype=np.float64)
-    whole = np.array([*(one.numerator for one in fractions), *(one.denominator for one in fractions), *gains], dtype=np.int64)
-    asked.num_values = len(values)
-    asked.values = <double*>cnp.PyArray_DATA(numbers)
-    asked.numerators = <int64_t*>cnp.PyArray_DATA(whole)
-    asked.denominators = asked.numerators + len(fractions)
-    asked.num_gains = len(gains)
-    asked.gain_levels = asked.denominators + len(fractions)
-    asked.gains = asked.values + len(values)
-    return numbers, whole
-
-
-def measure(Judged judged, list measures, str reading="ranks", bint judged_only=False, int64_t depth=-1, int64_t rel=1):
-    """Values of `Measure`s for each query of the qrels, in the order of the qrels: an array (measures, queries).
-
-    A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
-    """
-    cdef Py_ssize_t m = len(measures), q, i, stop, rows, n = judged.qrels.names.docs.size
-    cdef int64_t retrieved
-    cdef Reading how = READINGS[reading]
-    cdef Asked* asked = <Asked*>PyMem_RawCalloc(max(m, 1), sizeof(Asked))
-    cdef Room room
-    cdef Query query
-    cdef Qrels qrels = judged.qrels
-    cdef bint good = True
-    cdef cnp.ndarray found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
-    cdef double* values = <double*>cnp.PyArray_DATA(found)
-    if asked is NULL:
-        raise MemoryError
-    memset(&room, 0, sizeof(Room))
-    try:
-        top = qrels.max_level
-        _kept = [set_asked(&asked[i], measures[i], rel, top) for i in range(m)]
-        q = 0
-        while q < n:
-            stop = min(q + 4096, n)
-            with nogil:
-                while q < stop and good:
-                    rows = judged.last[q] - judged.first[q]
-                    retrieved = max(judged.retrieved[q], 0)
-                    if depth >= 0 and retrieved > depth:
-                        retrieved = depth
-                        while rows > 0 and judged.rows.items[judged.first[q] + rows - 1].rank > depth:
-                            rows -= 1
-                    query.levels = qrels.levels + qrels.offsets[q]
-                    query.num_judged = qrels.offsets[q + 1] - qrels.offsets[q]
-                    for i in range(m):
-                        # Measures that order tied documents alike share an arrangement.
-                        if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only,
-                                           &asked[i], &room, &query)
-                        good = good and measure_query(&query, &asked[i], how, &room, &values[i * n + q])
-                        if not good:
-                            break
-                    q += 1
-            if not good:
-                raise_pending()
-                raise MemoryError
-            PyErr_CheckSignals()
-    finally:
-        PyMem_RawFree(asked)
-        PyMem_RawFree(room.rows)
-        PyMem_RawFree(room.numbers)
-        PyMem_RawFree(room.gains)
-        PyMem_RawFree(room.values)
-    return found

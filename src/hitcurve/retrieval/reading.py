@@ -1,0 +1,271 @@
+"""Judgments and runs, whatever they are read from."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import chain, compress, count
+from operator import ne
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from hitcurve._checks import check_flag, no_masked, unchanged
+from hitcurve._extras import needed
+from hitcurve._files import opened_text
+from hitcurve.retrieval.runs import Qrels, Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Qrels", "Run", "columns_of", "decoded", "parquet", "read_qrels", "read_run", "warn"]
+
+_QUERY = ("query_id", "qid", "q_id")
+_DOC = ("doc_id", "docno", "docid")
+
+
+def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
+    """Read relevance judgments.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC qrels file: query, iteration, document and relevance, separated by any mix of blanks and tabs; empty
+        lines and lines that begin with # are passed over. It may be compressed (gzip, bzip2, xz; zstd with pyarrow);
+        ``"-"`` is standard input. Or a Parquet file or a data frame (pandas, polars, pyarrow, or a dict of arrays) with
+        columns ``query_id, doc_id, relevance``; or ``{query: {document: relevance}}``. Ids are text or integers.
+    strict : bool, default True
+        False reads what trec_eval reads: a relevance that is no whole number counts as the whole number it begins
+        with, 0 if there is none. A warning says how often.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a relevance that is no whole number, a document twice for a
+        query; no judgments at all.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
+    Qrels('qrels': 1 queries, 2 judgments)
+    """
+    found = _read(Qrels, source, "qrels", strict)
+    if isinstance(found, Qrels):
+        return found
+    starts, names, docs, values, name, _ = found
+    whole = np.trunc(values)
+    cut = whole != values
+    for wrong, text in ((cut & strict, "{}: it must be a whole number"),
+                        (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"{name}: the relevance in row {row} is {text.format(values[row])}")
+    if cut.any():
+        warn([f"{name}: {cut.sum()} relevances that are no whole numbers: cut off to whole ones"])
+    return Qrels.from_columns(starts, names, docs, whole, name)
+
+
+def read_run(source: Any, *, strict: bool = True) -> Run:
+    """Read a run: the documents that a system retrieved, with their scores.
+
+    Parameters
+    ----------
+    source : path, "-", mapping or data frame
+        A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
+        `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
+    strict : bool, default True
+        False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
+        0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
+        are errors always.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        Named by file and line: a wrong number of columns, a score that is no number, NaN or beyond a double, a document
+        twice in a query. A file that changes while it is read.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
+    Run('run': 1 queries, 2 documents)
+    """
+    found = _read(Run, source, "run", strict)
+    return found if isinstance(found, Run) else Run.from_columns(*found)
+
+
+_Kind = TypeVar("_Kind", Qrels, Run)
+_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None"]
+
+
+def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _Columns:
+    """What the source is, or the text of a file holds; else, as of a Parquet file, its columns."""
+    check_flag(strict, "strict")
+    if isinstance(source, kind):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        with opened_text(source) as (name, text):
+            if text is not None:
+                found = kind.from_buffer(text, name, strict)
+                warn(found.passed)
+                return found
+        source = parquet(source)
+    return columns_of(source, ("relevance", "label", "rel") if kind is Qrels else ("score",), name)
+
+
+def warn(notes: Sequence[str]) -> None:
+    for note in notes:
+        warnings.warn(note, stacklevel=4)
+
+
+def parquet(path: str | os.PathLike[str]) -> Any:
+    return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
+
+
+def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
+    """What `from_columns` takes; documents are texts or integers."""
+    keys = [source[key] for key in _QUERY if key in source] if isinstance(source, Mapping) else [()]
+    if not keys or any(isinstance(one, Mapping) for one in keys):
+        return _nested(source, name)
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # of polars
+    query = _column(source, _QUERY, name, ids=True)
+    docs = _column(source, _DOC, name, ids=True)
+    values = _numbers(_column(source, value_names, name), value_names[0], name)
+    ranks = _column(source, ("rank",), name, missing_ok=True)
+    if not len(query) == len(docs) == len(values):
+        raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
+    if ranks is not None and len(ranks) != len(docs):
+        raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
+    starts: Any
+    if isinstance(query, list):
+        query = _texts(query, "query", name)
+        starts = list(compress(count(), map(ne, query, chain((None,), query))))
+        names = [query[i] for i in starts]
+    else:
+        starts = np.flatnonzero(np.append(True, query[1:] != query[:-1])[: len(query)])
+        names = [str(one) for one in query[starts].tolist()]
+    names = [decoded(one) if isinstance(one, bytes) else one for one in names]
+    if isinstance(docs, list):
+        docs = _texts(docs, "document", name)
+    ranks = None if ranks is None else _numbers(ranks, "rank", name)
+    return np.asarray(starts, dtype=np.int64), names, docs, values, name, ranks
+
+
+def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
+    names = [_id(query, name) for query in source]
+    for query, found in source.items():
+        if not isinstance(found, Mapping):
+            raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
+    if len(set(names)) < len(names):
+        twice = next(one for i, one in enumerate(names) if one in names[:i])
+        raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
+    starts = np.cumsum([0, *map(len, source.values())], dtype=np.int64)[:-1]
+    docs = list(chain.from_iterable(source.values()))
+    values = list(chain.from_iterable(found.values() for found in source.values()))
+    if not all(map(str.__instancecheck__, docs)):
+        docs = [_id(one, name) for one in docs]
+    return starts, names, docs, _numbers(values, "value", name), name, None
+
+
+def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
+    """A column of ids as texts, unless it holds numbers beside texts: the number 1 and the text 1 would become one."""
+    text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
+    if all(text):
+        return ids
+    names = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in ids]
+    if any(text):
+        row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
+        raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
+                        "whole numbers, not both")
+    return names
+
+
+def _id(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"{name}: an id is {value!r}: ids are strings or whole numbers")
+
+
+def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
+    """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
+    frame = getattr(source, "column_names", getattr(source, "columns", None))
+    listed = source if isinstance(source, Mapping) else frame
+    if listed is None:
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
+    found = next((one for one in names if one in list(listed)), None)
+    if found is None:
+        if missing_ok:
+            return None
+        raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
+    column = source[found]
+    if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
+        raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
+    if hasattr(column, "to_numpy"):
+        kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+        if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary")):
+            column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+        else:
+            column = column.to_numpy()
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
+        if column.dtype.kind in "iu" and (not column.size or column.max() <= np.iinfo(np.int64).max):
+            return np.ascontiguousarray(column, dtype=np.int64)
+        if column.dtype.kind == "f" and not ids:
+            return column
+        column = column.tolist()
+    try:
+        column = list(column)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
+    for row, value in enumerate(column):
+        try:
+            empty = value is None or value is np.ma.masked or bool(value != value)
+        except TypeError:  # of pandas: what its NA is equal to is not known either
+            empty = True
+        if empty:
+            raise ValueError(f"{name}: column {found!r} is empty in row {row}")
+    if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return [int(one) for one in column]
+    return column
+
+
+def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+    no_masked(values, f"{name}: a {what}")
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" and len(array):
+        for row, value in enumerate(values):
+            if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
+                raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
+        try:
+            array = np.array([float(value) for value in values])
+        except OverflowError:
+            raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
+    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
+        for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
+            if isinstance(value, (int, np.integer)) and int(number) != value:
+                raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
+    if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
+        kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
+        raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")

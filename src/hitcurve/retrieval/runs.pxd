@@ -1,0 +1,81 @@
+# Judgments, runs, and the judged documents of a run.
+cimport cython
+from libc.stdint cimport int64_t, uint64_t
+
+from hitcurve.retrieval.lines cimport Doc, Docs, Trouble
+from hitcurve.retrieval.ranks cimport Order, Rows, Work
+
+# Documents of one query that came together.
+cdef struct Segment:
+    int64_t query
+    Py_ssize_t start
+
+
+@cython.final
+cdef class Names:
+    cdef Docs docs
+    cdef uint64_t* slots
+    cdef uint64_t mask
+    cdef Py_ssize_t find(self, const Doc* name) noexcept nogil
+    cdef Py_ssize_t add(self, const Doc* name) noexcept nogil
+
+
+@cython.final
+cdef class Scratch:
+    cdef Work work
+    cdef Docs docs
+
+
+cdef class Grouped:
+    cdef readonly str source
+    cdef readonly Names names
+    cdef readonly bint integers  # the document ids
+    cdef readonly list passed    # what strict=False let pass, in words
+    cdef str tag                 # of a run
+    cdef bint ranks              # the rank column was read
+    cdef object keep             # what the text of a file lies in
+    cdef tuple columns           # what it was made of, if not of text
+    cdef const char* begin       # the text of a file, for line numbers
+    cdef Py_ssize_t length
+    cdef Docs docs
+    cdef Segment* segments
+    cdef Py_ssize_t num_segments
+    cdef Py_ssize_t room_segments
+    cdef int64_t* offsets        # of each query's documents
+    cdef uint64_t* slots         # the queries' hash tables, one after the other
+    cdef int64_t* first_slot
+    cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil
+    cdef int finish(self) except -1
+    cdef Py_ssize_t end_of(self, Py_ssize_t s) noexcept nogil
+
+
+@cython.final
+cdef class Qrels(Grouped):
+    cdef int64_t* levels         # of each query's documents, falling
+    cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
+
+
+@cython.final
+cdef class Run(Grouped):
+    pass
+
+
+@cython.final
+cdef class Judged:
+    cdef readonly Qrels qrels
+    cdef readonly str source
+    cdef readonly str tag
+    cdef readonly list others    # queries of the run without judgments
+    cdef readonly list passed
+    cdef Order order
+    cdef bint single             # scores are rounded to single precision
+    cdef Rows rows
+    cdef int64_t* first          # per query of the qrels: its rows
+    cdef int64_t* last
+    cdef int64_t* retrieved      # -1: not in the run
+
+    @staticmethod
+    cdef Judged start(Qrels qrels, str source, str tag, str order, bint single)
+    cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
+    cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n,
+                           Work* work) noexcept nogil
