@@ -13,7 +13,8 @@ MODULES = [
     "_kernel.formulas", "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.graded",
     "_kernel.pairwise", "_kernel.users",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gains",
-    "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans", "capi",
+    "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
+    "retrieval.nested", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel

@@ -17,6 +17,7 @@ from hitcurve._files import TextFile, opened_text
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure, parse
 from hitcurve.retrieval import plans, runs
+from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, decoded, parquet, read_qrels, read_run, warn
 from hitcurve.retrieval.runs import Judged, Qrels, Run
 from hitcurve.retrieval.trec_eval import expand
@@ -43,7 +44,6 @@ _CHOICES = {"ties": tuple(_TIES), "scores": ("float64", "float32"), "missing": t
             "extra": ("skip", "raise"), "empty": ("zero", "skip", "raise")}
 _BEYOND = 2**62
 _NUM_REL = parse("NumRel")
-_LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 
 
 class TieBand(NamedTuple):
@@ -378,6 +378,10 @@ def _judge(qrels: Qrels, run: Any, rules: _Rules, progress: Callable[[int], None
                 warn(found.passed)
                 return found
         run = parquet(run)
+    if type(run) is dict and order == "score":
+        nested = judge_nested(qrels, run, single)
+        if nested is not None:
+            return nested
     if not isinstance(run, Run):
         starts, names, docs, values, name, ranks = columns_of(run, ("score",), "run")
         plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
@@ -402,19 +406,6 @@ def _reading(measure: Measure, ties: str) -> str:
     return ties
 
 
-def _mean(values: NDArray[np.float64], how: str) -> float:
-    """One after the other, as trec_eval adds, so that the last bit agrees."""
-    values = values[~np.isnan(values)]
-    if how == "sum":
-        return float(values.sum())
-    if not len(values):
-        return float("nan")
-    if how == "geometric":  # numpy's own log and exp differ from C's in the last bit
-        values = np.array([math.log(max(value, _LEAST)) for value in values.tolist()])
-    mean = float(np.cumsum(values)[-1]) / len(values)
-    return math.exp(mean) if how == "geometric" else mean
-
-
 def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules,
               progress: Callable[[int], None] | None) -> Evaluation:
     for measure in measures:
@@ -436,7 +427,7 @@ def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules
 
     def none_relevant(of: Sequence[Measure]) -> Any:
         levels = [_NUM_REL._replace(rel=measure.rel) for measure in of]
-        return plans.measure(judged, levels, "ranks", False, -1, rules.rel) == 0
+        return plans.measure(judged, plans.Plan(qrels, levels, rel=rules.rel)) == 0
 
     empty = [texts[i] for i in places[none_relevant([_NUM_REL])[0, places]]]
     if empty and rules.empty == "raise":
@@ -449,7 +440,7 @@ def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules
         found = np.empty((len(of), len(texts)))
         for (reading, judged_only), rows in groups.items():
             asked = [of[row] for row in rows]
-            found[rows] = plans.measure(judged, asked, reading, judged_only, rules.depth, rules.rel)
+            found[rows] = plans.measure(judged, plans.Plan(qrels, asked, reading, judged_only, rules.rel), rules.depth)
         for row, query in np.argwhere(np.isnan(found)):
             if ties == rules.ties:
                 raise ValueError(f"{of[row].name}: the {of[row].ties or ties} value over ties of query "
@@ -460,7 +451,7 @@ def _evaluate(qrels: Qrels, run: Any, measures: Sequence[Measure], rules: _Rules
         return {one.name: np.ascontiguousarray(found[row, places]) for row, one in enumerate(of)}
 
     def means(found: dict[str, NDArray[np.float64]]) -> dict[str, float]:
-        return {one.name: _mean(found[one.name], one.record.mean) for one in measures if one.name in found}
+        return {one.name: plans.mean(found[one.name], one.record.mean) for one in measures if one.name in found}
 
     found = values(rules.ties, measures)
     own = means(found)

@@ -1,12 +1,19 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
 
 from hitcurve.measures import Measure
-from hitcurve.retrieval.runs import Judged
+from hitcurve.retrieval.runs import Judged, Qrels
 
 KERNELS: dict[str, int]
 
-def measure(judged: Judged, measures: Sequence[Measure], reading: str = "ranks", judged_only: bool = False,
-            depth: int = -1, rel: int = 1) -> NDArray[Any]: ...
+@final
+class Plan:
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], reading: str = "ranks", judged_only: bool = False,
+                 rel: int = 1) -> None: ...
+    @property
+    def reading(self) -> str: ...
+
+def measure(judged: Judged, plan: Plan, depth: int = -1) -> NDArray[Any]: ...
+def mean(values: NDArray[Any], how: str) -> float: ...

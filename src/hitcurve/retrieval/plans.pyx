@@ -1,6 +1,7 @@
 """Measures of the judged documents of a run."""
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.math cimport NAN, exp, isnan, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -8,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
@@ -90,27 +92,50 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     return numbers, whole
 
 
-def measure(Judged judged, list measures, str reading="ranks", bint judged_only=False, int64_t depth=-1, int64_t rel=1):
-    """Values of `Measure`s for each query of the qrels, in the order of the qrels: an array (measures, queries).
+@cython.final
+cdef class Plan:
+    """Measures as the kernel takes them, for judgments, one reading of ties and one way to treat unjudged documents."""
+    cdef Asked* asked
+    cdef Py_ssize_t size
+    cdef list kept
+    cdef Reading how
+    cdef bint judged_only
+    cdef readonly str reading
+
+    def __init__(self, Qrels qrels, list measures, str reading="ranks", bint judged_only=False, int64_t rel=1):
+        cdef Py_ssize_t i
+        if self.asked is not NULL:
+            raise TypeError("a Plan is immutable: make a new one")
+        self.size = len(measures)
+        self.reading = reading
+        self.how = READINGS[reading]
+        self.judged_only = judged_only
+        self.asked = <Asked*>PyMem_RawCalloc(max(self.size, 1), sizeof(Asked))
+        if self.asked is NULL:
+            raise MemoryError
+        top = qrels.max_level
+        self.kept = [set_asked(&self.asked[i], measures[i], rel, top) for i in range(self.size)]
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.asked)
+
+
+def measure(Judged judged, Plan plan, int64_t depth=-1):
+    """Values of a plan's measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
     A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
     """
-    cdef Py_ssize_t m = len(measures), q, i, stop, rows, n = judged.qrels.names.docs.size
+    cdef Py_ssize_t m = plan.size, q, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
-    cdef Reading how = READINGS[reading]
-    cdef Asked* asked = <Asked*>PyMem_RawCalloc(max(m, 1), sizeof(Asked))
+    cdef const Asked* asked = plan.asked
     cdef Room room
     cdef Query query
     cdef Qrels qrels = judged.qrels
     cdef bint good = True
     cdef cnp.ndarray found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
     cdef double* values = <double*>cnp.PyArray_DATA(found)
-    if asked is NULL:
-        raise MemoryError
     memset(&room, 0, sizeof(Room))
     try:
-        top = qrels.max_level
-        _kept = [set_asked(&asked[i], measures[i], rel, top) for i in range(m)]
         q = 0
         while q < n:
             stop = min(q + 4096, n)
@@ -127,9 +152,9 @@ def measure(Judged judged, list measures, str reading="ranks", bint judged_only=
                     for i in range(m):
                         # Measures that order tied documents alike share an arrangement.
                         if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, how, judged_only,
+                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, plan.how, plan.judged_only,
                                            &asked[i], &room, &query)
-                        good = good and measure_query(&query, &asked[i], how, &room, &values[i * n + q])
+                        good = good and measure_query(&query, &asked[i], plan.how, &room, &values[i * n + q])
                         if not good:
                             break
                     q += 1
@@ -138,9 +163,30 @@ def measure(Judged judged, list measures, str reading="ranks", bint judged_only=
                 raise MemoryError
             PyErr_CheckSignals()
     finally:
-        PyMem_RawFree(asked)
         PyMem_RawFree(room.rows)
         PyMem_RawFree(room.numbers)
         PyMem_RawFree(room.gains)
         PyMem_RawFree(room.values)
     return found
+
+
+cdef double LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
+
+
+def mean(const double[:] values, str how):
+    """Over the values that are not NaN, one after the other as trec_eval adds, so that the last bit agrees.
+
+    `how`: arithmetic, geometric, or sum. NaN where there is no value, but for the sum.
+    """
+    cdef double total = 0.0
+    cdef Py_ssize_t i, number = 0
+    cdef bint geometric = how == "geometric"
+    for i in range(values.shape[0]):
+        if not isnan(values[i]):
+            total += log(max(values[i], LEAST)) if geometric else values[i]
+            number += 1
+    if how == "sum":
+        return total
+    if number == 0:
+        return NAN
+    return exp(total / <double>number) if geometric else total / <double>number

@@ -35,6 +35,10 @@ cdef struct Work:
     Py_ssize_t bad         # the document with the trouble
     Py_ssize_t other       # and the one that it is in trouble with
 
+# How the place of a score among others is found.
+cdef enum Way:
+    WAY_FALLING, WAY_COUNTED, WAY_SORTED
+
 cdef enum:
     DIGITS = 24
 
@@ -63,6 +67,15 @@ cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* 
     return at
 
 
+cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
+    cdef Row* row = &rows.items[rows.size]
+    row.rank = rank
+    row.above = above
+    row.tied = tied
+    row.level = level
+    rows.size += 1
+
+
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil
 cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
@@ -71,3 +84,8 @@ cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize
                               Py_ssize_t num_judged, Work* work) noexcept nogil
 cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil
+cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil
+cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noexcept nogil
+cdef Way way_to_place(const double* scores, Py_ssize_t n, bint falling, Py_ssize_t m, Work* work) noexcept nogil
+cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* work, double score, int64_t* above,
+                      int64_t* equal) noexcept nogil

@@ -208,15 +208,6 @@ cdef enum:
     FEW_JUDGED = 64        # up to so many, counting what lies above each is quicker than sorting
 
 
-cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
-    cdef Row* row = &rows.items[rows.size]
-    row.rank = rank
-    row.above = above
-    row.tied = tied
-    row.level = level
-    rows.size += 1
-
-
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
                          Order order, bint single, Work* work, Rows* rows) noexcept nogil:
     """Appends the rows of one query of a run: its judged documents, best first."""
@@ -331,51 +322,66 @@ cdef void add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work* wo
         start = stop
 
 
+cdef Way way_to_place(const double* scores, Py_ssize_t n, bint falling, Py_ssize_t m, Work* work) noexcept nogil:
+    """How the places of m of n scores are found. Unless they fall, `work.rounded` holds the scores as well."""
+    if falling:
+        return WAY_FALLING
+    if m <= FEW_JUDGED and n < 1 << 30:
+        return WAY_COUNTED
+    memcpy(work.ordered, scores, n * sizeof(double))
+    sort_relevant(work.ordered, n, SCORE_DOUBLE, work.spare)
+    return WAY_SORTED
+
+
+cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* work, double score, int64_t* above,
+                      int64_t* equal) noexcept nogil:
+    """How many scores lie above one of them, and how many equal it."""
+    cdef Py_ssize_t j, low = 0, high = n, middle
+    cdef float near
+    cdef int32_t higher = 0, same = 0
+    cdef bint falling = way == WAY_FALLING
+    if way == WAY_COUNTED:
+        # Rounding keeps the order, so only what it makes equal has to be looked at again.
+        near = <float>score
+        for j in range(n):
+            higher += work.rounded[j] > near
+            same += work.rounded[j] == near
+        above[0] = higher
+        equal[0] = same
+        if same > 1:
+            equal[0] = 0
+            for j in range(n):
+                above[0] += work.rounded[j] == near and scores[j] > score
+                equal[0] += scores[j] == score
+        return
+    while low < high:  # to the first below it, of falling ones, or above it, of rising ones
+        middle = (low + high) >> 1
+        if (scores[middle] < score) if falling else (work.ordered[middle] > score):
+            high = middle
+        else:
+            low = middle + 1
+    j = low - 1
+    while j >= 0 and (scores[j] if falling else work.ordered[j]) == score:
+        j -= 1
+    equal[0] = low - 1 - j
+    above[0] = j + 1 if falling else n - low
+
+
 cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
     """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
 
     `work.rounded` holds the scores as well.
     """
-    cdef Py_ssize_t i, j, low, high, middle
+    cdef Py_ssize_t i, j
     cdef int64_t above, equal
-    cdef double score
-    cdef float near
-    cdef int32_t higher, same
-    cdef bint counted = m <= FEW_JUDGED and n < 1 << 30
-    if not falling and not counted:
-        memcpy(work.ordered, scores, n * sizeof(double))
-        sort_relevant(work.ordered, n, SCORE_DOUBLE, work.spare)
+    cdef Way way = way_to_place(scores, n, falling, m, work)
     for i in range(m):
         j = work.found[i]
-        score = scores[j]
         if falling:
             above = j
-            equal = 1 + (j > 0 and scores[j - 1] == score) + (j + 1 < n and scores[j + 1] == score)
-        elif counted:
-            # Rounding keeps the order, so only what it makes equal has to be looked at again.
-            near = <float>score
-            higher = same = 0
-            for j in range(n):
-                higher += work.rounded[j] > near
-                same += work.rounded[j] == near
-            above = higher
-            equal = same
-            if same > 1:
-                equal = 0
-                for j in range(n):
-                    above += work.rounded[j] == near and scores[j] > score
-                    equal += scores[j] == score
+            equal = 1 + (j > 0 and scores[j - 1] == scores[j]) + (j + 1 < n and scores[j + 1] == scores[j])
         else:
-            low = 0
-            high = n
-            while low < high:
-                middle = (low + high) >> 1
-                if work.ordered[middle] > score:
-                    high = middle
-                else:
-                    low = middle + 1
-            above = n - low
-            equal = 1 + (low >= 2 and work.ordered[low - 2] == score)
+            place_score(scores, n, way, work, scores[j], &above, &equal)
         if equal > 1:
             return False
         work.items[i].key = ~<uint64_t>above

@@ -53,6 +53,11 @@ cdef class Grouped:
 cdef class Qrels(Grouped):
     cdef int64_t* levels         # of each query's documents, falling
     cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
+    cdef dict numbers            # of the queries, by their ids, and
+    cdef list ids                # those of each query's documents, once a run in dicts asked for them
+
+    cdef dict places(self)
+    cdef list ids_of(self, Py_ssize_t query)
 
 
 @cython.final

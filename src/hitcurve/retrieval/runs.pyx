@@ -2,7 +2,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -376,6 +376,25 @@ cdef class Qrels(Grouped):
                 self.levels[i] = -self.levels[i]
         PyMem_RawFree(spare)
         return 0
+
+    cdef dict places(self):
+        """The number of each query."""
+        with cython.critical_section(self):
+            if self.numbers is None:
+                self.numbers = {text: q for q, text in enumerate(self.query_ids)}
+                self.ids = [None] * len(self.numbers)
+            return self.numbers
+
+    cdef list ids_of(self, Py_ssize_t query):
+        """The ids of a query's documents, as texts; after a call of `places`."""
+        cdef Py_ssize_t i
+        with cython.critical_section(self):
+            found = self.ids[query]
+            if found is None:
+                found = self.ids[query] = [
+                    PyUnicode_DecodeUTF8(self.docs.items[i].text, self.docs.items[i].length, b"surrogateescape")
+                    for i in range(self.offsets[query], self.offsets[query + 1])]
+            return found
 
     @property
     def max_level(self):

@@ -1,0 +1,198 @@
+"""The judged documents of a run in nested dicts, which stay as they are.
+
+Of a run only scores are read: they need no ids. The judged documents are looked up in its dicts, and their places counted
+among the scores. Ids are compared where a judged document shares its score.
+"""
+from cpython.dict cimport PyDict_Next
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact, PyUnicode_Compare
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+cimport cython
+
+import numpy as np
+
+from hitcurve._kernel.memory cimport grow
+from hitcurve.retrieval.lines cimport NO_TROUBLE, Doc, Docs, set_text
+from hitcurve.retrieval.query cimport Row
+from hitcurve.retrieval.ranks cimport Way, Work, place_score, reserve_work, sort_items, way_to_place
+from hitcurve.retrieval.runs cimport Judged, Qrels, Scratch
+
+cdef extern from "Python.h":
+    PyObject* PyDict_GetItemWithError(object, object) except? NULL
+    bint is_ascii "PyUnicode_IS_ASCII"(object text)
+
+cdef enum:
+    DOCS_AT_ONCE = 1 << 20  # between two looks for Ctrl-C
+    MOST_COMPARED = 8       # ids compared, to the documents of a query; where ties want more, they are sorted
+
+cdef double EXACT = 2.0**53
+
+
+cdef bint as_score(object value, double* score) except -1:
+    """Whether a value is a number that a double holds; what is not is looked at by others."""
+    if PyLong_CheckExact(value):
+        score[0] = PyLong_AsDouble(value) if -(1 << 53) < value < 1 << 53 else EXACT
+    elif isinstance(value, (float, np.float32, np.float16)):
+        score[0] = PyFloat_AsDouble(value)
+        return True
+    else:
+        return False
+    return -EXACT < score[0] < EXACT
+
+
+cdef Py_ssize_t read_scores(dict docs, bint single, Work* work, bint* falling) except -2:
+    """Puts the scores into the work; how many. -1: an id is no text, or a score no number."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t at = 0, i = 0, n = len(docs), length
+    cdef double score, last = 0.0
+    cdef bint falls = True, numbers = True
+    if not reserve_work(work, n):
+        raise MemoryError
+    while i < n and PyDict_Next(docs, &at, &key, &value):
+        if not PyUnicode_CheckExact(<object>key):
+            return -1
+        if not is_ascii(<object>key):
+            try:
+                PyUnicode_AsUTF8AndSize(<object>key, &length)
+            except UnicodeEncodeError:
+                return -1
+        if PyFloat_CheckExact(<object>value):
+            score = PyFloat_AS_DOUBLE(<object>value)
+        elif not as_score(<object>value, &score):
+            return -1
+        if single:
+            score = <double><float>score
+        numbers &= score == score
+        falls &= i == 0 or score <= last
+        last = work.scores[i] = score
+        i += 1
+    falling[0] = falls
+    return i if numbers else -1
+
+
+cdef int64_t ids_before(dict docs, object doc, double score, const Work* work) except -1:
+    """Documents of this score, in the order that was read, whose id is greater: trec_eval ranks them first."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t at = 0, i = 0
+    cdef int64_t greater = 0
+    while PyDict_Next(docs, &at, &key, &value):
+        # Texts are in the order of their characters, which is that of the bytes of UTF-8.
+        greater += work.scores[i] == score and PyUnicode_Compare(<object>key, doc) > 0
+        i += 1
+    return greater
+
+
+cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, dict docs, Py_ssize_t n, bint falling,
+                        Work* work) except -1:
+    """The rows of one query; False, and no rows, where the ids in its ties are many."""
+    cdef Py_ssize_t i, m = 0, most = min(n, len(ids))
+    cdef int64_t above, equal, greater, compared = 0
+    cdef double score
+    cdef PyObject* value
+    cdef Way way
+    cdef Row* rows
+    cdef const Doc* judgments = judged.qrels.docs.items + judged.qrels.offsets[query]
+    if not grow(<void**>&judged.rows.items, &judged.rows.capacity, judged.rows.size + 2 * most, sizeof(Row)):
+        raise MemoryError
+    rows = judged.rows.items + judged.rows.size + most
+    for i in range(len(ids)):
+        value = PyDict_GetItemWithError(docs, ids[i])
+        if value is not NULL and m < most:
+            if not PyFloat_CheckExact(<object>value):
+                as_score(<object>value, &score)
+            else:
+                score = PyFloat_AS_DOUBLE(<object>value)
+            if judged.single:
+                score = <double><float>score
+            memcpy(&work.items[m].key, &score, sizeof(double))
+            work.items[m].place = i
+            m += 1
+    with nogil:
+        if m > 0 and not falling:
+            for i in range(n):
+                work.rounded[i] = <float>work.scores[i]
+        way = way_to_place(work.scores, n, falling, m, work)
+    for i in range(m):
+        memcpy(&score, &work.items[i].key, sizeof(double))
+        place_score(work.scores, n, way, work, score, &above, &equal)
+        greater = 0
+        if equal > 1:
+            compared += n
+            if compared > MOST_COMPARED * <int64_t>n:
+                return False
+            greater = ids_before(docs, ids[work.items[i].place], score, work)
+        rows[i] = Row(above + greater + 1, above, equal, <int64_t>judgments[work.items[i].place].score)
+        work.items[i].key = ~<uint64_t>rows[i].rank
+        work.items[i].place = i
+    with nogil:
+        sort_items(work.items, work.spare, m, NULL)
+        for i in range(m):
+            judged.rows.items[judged.rows.size] = rows[work.items[i].place]
+            judged.rows.size += 1
+    return True
+
+
+cdef int add_sorted(Judged judged, Py_ssize_t query, dict docs, Scratch scratch, Py_ssize_t n) except -1:
+    """The same for a query with many ids in ties, by the documents themselves."""
+    cdef Docs* all = &scratch.docs
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t at = 0, i = 0, length
+    cdef const char* text
+    if not grow(<void**>&all.items, &all.capacity, n, sizeof(Doc)):
+        raise MemoryError
+    while i < n and PyDict_Next(docs, &at, &key, &value):
+        text = PyUnicode_AsUTF8AndSize(<object>key, &length)
+        set_text(&all.items[i], text, length)
+        all.items[i].score = scratch.work.scores[i]
+        i += 1
+    if judged.add_query(query, all.items, n, &scratch.work) != NO_TROUBLE:
+        raise MemoryError  # nothing else is left: the keys of a dict differ
+    return 0
+
+
+def judge_nested(Qrels qrels, dict run, bint single=False):
+    """The judged documents of a run in dicts of texts and numbers; None where something else is in them."""
+    cdef Judged judged
+    cdef Scratch scratch = Scratch()
+    cdef Work* work = &scratch.work
+    cdef Py_ssize_t n, query, since = 0
+    cdef bint falling = False
+    cdef dict docs
+    if qrels.integers:
+        qrels = qrels.as_text()
+    judged = Judged.start(qrels, "run", "run", "score", single)
+    places = qrels.places()
+    for name, found in run.items():
+        if type(name) is not str or type(found) is not dict:
+            return None
+        docs = found
+        place = places.get(name)
+        with cython.critical_section(docs):
+            n = read_scores(docs, single, work, &falling)
+            if n > 0 and place is not None:
+                query = place
+                judged.retrieved[query] = n
+                judged.first[query] = judged.rows.size
+                if not add_looked_up(judged, query, qrels.ids_of(query), docs, n, falling, work):
+                    add_sorted(judged, query, docs, scratch, n)
+                judged.last[query] = judged.rows.size
+        if n < 0:
+            return None
+        if n > 0 and place is None:
+            try:
+                judged.others.append(name.encode("utf-8", "surrogateescape"))
+            except UnicodeEncodeError:
+                return None
+        since += n + 64
+        if since > DOCS_AT_ONCE:
+            since = 0
+            PyErr_CheckSignals()
+    return judged
