@@ -7,6 +7,7 @@ import inspect
 import pickle
 import sys
 import threading
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -180,8 +181,10 @@ def retrieval(n, rng):
     for kind in (np.asarray, lambda ids: [f"d{i}" for i in ids]):
         run = {"query_id": kind(topic), "doc_id": kind(doc), "score": score, "rank": np.arange(n)}
         judged = {**qrels, "query_id": kind(qrels["query_id"]), "doc_id": kind(qrels["doc_id"])}
-        for ties in ("docid", "order", "rank"):
-            hc.evaluate(judged, run, "all_trec", ties=ties)
+        for rank_by in ("score", "listed", "rank"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of scores that rise
+                hc.evaluate(judged, run, "all_trec", rank_by=rank_by)
         for ties in ("expected", "best", "worst"):
             hc.evaluate(judged, [run, run], ["AP", "P@5", "RR"], ties=ties, workers=2, judged_only=True)
         refused(lambda run=run, judged=judged: hc.evaluate(judged, {**run, "score": np.full(n, np.nan)}))

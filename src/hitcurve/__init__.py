@@ -21,12 +21,14 @@ if typing.TYPE_CHECKING:
     from hitcurve.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves
-    from hitcurve.retrieval.evaluation import Evaluation, evaluate, read_qrels, read_run
+    from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.retrieval.evaluator import Evaluator, evaluate
+    from hitcurve.retrieval.reading import read_qrels, read_run
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
 __all__ = [
-    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "GainCounter", "GainCurve",
+    "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
     "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
@@ -39,7 +41,9 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "gain_counter": "GainCounter",
     "presets": "PRESETS",
     "report.plot": "plot_curves",
-    "retrieval.evaluation": "Evaluation evaluate read_qrels read_run",
+    "retrieval.evaluation": "Evaluation",
+    "retrieval.evaluator": "Evaluator evaluate",
+    "retrieval.reading": "read_qrels read_run",
     "sources.scanning": "scan",
     "statistics.comparison": "Comparison Difference SystemValue compare",
 }.items() for name in names.split()}

@@ -17,14 +17,18 @@ def hit_curves(*tables: Any) -> Any:
 
 
 def gain_curve(*table: Any) -> Any:
-    return _gains("GainCurve")(*table)
+    return _of("hitcurve._gains", "GainCurve")(*table)
 
 
 def gain_curves(*tables: Any) -> Any:
-    return _gains("GainCurves")(*tables)
+    return _of("hitcurve._gains", "GainCurves")(*tables)
 
 
-def _gains(name: str) -> Callable[..., Any]:
+def judgments_or_run(*parts: Any) -> Any:
+    return _of("hitcurve.retrieval.runs", "judgments_or_run")(*parts)
+
+
+def _of(module: str, name: str) -> Callable[..., Any]:
     """Their module is loaded when one of its names is first used, which may be here."""
-    import_module("hitcurve._gains")
+    import_module(module)
     return MAKERS[name]

@@ -14,7 +14,8 @@ from typing import Any
 
 from hitcurve._extras import needed
 from hitcurve.measures import Measure, parse
-from hitcurve.retrieval.evaluation import evaluate, read_qrels
+from hitcurve.retrieval.evaluator import evaluate
+from hitcurve.retrieval.reading import read_qrels
 
 __all__ = ["HitcurveProvider", "provider"]
 

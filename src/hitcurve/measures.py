@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._checks import check_choice
@@ -494,7 +495,11 @@ def parse(name: str) -> Measure:
     """
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}: a measure is named by a string")
-    text = name.strip()
+    return _parsed(name.strip())
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Measure:
     record, brackets, at, beta = _parts(text)
     head = record.name if beta is None else f"F{_shown(Fraction(beta))}"
     keyword, value, cutoff = _cutoff(text, record, at)

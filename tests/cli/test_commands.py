@@ -147,7 +147,7 @@ RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
         ((*TABLE[:2], "--label", "1", "--score", "2"), {"a.csv": "1,3\n0,2\n"}, "read it with --no-header"),
         (TREC, {"r.txt": "1 Q0 d1 1 foo t\n"}, "the score 'foo' is no number (--lenient reads it as trec_eval does)"),
         (TREC, {"q.txt": "1 0 d1 0.5\n"}, "'0.5' is not a whole number (--lenient reads it as trec_eval does)"),
-        ((*TREC, "--ties", "rank"), RANKLESS, "the rank column holds no number, and --ties rank needs one"),
+        ((*TREC, "--rank-by", "rank"), RANKLESS, "the rank column holds no number, and --rank-by rank needs one"),
         ((*TREC, "--missing", "raise"), {"r.txt": "1 Q0 d1 1 2.5 t\n"}, "which q.txt has (--missing raise)"),
         ((*TREC, "--empty", "raise"), {"q.txt": "1 0 d1 1\n2 0 d1 0\n"}, "for query '2' (--empty raise)"),
         ((*TREC, "-M", "5", "--ties", "best"), {}, "-M 5 needs ranks, and --ties best resolves none"),

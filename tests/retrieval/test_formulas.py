@@ -94,7 +94,7 @@ def test_all_readings_of_ties_against_all_orders(docs, unretrieved, k, rel):
     by_id = [qrels.get(name) for name in slow_ranking(run)]
     measures = [name.replace("REL", str(rel)).replace("@k", f"@{k}") for name in SLOW]
     found = {
-        ties: hc.evaluate({"q": qrels}, {"q": run}, measures, ties=ties, rel=rel)
+        ties: hc.evaluate({"q": qrels}, {"q": run}, measures, ties=ties, relevance_level=rel)
         for ties in ("docid", "expected", "worst", "best")
     }
     for pattern, name in zip(SLOW, measures, strict=True):
@@ -162,14 +162,15 @@ def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gai
     judged |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
     orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
     measures = readable(k, rel, gains)
-    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), rel=rel).values
+    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), relevance_level=rel).values
     found = {}
     for ties in ("worst", "expected", "best"):
         for name, measure in measures.items():
             if ties not in measure.record.ties:
                 continue
             try:
-                found[ties, name] = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, rel=rel).values[name][0]
+                one = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, relevance_level=rel)
+                found[ties, name] = one.values[name][0]
             except ValueError as error:
                 assert str(error).startswith(f"{name}: the {ties} value over ties")
                 assert "gains" in name and measure.record.name == "nDCGrel" and min(map(float, gains.values())) < 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import copy
 import gzip
 import io
@@ -404,7 +405,7 @@ def test_runs_in_arrays_of_integers(ids, scores):
         qrels = runs.Qrels.from_columns(np.cumsum([0, *map(len, chosen[:-1])]), judged_names, np.concatenate(chosen),
                                         np.concatenate(levels), "qrels")
         columns = np.cumsum([0, *sizes[:-1]]), names, np.concatenate(docs), np.concatenate(values)
-        for order, single in itertools.product(("score", "order"), (False, True)):
+        for order, single in itertools.product(("score", "listed"), (False, True)):
             fast, slow = judged_integers(qrels, columns, order, single)
             assert fast == slow
             if order == "score" and not single and max(sizes) < 1000:
@@ -428,12 +429,13 @@ def test_runs_in_arrays_of_integers(ids, scores):
             assert fast == slow == f"run: the score in row {row} is NaN"
 
 
+@pytest.mark.filterwarnings("ignore:.* scores rise in the order")
 def test_ranks_in_arrays_of_integers():
     qrels = {"query_id": np.array([1, 1]), "doc_id": np.array([4, 5]), "relevance": np.array([1, 0])}
     run = {"query_id": np.array([1, 1]), "doc_id": np.array([5, 4]), "score": np.array([1.0, 2.0])}
-    with pytest.raises(ValueError, match="ties='rank' needs a rank column"):
-        hc.evaluate(qrels, run, "RR", ties="rank")
-    assert hc.evaluate(qrels, {**run, "rank": np.array([1, 2])}, "RR", ties="rank").means == {"RR": 0.5}
+    with pytest.raises(ValueError, match="rank_by='rank' needs a rank column"):
+        hc.evaluate(qrels, run, "RR", rank_by="rank")
+    assert hc.evaluate(qrels, {**run, "rank": np.array([1, 2])}, "RR", rank_by="rank").means == {"RR": 0.5}
 
 
 @given(st.data())
@@ -639,7 +641,8 @@ def test_queries_on_one_side_only():
     run = {"a": {"d": 1.0}, "c": {"d": 1.0}, "x": {"d": 1.0}}
     found = hc.evaluate(qrels, run, ["AP", "NumQ"])
     assert found.values["AP"].tolist() == [1, 0, 0]
-    assert found.counts == {"queries": 3, "missing": 1, "extra": 1, "empty": 1, "retrieved": 2, "judged": 2}
+    assert found.counts == {"queries": 3, "missing": 1, "extra": 1, "empty": 1, "retrieved": 2, "judged": 2,
+                            "contradicting": 0}
     assert (found.missing, found.extra) == (["b"], ["x"])
     assert hc.evaluate(qrels, run, "AP", missing="skip").means == {"AP": 0.5}
     assert hc.evaluate(qrels, run, "AP", missing="skip", empty="skip").means == {"AP": 1.0}
@@ -666,7 +669,10 @@ def test_queries_on_one_side_only():
         ({"measures": "P@1%"}, "give a rank"),
         ({"measures": "xyz"}, "no measure 'xyz'"),
         ({"measures": []}, "no measures"),
-        ({"ties": "rank"}, "rank column"),
+        ({"rank_by": "rank"}, "rank column"),
+        ({"ties": "rank"}, "ties='rank' is rank_by='rank' now"),
+        ({"ties": "order"}, "ties='order' is rank_by='listed' now"),
+        ({"rank_by": "listed", "ties": "best"}, "ties='best' interprets equal scores"),
         ({"workers": 0, "run": [{}, {}]}, "workers is 0"),
         ({"measures": "ERR(max=1)@5"}, "level 2"),
     ],
@@ -778,18 +784,19 @@ def test_a_query_without_documents_is_missing():
     assert (found.means, found.missing) == ({"AP": 1.0}, ["b"])
 
 
+@pytest.mark.filterwarnings("ignore:.* scores rise in the order")
 def test_ranks_beside_judgments_of_texts():
     run = hc.read_run({"qid": [1, 1, 2], "docid": [5, 4, 4], "score": [1.0, 2.0, 0.5], "rank": [1, 2, 1]})
     for qrels in ({"1": {"4": 1, "x": 0}, "2": {"4": 1}}, {1: {4: 1, 5: 0}, 2: {4: 1}}):
-        assert hc.evaluate(qrels, run, "RR", ties="rank").values["RR"].tolist() == [0.5, 1.0]
+        assert hc.evaluate(qrels, run, "RR", rank_by="rank").values["RR"].tolist() == [0.5, 1.0]
 
 
 def test_levels_and_depths_beyond_all():
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
     for number in (2**62, 2**63, 2**70):
         assert hc.evaluate(qrels, run, "AP", depth=number).means == hc.evaluate(qrels, run, "AP").means
-        assert hc.evaluate(qrels, run, "AP", rel=number).means == {"AP": 0.0}
-        assert hc.evaluate(qrels, run, "P@2", rel=-number).means == {"P@2": 1.0}
+        assert hc.evaluate(qrels, run, "AP", relevance_level=number).means == {"AP": 0.0}
+        assert hc.evaluate(qrels, run, "P@2", relevance_level=-number).means == {"P@2": 1.0}
     for depth in (0, -1, -(2**70)):
         with pytest.raises(ValueError, match=f"depth is {depth}: ranks start at 1"):
             hc.evaluate(qrels, run, "AP", depth=depth)
@@ -849,16 +856,22 @@ def test_graded_measures_are_refused_on_curves():
 def test_orders_of_the_file_and_of_the_rank_column(tmp_path):
     run = write(tmp_path, "run", "q Q0 a 3 9 t\nq Q0 b 1 5 t\nq Q0 c 2 7 t\n")
     qrels = {"q": {"c": 1}}
-    for ties, rank in (("docid", 2), ("order", 3), ("rank", 2)):
-        assert hc.evaluate(qrels, run, "RR", ties=ties).means["RR"] == 1 / rank
-        assert hc.evaluate(qrels, hc.read_run(run), "RR", ties=ties).means["RR"] == 1 / rank
+    for rank_by, rank in (("score", 2), ("listed", 3), ("rank", 2)):
+        for one in (run, hc.read_run(run)):
+            with contextlib.nullcontext() if rank_by == "score" else pytest.warns(UserWarning) as said:
+                found = hc.evaluate(qrels, one, "RR", rank_by=rank_by)
+            assert found.means["RR"] == 1 / rank
+            if rank_by != "score":
+                text = f"scores rise in the order of rank_by='{rank_by}' in 1 query, first in 'q'"
+                assert str(said[0].message).endswith(text)
+            assert found.counts["contradicting"] == (rank_by != "score")
     same = write(tmp_path, "same", "q Q0 a 1 9 t\nq Q0 b 1 5 t\n")
     none = write(tmp_path, "none", "q Q0 a x 9 t\nq Q0 b 1 5 t\n")
     for path, problem in ((same, "line 2: another document of this query has the same rank"),
                           (none, "line 1: the rank column holds no number")):
         for one in (path, hc.read_run(path)):
             with pytest.raises(ValueError, match=problem):
-                hc.evaluate(qrels, one, "RR", ties="rank")
+                hc.evaluate(qrels, one, "RR", rank_by="rank")
         assert hc.evaluate(qrels, path, "RR").means["RR"] == 0
 
 
@@ -952,12 +965,14 @@ def all_of(found):
 TIED = RUN.replace("2.5", "3.5").replace("-7", "1e-3") + "q3 Q0 x 1 1 tag\n"
 
 
-@pytest.mark.parametrize("ties", ["docid", "expected", "order"])
-def test_results_are_pickled(files, tmp_path, ties):
-    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), ["AP", "P@2", "nDCG@3"], ties=ties)
+@pytest.mark.filterwarnings("ignore:.* scores rise in the order")
+@pytest.mark.parametrize(("ties", "rank_by"), [("docid", "score"), ("expected", "score"), ("docid", "listed")])
+def test_results_are_pickled(files, tmp_path, ties, rank_by):
+    run = write(tmp_path, "tied.txt", TIED)
+    found = hc.evaluate(files[0], run, ["map", "P@2", "nDCG@3"], ties=ties, rank_by=rank_by)
     again = pickle.loads(pickle.dumps(found))
     assert all_of(again) == all_of(found)
-    assert bool(again.tie_report()) == (ties != "order")
+    assert bool(again.tie_report()) == (rank_by == "score")
     assert {name: values.tobytes() for name, values in again.values.items()} == {
         name: values.tobytes() for name, values in found.values.items()
     }

@@ -68,7 +68,8 @@ def test_every_topic_of_every_run(shared_data, folder, expected, qrels, rel):
                 asked[name] = entry.measure.name
         for run, topics in by_run.items():
             found = hc.evaluate(
-                judgments, folder / "runs" / f"{run}.xz", list(asked.values()), missing="skip", scores=scores, rel=rel
+                judgments, folder / "runs" / f"{run}.xz", list(asked.values()), missing="skip", scores=scores,
+                relevance_level=rel,
             )
             place = {topic: i for i, topic in enumerate(found.query_ids)}
             assert set(place) == set(topics) - {"all"}

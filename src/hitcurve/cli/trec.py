@@ -55,7 +55,8 @@ def _workers(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{error}, nor -1 for all cores") from None
 
 
-_RULES = ("docid", "expected", "worst", "best", "order", "rank")
+_RULES = ("docid", "expected", "worst", "best")
+_ORDERS = ("score", "listed", "rank")
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _EMPTY = {"choices": ("zero", "skip", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
@@ -64,10 +65,13 @@ _OPTIONS: tuple[Option, ...] = (
     ("-m", "MEASURE", "such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be said again "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
      {"dest": "measures", "nargs": "+", "action": _Measures, "default": ()}),
-    ("--ties", "RULE", "equal scores: docid (trec_eval's rule), expected, worst, best; or all by file order or rank "
-     "(default: docid)", {"choices": _RULES, "default": "docid"}),
+    ("--ties", "RULE", "equal scores: docid (trec_eval's rule), expected, worst, best (default: docid)",
+     {"choices": _RULES, "default": "docid"}),
+    ("--rank-by", "ORDER", "rank documents by score, as listed in the file, or by the rank column (default: score)",
+     {"choices": _ORDERS, "default": "score"}),
     ("-q", None, "single queries as well (default: means only)", {"dest": "each"}),
-    ("-l", "LEVEL", "lowest level that is relevant (default: 1)", {"dest": "rel", "type": int, "default": 1}),
+    ("-l", "LEVEL", "lowest level that is relevant (default: 1)",
+     {"dest": "relevance_level", "type": int, "default": 1}),
     ("--missing", "HOW", "judged queries that a run lacks: zero, skip, raise (default: zero, as trec_eval -c)", _EMPTY),
     ("--empty", "HOW", "queries without relevant documents: zero, skip, raise (default: zero)", _EMPTY),
     ("-J --judged-only", None, "drop unjudged documents first (default: not relevant)", {}),
@@ -117,7 +121,8 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
 
 def _run(options: argparse.Namespace) -> str:
     """Measure, print, and leave with a status that says whether anything was left out."""
-    from hitcurve.retrieval.evaluation import evaluate, read_qrels
+    from hitcurve.retrieval.evaluator import evaluate
+    from hitcurve.retrieval.reading import read_qrels
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
@@ -132,9 +137,11 @@ def _run(options: argparse.Namespace) -> str:
 
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
-            qrels, options.runs, measures or ["NumQ"], ties=options.ties, missing=options.missing, empty=options.empty,
-            scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only, rel=options.rel,
-            depth=options.depth, strict=not options.lenient, workers=options.workers,
+            qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
+            missing=options.missing, empty=options.empty,
+            scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
+            relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
+            workers=options.workers,
             progress=show if size > _LONG and line.on else None,
         )  # fmt: skip
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
@@ -213,13 +220,18 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         body = ([name, query, *("" if one != one else one for one in values)] for name, query, values in rows)
         return as_csv([["run", "query_id", *measures], *body])
     cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
-    foot = f"{_queries(evaluations[0].counts['queries'])}; equal scores: {evaluations[0].ties}"
+    foot = f"{_queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
     parts: list[Grid | str] = [Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))]
     if options.compare:
         baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]
         # Seeded, so that the same call prints the same.
         parts += tables_of(compare(dict(zip(names, evaluations, strict=True)), baseline=baseline, rng=0))
     return rendered(parts, options.format) + "\n"
+
+
+def _order(evaluation: Evaluation) -> str:
+    how = {"score": f"equal scores: {evaluation.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
+    return how[evaluation.rank_by]
 
 
 def _number(value: float) -> str:
@@ -234,7 +246,7 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
     said: dict[str, None] = {}
     for name, one in zip(names, evaluations, strict=True):
         lines = list(one.notes)
-        left |= bool(lines)
+        left |= len(lines) > (one.counts["contradicting"] > 0)  # which leaves nothing out
         for kind, where, what, how in (
             ("missing", name, f"of {options.qrels} missing", options.missing),
             ("extra", name, "without judgments", "skip"),

@@ -36,7 +36,7 @@ cdef dict TROUBLES = {
     TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
     TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
     TROUBLE_TWICE: "document {field!r} is there twice for its query, first in line {other}",
-    TROUBLE_RANK: "the rank column holds no number, and ties='rank' needs one",
+    TROUBLE_RANK: "the rank column holds no number, and rank_by='rank' needs one",
     TROUBLE_SAME_RANK: "another document of this query has the same rank",
 }
 

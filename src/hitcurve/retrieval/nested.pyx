@@ -13,6 +13,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 cimport cython
+cimport numpy as cnp
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from hitcurve.retrieval.lines cimport NO_TROUBLE, Doc, Docs, set_text
 from hitcurve.retrieval.query cimport Row
 from hitcurve.retrieval.ranks cimport Way, Work, place_score, reserve_work, sort_items, way_to_place
 from hitcurve.retrieval.runs cimport Judged, Qrels, Scratch
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
@@ -31,6 +34,7 @@ cdef enum:
     MOST_COMPARED = 8       # ids compared, to the documents of a query; where ties want more, they are sorted
 
 cdef double EXACT = 2.0**53
+cdef long MOST = 10**9  # of a level
 
 
 cdef bint as_score(object value, double* score) except -1:
@@ -196,3 +200,40 @@ def judge_nested(Qrels qrels, dict run, bint single=False):
             since = 0
             PyErr_CheckSignals()
     return judged
+
+
+def judgments_of(dict source, str name):
+    """Judgments in dicts of texts and whole numbers; None where something else is in them."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t at, size = 0, i = 0
+    cdef dict of
+    cdef list docs = []
+    cdef double* levels
+    cdef int64_t* starts
+    cdef bint fits = True
+    for found in source.values():
+        if type(found) is not dict:
+            return None
+        size += len(found)
+    values = np.empty(size)
+    first = np.empty(len(source), np.int64)
+    levels, starts = <double*>cnp.PyArray_DATA(<cnp.ndarray>values), <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>first)
+    for q, (query, found) in enumerate(source.items()):
+        if type(query) is not str or q >= first.shape[0]:
+            return None
+        of = found
+        starts[<Py_ssize_t>q] = i
+        with cython.critical_section(of):
+            at = 0
+            while i < size and PyDict_Next(of, &at, &key, &value):
+                if not PyUnicode_CheckExact(<object>key) or not PyLong_CheckExact(<object>value):
+                    fits = False
+                    break
+                levels[i] = PyLong_AsDouble(<object>value) if -MOST <= <object>value <= MOST else 2.0 * MOST
+                fits &= levels[i] <= MOST
+                i += 1
+            docs.extend(of)
+        if not fits:
+            return None
+    return Qrels.from_columns(first, list(source), docs, values, name) if i == size == len(docs) else None

@@ -32,6 +32,7 @@ cdef struct Work:
     int32_t* table         # of integer ids; what is not above `used` is of queries before, and so is free
     Py_ssize_t table_size
     int64_t used
+    bint rising            # somewhere in the order asked for the scores rise
     Py_ssize_t bad         # the document with the trouble
     Py_ssize_t other       # and the one that it is in trouble with
 
@@ -82,7 +83,7 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
                          Order order, bint single, Work* work, Rows* rows) noexcept nogil
 cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
                               Py_ssize_t num_judged, Work* work) noexcept nogil
-cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Work* work, Rows* rows) noexcept nogil
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil
 cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil
 cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noexcept nogil

@@ -229,12 +229,13 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
         return TROUBLE_MEMORY
     if order == ORDER_RANK:
         return add_by_rank(docs, n, work, rows)
-    if order == ORDER_FILE:
-        add_in_order(m, work, rows)
-        return NO_TROUBLE
     for i in range(1, n):
         falling &= work.scores[i] <= work.scores[i - 1]
-    if falling:
+    work.rising = not falling
+    if order == ORDER_FILE:
+        for i in range(m):
+            add_row(rows, work.found[i] + 1, work.found[i], 1, work.levels[work.found[i]])
+    elif falling:
         add_falling(docs, n, NULL, work, rows)
     elif m > 0:
         for i in range(n):
@@ -248,23 +249,14 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
     return NO_TROUBLE
 
 
-cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Order order, Work* work, Rows* rows) noexcept nogil:
+cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Work* work, Rows* rows) noexcept nogil:
     """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
     cdef Py_ssize_t i = 1
     if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
         return False
-    if order == ORDER_FILE:
-        add_in_order(m, work, rows)
-        return True
     while i < n and scores[i] <= scores[i - 1]:
         i += 1
     return add_apart(scores, n, i >= n, work, m, rows)
-
-
-cdef void add_in_order(Py_ssize_t m, Work* work, Rows* rows) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(m):
-        add_row(rows, work.found[i] + 1, work.found[i], 1, work.levels[work.found[i]])
 
 
 cdef Trouble add_by_rank(const Doc* docs, Py_ssize_t n, Work* work, Rows* rows) noexcept nogil:
@@ -277,8 +269,10 @@ cdef Trouble add_by_rank(const Doc* docs, Py_ssize_t n, Work* work, Rows* rows) 
         work.items[i].key = key_of(-docs[i].rank)
         work.items[i].place = i
     sort_items(work.items, work.spare, n, NULL)
+    work.rising = False
     for i in range(n):
         work.bad = work.items[i].place
+        work.rising |= i > 0 and work.scores[work.bad] > work.scores[work.items[i - 1].place]
         if i > 0 and work.items[i].key == work.items[i - 1].key:
             work.other = work.items[i - 1].place
             return TROUBLE_SAME_RANK

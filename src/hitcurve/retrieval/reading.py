@@ -14,6 +14,7 @@ import numpy as np
 from hitcurve._checks import check_flag, no_masked, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import opened_text
+from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 queries, 2 judgments)
     """
+    if type(source) is dict:
+        judgments = judgments_of(source, "qrels")
+        if judgments is not None:
+            return judgments
     found = _read(Qrels, source, "qrels", strict)
     if isinstance(found, Qrels):
         return found
@@ -78,7 +83,8 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     ----------
     source : path, "-", mapping or data frame
         A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
-        `read_qrels`, with the column ``score`` (and ``rank``, if ``ties="rank"`` is to be used) in place of relevance.
+        `read_qrels`, with the column ``score`` (and ``rank``, where ``rank_by="rank"`` is to be used) in place of
+        relevance.
     strict : bool, default True
         False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
         0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query

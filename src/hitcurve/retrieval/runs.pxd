@@ -33,6 +33,7 @@ cdef class Grouped:
     cdef readonly list passed    # what strict=False let pass, in words
     cdef str tag                 # of a run
     cdef bint ranks              # the rank column was read
+    cdef bint strict             # as the text was read
     cdef object keep             # what the text of a file lies in
     cdef tuple columns           # what it was made of, if not of text
     cdef const char* begin       # the text of a file, for line numbers
@@ -74,6 +75,8 @@ cdef class Judged:
     cdef readonly list passed
     cdef Order order
     cdef bint single             # scores are rounded to single precision
+    cdef readonly Py_ssize_t contradicting  # queries whose scores rise in the order asked for,
+    cdef readonly Py_ssize_t contradicted   # and the first of them
     cdef Rows rows
     cdef int64_t* first          # per query of the qrels: its rows
     cdef int64_t* last

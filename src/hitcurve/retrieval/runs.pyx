@@ -4,7 +4,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.math cimport isnan
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -21,6 +21,8 @@ from hitcurve.retrieval.lines cimport (
 from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
+
+from hitcurve._pickle import MAKERS as _MAKERS, judgments_or_run
 
 cnp.import_array()
 
@@ -143,7 +145,7 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
         raise_trouble(&parser, source)
     size = id_text(doc, room, &text)
     what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
-    what += ", and ties='rank' needs one for each"
+    what += ", and rank_by='rank' needs one for each"
     if problem == TROUBLE_TWICE:
         what = f"is there twice for query {query.decode('utf-8', 'backslashreplace')!r}"
     raise ValueError(f"{source}: document {shown(text, size)!r} {what}")
@@ -198,6 +200,7 @@ cdef class Grouped:
         self.source = source
         self.names = Names()
         self.keep = hold(buffer, &self.begin, &self.length)
+        self.strict = strict
         start_parser(&parser, self.begin, self.length, strict)
         parser.qrels = cls is Qrels
         parser.ranks = self.ranks = not parser.qrels
@@ -329,6 +332,14 @@ cdef class Grouped:
         starts, names, docs, *others = self.columns
         return type(self).from_columns(starts, names, list(map(str, docs.tolist())), *others)
 
+    def __reduce__(self):
+        if self.columns is not None:
+            starts, names, docs, values, source, ranks = self.columns
+            return judgments_or_run, (type(self).__name__, np.asarray(starts), names, docs, np.asarray(values), source,
+                                      None if ranks is None else np.asarray(ranks))
+        return judgments_or_run, (type(self).__name__, PyBytes_FromStringAndSize(self.begin, self.length), self.source,
+                                  self.strict)
+
     def __repr__(self):
         what = "judgments" if isinstance(self, Qrels) else "documents"
         return f"{type(self).__name__}({self.source!r}: {len(self)} queries, {self.num_docs} {what})"
@@ -399,7 +410,25 @@ cdef class Qrels(Grouped):
     @property
     def max_level(self):
         """The highest judgment."""
-        return np.max(<int64_t[:self.docs.size]>self.levels)
+        cdef Py_ssize_t q
+        cdef int64_t most = INT64_MIN
+        for q in range(self.names.docs.size):
+            if self.offsets[q] < self.offsets[q + 1]:
+                most = max(most, self.levels[self.offsets[q]])
+        return most
+
+    def num_relevant(self, int64_t level):
+        """How many documents of each query have this level or a higher one."""
+        cdef Py_ssize_t q, i
+        cdef cnp.ndarray found = cnp.PyArray_ZEROS(1, [self.names.docs.size], cnp.NPY_INT64, 0)
+        cdef int64_t* numbers = <int64_t*>cnp.PyArray_DATA(found)
+        with nogil:
+            for q in range(self.names.docs.size):
+                i = self.offsets[q]
+                while i < self.offsets[q + 1] and self.levels[i] >= level:
+                    i += 1
+                numbers[q] = i - self.offsets[q]
+        return found
 
 
 @cython.final
@@ -409,7 +438,7 @@ cdef class Run(Grouped):
 
 # -------------------------------------------------------------------------------------------- judged documents of a run
 
-cdef dict ORDERS = {"score": ORDER_SCORE, "order": ORDER_FILE, "rank": ORDER_RANK}
+cdef dict ORDERS = {"score": ORDER_SCORE, "listed": ORDER_FILE, "rank": ORDER_RANK}
 
 
 @cython.final
@@ -454,6 +483,10 @@ cdef class Judged:
         problem = rank_judged(docs, n, self.qrels.docs.items + begin, self.qrels.slots + self.qrels.first_slot[query],
                               table_mask(self.qrels.offsets[query + 1] - begin), self.order, self.single, work, &self.rows)
         self.last[query] = self.rows.size
+        if self.order != ORDER_SCORE and problem == NO_TROUBLE and work.rising:
+            if self.contradicting == 0:
+                self.contradicted = query
+            self.contradicting += 1
         return problem
 
     cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n,
@@ -462,7 +495,7 @@ cdef class Judged:
         cdef int64_t begin = self.qrels.offsets[max(query, 0)], judged = self.qrels.offsets[query + 1] - begin  # 0 for -1
         cdef Py_ssize_t before = self.rows.size, m
         m = find_integers(ids, scores, n, self.qrels.docs.items + begin, judged, work)
-        if m < 0 or (m > 0 and not rank_integers(scores, n, m, self.order, work, &self.rows)):
+        if m < 0 or (m > 0 and not rank_integers(scores, n, m, work, &self.rows)):
             return False
         if query >= 0:
             self.retrieved[query] = n
@@ -473,6 +506,14 @@ cdef class Judged:
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
         return np.array(<int64_t[:self.qrels.names.docs.size]>self.retrieved)
+
+    def counts(self):
+        """(queries of the qrels that the run has, documents of these)."""
+        cdef Py_ssize_t q, here = 0, retrieved = 0
+        for q in range(self.qrels.names.docs.size):
+            here += self.retrieved[q] >= 0
+            retrieved += max(self.retrieved[q], 0)
+        return here, retrieved
 
     @property
     def num_judged(self):
@@ -508,7 +549,7 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     judged = Judged.start(qrels, run.source, run.tag, order, single)
     judged.passed = run.passed
     if judged.order == ORDER_RANK and not run.ranks:
-        raise ValueError(f"{run.source}: ties='rank' needs a rank column")
+        raise ValueError(f"{run.source}: rank_by='rank' needs a rank column")
     while r < run.names.docs.size:
         stop = min(r + QUERIES_AT_ONCE, run.names.docs.size)
         with nogil:
@@ -618,7 +659,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         begin = starts[s]
         n = starts[s + 1] - begin
         with nogil:
-            if not single and judged.add_integers(query, &ids[begin], &scores[begin], n, &scratch.work):
+            if not single and judged.order == ORDER_SCORE and judged.add_integers(query, &ids[begin], &scores[begin], n, &scratch.work):
                 pass
             elif not grow(<void**>&docs.items, &docs.capacity, n, sizeof(Doc)):
                 problem = TROUBLE_MEMORY
@@ -638,3 +679,12 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         if s % 64 == 0:
             PyErr_CheckSignals()
     return judged
+
+
+def _from_parts(str kind, *parts):
+    """What pickled judgments and a pickled run are made by: of the text of a file, or of columns."""
+    cls = {"Qrels": Qrels, "Run": Run}[kind]
+    return cls.from_buffer(*parts) if isinstance(parts[0], bytes) else cls.from_columns(*parts)
+
+
+_MAKERS["judgments_or_run"] = _from_parts

@@ -1,0 +1,399 @@
+"""Retrieval evaluation: judgments and measures, then one run after another."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Never, overload
+
+import numpy as np
+
+from hitcurve._checks import check_choice, check_rank, whole_number
+from hitcurve._files import TextFile, opened_text
+from hitcurve._workers import check_workers, in_threads
+from hitcurve.measures import Measure
+from hitcurve.retrieval import plans, runs
+from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
+from hitcurve.retrieval.names import resolve
+from hitcurve.retrieval.nested import judge_nested
+from hitcurve.retrieval.reading import columns_of, decoded, parquet, read_qrels, warn
+from hitcurve.retrieval.runs import Judged, Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Evaluator", "evaluate"]
+
+Asked = str | Measure | Iterable[str | Measure]
+DEFAULT = ("AP", "nDCG@10", "P@10")
+
+_TIES = {
+    "docid": "equal scores by document id, falling",
+    "expected": "the mean over all orders of equal scores",
+    "worst": "equal scores at their worst",
+    "best": "equal scores at their best",
+}
+_RANK_BY = {"listed": "in the order listed, whatever the scores", "rank": "in the order of the rank column"}
+_MISSING = {
+    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
+    "skip": "judged queries that the run lacks are left out",
+    "raise": "no judged query is missing",
+}
+_CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
+            "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "raise")}
+_RENAMED = {("ties", "order"): "rank_by='listed'", ("ties", "rank"): "rank_by='rank'"}
+_Planned = list[tuple[plans.Plan, list[int]]]
+_BEYOND = 2**62  # there is neither a level nor a rank
+
+
+class Evaluator:
+    """Judgments and measures, ready for one run after another.
+
+    Parameters
+    ----------
+    qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict, workers
+        As of `evaluate`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `evaluate`, for all that does not depend on a run.
+
+    Notes
+    -----
+    An evaluator never changes: threads may share one, and a pickle of it makes an equal one.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> evaluator = hc.Evaluator({"q": {"a": 1, "b": 0, "c": 2}}, ["map", "nDCG@10"])
+    >>> round(evaluator.evaluate({"q": {"a": 1.0, "b": 2.0, "c": 0.5}})["map"], 4)
+    0.5833
+    """
+
+    __module__ = "hitcurve"  # what a pickle names
+
+    def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
+                 scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
+                 judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
+                 workers: int = 1, **old: Never) -> None:
+        check_renamed("Evaluator", old)
+        chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
+                  "empty": empty}
+        for option, value in chosen.items():
+            if (option, value) in _RENAMED:
+                raise ValueError(f"{option}={value!r} is {_RENAMED[option, value]} now")
+            check_choice(value, option, _CHOICES[option])
+        self._options = {"measures": measures, **chosen, "judged_only": judged_only, "relevance_level": relevance_level,
+                         "depth": depth, "strict": strict, "workers": workers}
+        self._depth = -1 if depth is None else min(check_rank(depth, "depth"), _BEYOND)
+        if rank_by != "score" and ties != "docid":
+            raise ValueError(f"ties={ties!r} interprets equal scores, and rank_by={rank_by!r} uses no scores")
+        if self._depth > 0 and ties != "docid":
+            raise ValueError(f"depth={depth} needs ranks, and ties={ties!r} resolves none")
+        self._workers = check_workers(workers)
+        self._level = max(-_BEYOND, min(whole_number(relevance_level, "relevance_level"), _BEYOND))
+        self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
+        self._single, self._judged_only, self._strict = scores == "float32", bool(judged_only), bool(strict)
+        self._asked = resolve(measures)
+        self._options["measures"] = tuple(self._asked)  # should it be an iterator
+        self._measures = list({one.name: one for one in self._asked.values()}.values())
+        self._names = {one.name: name for name, one in self._asked.items()}
+        groups = self._groups(ties, self._measures)  # or what is wrong with them
+        self._qrels = read_qrels(qrels, strict=strict)
+        self._own = self._planned(groups, self._measures)
+        self._texts = self._qrels.names.all_texts()
+        order = sorted(range(len(self._texts)), key=self._texts.__getitem__)
+        self._places, self._in_order = np.array(order, dtype=np.intp), order == list(range(len(order)))
+        self._query_ids = [decoded(self._texts[i]) for i in order]
+        self._without = self._qrels.num_relevant(self._level) == 0
+        self._any_without = bool(self._without.any())
+        shared = [_TIES[ties] if rank_by == "score" else _RANK_BY[rank_by], f"relevant from level {self._level}",
+                  _MISSING[missing]]
+        shared += compress(
+            ("scores in single precision", "judged documents only", "queries without relevant documents are left out"),
+            (self._single, self._judged_only, empty == "skip"))
+        self._definitions = {name: "; ".join([one.record.definition, *shared]) for name, one in self._asked.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"qrels": self._qrels, **self._options}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def evaluate(self, run: Any, name: str | None = None) -> Any:
+        """Measure a run, or a list of runs.
+
+        Parameters
+        ----------
+        run
+            As of `hitcurve.evaluate`.
+        name : str, optional
+            What the evaluation is called, in place of the run's tag.
+
+        Returns
+        -------
+        Evaluation, or a list of them for a list of runs
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `hitcurve.evaluate`, for all that depends on a run.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> evaluator = hc.Evaluator({"q": {"a": 1, "b": 0}}, "P@1")
+        >>> evaluator.evaluate({"q": {"a": 1.0, "b": 2.0}}, "mine")
+        Evaluation('mine', 1 queries: P@1 0.0000)
+        """
+        return self._evaluated(run, name, None)
+
+    def _evaluated(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Any:
+        if not isinstance(run, (list, tuple)):
+            return self._of(run, name, progress)
+        threads = min(self._workers, len(run))
+        told = progress if threads <= 1 else None
+        return list(in_threads(lambda one: self._of(one, name, told), run, threads))
+
+    def _groups(self, ties: str, measures: Sequence[Measure]) -> list[tuple[str, bool, list[int]]]:
+        """What is read alike: the reading of ties, whether unjudged documents go, and the places of the measures."""
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for row, one in enumerate(measures):
+            groups.setdefault((_reading(one, ties), one.judged_only or self._judged_only), []).append(row)
+        return [(*how, rows) for how, rows in groups.items()]
+
+    def _planned(self, groups: list[tuple[str, bool, list[int]]], measures: Sequence[Measure]) -> _Planned:
+        return [(plans.Plan(self._qrels, [measures[row] for row in rows], reading, judged_only, self._level), rows)
+                for reading, judged_only, rows in groups]
+
+    def _judge(self, run: Any, progress: Callable[[int], None] | None) -> Judged:
+        qrels, order, single = self._qrels, self._rank_by, self._single
+        if isinstance(run, (str, os.PathLike)):
+            with opened_text(run, pieces=True) as (name, text):
+                if text is not None:
+                    found = runs.judge_buffer(qrels, text, name, order, single, self._strict, progress)
+                    if found is None:  # lines of a query apart
+                        text = text.read() if isinstance(text, TextFile) else text
+                        found = runs.judge(qrels, Run.from_buffer(text, name, self._strict), order, single)
+                    warn(found.passed)
+                    return found
+            run = parquet(run)
+        if type(run) is dict and order == "score":
+            nested = judge_nested(qrels, run, single)
+            if nested is not None:
+                return nested
+        if not isinstance(run, Run):
+            starts, names, docs, values, name, ranks = columns_of(run, ("score",), "run")
+            plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
+            if plain and len(set(names)) == len(names):
+                ends = np.append(starts, len(docs))
+                return runs.judge_integers(qrels, ends, names, docs, values, name, order, single)
+            run = Run.from_columns(starts, names, docs, values, name, ranks)
+        return runs.judge(qrels, run, order, single)
+
+    def _read(self, judged: Judged, planned: _Planned, measures: Sequence[Measure],
+              ties: str) -> NDArray[np.float64]:
+        """Values of each measure for each query of the qrels."""
+        if len(planned) == 1:
+            found = plans.measure(judged, planned[0][0], self._depth)
+        else:
+            found = np.empty((len(measures), len(self._texts)))
+            for plan, rows in planned:
+                found[rows] = plans.measure(judged, plan, self._depth)
+        unknown = found != found
+        if unknown.any():
+            if ties == self._ties:
+                row, query = np.argwhere(unknown)[0].tolist()
+                raise ValueError(f"{measures[row].name}: the {measures[row].ties or ties} value over ties of query "
+                                 f"{decoded(self._texts[query])!r} cannot be computed")
+            found[unknown.any(axis=1)] = np.nan
+        if self._empty == "skip" and measures:
+            for one, column in zip(measures, found, strict=True):
+                if one.record.mean != "sum":
+                    column[self._qrels.num_relevant(self._level if one.rel is None else one.rel) == 0] = np.nan
+        return found
+
+    def _of(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Evaluation:
+        qrels, texts, judged = self._qrels, self._texts, self._judge(run, progress)
+        here, retrieved = judged.counts()
+        if judged.others and not here:
+            raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
+        absent = [texts[i] for i in np.flatnonzero(judged.num_retrieved() < 0)] if here < len(texts) else []
+        if absent and self._missing == "raise":
+            raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
+        if judged.others and self._extra == "raise":
+            raise ValueError(f"{qrels.source} lacks {_some(judged.others)}, which {judged.source} has (extra='raise')")
+        places, query_ids = self._places, self._query_ids
+        if absent and self._missing != "zero":
+            places = places[judged.num_retrieved()[places] >= 0]
+            query_ids = [decoded(texts[i]) for i in places.tolist()]
+        empty = [texts[i] for i in places[self._without[places]]] if self._any_without else []
+        if empty and self._empty == "raise":
+            raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
+        notes = [*qrels.passed, *judged.passed]
+        if judged.contradicting:
+            first = decoded(texts[judged.contradicted])
+            many = "1 query" if judged.contradicting == 1 else f"{judged.contradicting} queries"
+            notes.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in {many}, "
+                         f"first in {first!r}")
+            warn(notes[-1:])
+
+        def columns(ties: str, planned: _Planned, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
+            found = self._read(judged, planned, of, ties)
+            if not self._in_order or len(places) < len(texts):
+                found = found.take(places, axis=1)
+            return {one.name: column for one, column in zip(of, found, strict=True)}
+
+        def means(found: dict[str, NDArray[np.float64]], of: Sequence[Measure]) -> dict[str, float]:
+            return {one.name: plans.mean(found[one.name], one.record.mean) for one in of}
+
+        values = columns(self._ties, self._own, self._measures)
+        own = means(values, self._measures)
+
+        def band() -> Named:
+            touched = [one for one in self._measures if one.record.ties and not one.ties]
+            if self._rank_by != "score" or self._depth > 0 or not judged.ties or not touched:
+                return Named({}, self._names)
+            read: dict[str, dict[str, float]] = {}
+            for ties in ("worst", "expected", "best"):
+                of = [one for one in touched if ties in one.record.ties]
+                read[ties] = means(columns(ties, self._planned(self._groups(ties, of), of), of), of) if of else {}
+            return Named({self._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
+                                                     own[name]) for name, value in read["worst"].items()}, self._names)
+
+        def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+            """Documents retrieved and the rows of a query, as far as the measures look at them."""
+            number, rows = max(int(judged.num_retrieved()[i]), 0), judged.table(i)
+            if self._depth > 0:
+                number, rows = min(number, self._depth), [row for row in rows if row[0] <= self._depth]
+            if self._judged_only:
+                rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
+                number = len(rows)
+            return number, rows
+
+        counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
+                  "retrieved": retrieved, "judged": judged.num_judged, "contradicting": judged.contradicting}
+        return Evaluation(
+            judged.tag if name is None else name, list(query_ids),
+            Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
+            Named({name: own[one.name] for name, one in self._asked.items()}, self._names),
+            counts, dict(self._definitions), notes, self._ties, self._rank_by, [decoded(one) for one in absent],
+            [decoded(one) for one in judged.others], band, lambda: [table(i) for i in places.tolist()],
+        )
+
+
+@overload
+def evaluate(
+    qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, rank_by: str = ..., ties: str = ...,
+    scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ...,
+    relevance_level: int = ..., depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> list[Evaluation]: ...
+@overload
+def evaluate(
+    qrels: Any, run: Any, measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
+) -> Evaluation: ...
+def evaluate(
+    qrels: Any, run: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
+    scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero", judged_only: bool = False,
+    relevance_level: int = 1, depth: int | None = None, strict: bool = True, workers: int = 1,
+    progress: Callable[[int], None] | None = None, **old: Never,
+) -> Evaluation | list[Evaluation]:
+    """Measure a run, or a list of runs, against relevance judgments.
+
+    Parameters
+    ----------
+    qrels, run
+        Whatever `read_qrels` and `read_run` take, or what they return. A list of runs is measured one by one (on
+        `workers` threads), with the qrels read once.
+    measures : name, Measure, or several
+        Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
+        trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
+        An object of ir_measures stands for its text. `Evaluation.values` keeps the names that were asked for.
+    rank_by : {"score", "listed", "rank"}
+        What orders the documents of a query: their scores; the order in which they are listed; the rank column. A
+        warning says where scores contradict the latter two.
+    ties : {"docid", "expected", "worst", "best"}
+        How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders,
+        as the measure counts gains (the best value of Unjudged and RBPResid is the least).
+    scores : {"float64", "float32"}
+        ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
+    missing : {"zero", "skip", "raise"}
+        Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
+    extra : {"skip", "raise"}
+        Queries of the run that have no judgments.
+    empty : {"zero", "skip", "raise"}
+        Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
+    judged_only : bool
+        Take documents without a judgment out of the ranking first, rather than count them as not relevant.
+    relevance_level : int
+        The lowest level that is relevant, for measures that do not name one (``P(rel=2)@10``) or use the levels
+        themselves.
+    depth : int, optional
+        Only the first so many documents of each query, ties resolved by id, or as listed or ranked.
+    strict : bool
+        See `read_run`.
+    workers : int
+        Threads, for a list of runs; -1 for all cores, and never more than there are.
+    progress : callable, optional
+        Called with the number of bytes read of a run's file, now and then.
+
+    Returns
+    -------
+    Evaluation, or a list of them for a list of runs
+
+    Raises
+    ------
+    ValueError
+        Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
+        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
+        have no query in common.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}
+    >>> found = hc.evaluate(qrels, run, ["AP", "nDCG@10"])
+    >>> round(found.means["AP"], 4), round(found.means["nDCG@10"], 4)
+    (0.5833, 0.6199)
+    >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
+    {'AP': 0.75}
+    """
+    check_renamed("evaluate", old)
+    evaluator = Evaluator(
+        qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
+        judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
+    return evaluator._evaluated(run, None, progress)  # type: ignore[no-any-return]
+
+
+def check_renamed(of: str, old: Mapping[str, Any]) -> None:
+    """An error for an argument that has another name now, or that never was."""
+    for name in old:
+        now = "relevance_level" if name == "rel" else None
+        raise TypeError(f"{of}() got an unexpected keyword argument {name!r}" + (f": it is {now}= now" if now else ""))
+
+
+def _reading(measure: Measure, ties: str) -> str:
+    """How the kernel interprets ties."""
+    ties = measure.ties or ties
+    if ties == "docid" or not measure.record.ties:
+        return "ranks"
+    if ties == "threshold" and ties in measure.record.ties:
+        raise ValueError(f"{measure.name}: runs are not read with ties=threshold")
+    if ties == "expected" and ties not in measure.record.ties:
+        raise ValueError(f"{measure.name} has no expected value over ties in closed form; use best, worst or docid")
+    if ties not in measure.record.ties:
+        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
+    return ties
+
+
+def _some(texts: Sequence[bytes]) -> str:
+    shown = ", ".join(repr(one.decode("utf-8", "backslashreplace")) for one in texts[:3])
+    more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
+    return f"{'query' if len(texts) == 1 else 'queries'} {shown}{more}"

@@ -1,0 +1,210 @@
+"""Evaluator: one set of judgments and measures for many runs, from dicts as they are."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hitcurve as hc
+from hitcurve.measures import parse
+from hitcurve.retrieval import runs
+from hitcurve.retrieval.nested import judge_nested, judgments_of
+
+# Ids whose order by characters, by UTF-16 and by bytes could differ, and scores that single precision makes equal.
+IDS = st.sampled_from([
+    "a", "b", "aa", "ab", "B", "é", "\u00ff", "\u0100", "\uffff", "\U00010000", "\U0010ffff", "d1", "d10", "",
+])
+SCORES = st.sampled_from([
+    0.0, -0.0, 1.0, 1 + 2**-40, -1e300, 1e300, 5e-324, 1, 2**53 - 1, -3, np.float32(1.5), np.float64(1.0),
+])
+RUNS = st.dictionaries(st.sampled_from("abcdx"), st.dictionaries(IDS, SCORES, max_size=14), max_size=5)
+LEVELS = st.dictionaries(IDS, st.integers(-1, 3), min_size=1, max_size=9)
+QRELS = st.dictionaries(st.sampled_from("abcd"), LEVELS, min_size=1)
+MEASURES = ["map", "ndcg_cut.10", "P@2", "Bpref", "NumRet"]
+
+
+def tables(judged):
+    return ([judged.table(q) for q in range(len(judged.qrels))], judged.num_retrieved().tolist(), judged.others,
+            judged.ties, judged.counts(), judged.num_judged)
+
+
+@given(QRELS, RUNS, st.booleans(), st.booleans())
+def test_dicts_as_they_are_and_their_documents(levels, run, falling, single):
+    """The way that looks judged documents up and the way that reads all of them have the same rows."""
+    if falling:
+        run = {query: dict(sorted(of.items(), key=lambda item: -float(item[1]))) for query, of in run.items()}
+    qrels = hc.read_qrels(levels)
+    found = judge_nested(qrels, run, single)
+    assert found is not None
+    assert tables(found) == tables(runs.judge(qrels, hc.read_run(run), "score", single))
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 300])
+@pytest.mark.parametrize("distinct", [1, 3, 40, 10**9])
+def test_dicts_of_every_size(size, distinct):
+    rng = np.random.default_rng(size * distinct)
+    for judged in {1, size // 2 + 1, size}:
+        run = {f"q{i}": {f"d{j}": rng.integers(0, distinct) / 7 for j in rng.permutation(size)} for i in range(4)}
+        levels = {f"d{j}": int(rng.integers(0, 3)) for j in rng.permutation(size + 9)[:judged]}
+        qrels = hc.read_qrels(dict.fromkeys(run, levels))
+        assert tables(judge_nested(qrels, run)) == tables(runs.judge(qrels, hc.read_run(run)))
+        for ties in ("docid", "expected", "best", "worst"):
+            asked = ["AP", "nDCG@5", "RR"]
+            found, again = (hc.evaluate(qrels, one, asked, ties=ties) for one in (run, hc.read_run(run)))
+            assert {name: of.tobytes() for name, of in found.values.items()} == {
+                name: of.tobytes() for name, of in again.values.items()}
+            assert found.tie_report() == again.tie_report()
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        ({"q": {"a": float("nan"), "b": 1.0}}, "the score in row 0 is NaN"),
+        ({"q": {"a": 1.0}, "x": {"b": float("nan")}}, "the score in row 1 is NaN"),
+        ({"q": {"a": "1"}}, "the value in row 0 is '1': it must be a number"),
+        ({"q": {"a": None}}, "the value in row 0 is None"),
+        ({"q": {"a": 2**53 + 1}}, "which a double cannot hold"),
+        ({"q": {"a": 10**400}}, "that no float holds"),
+        ({"q": {b"a": 1.0}}, "an id is b'a'"),
+        ({"q": {1.5: 1.0}}, "an id is 1.5"),
+        ({"q": {"\ud800": 1.0}}, "UTF-8 has no lone surrogates"),
+        ({"q": {"a": 1.0}, None: {}}, "an id is None"),
+        ({"q": [("a", 1.0)]}, "query 'q' holds list, not a mapping of documents"),
+    ],
+)
+def test_what_is_refused(run, problem):
+    """Whatever the quick way leaves is refused by the other one, in its words."""
+    assert judge_nested(hc.read_qrels({"q": {"a": 1}}), run) is None
+    with pytest.raises((ValueError, TypeError), match=problem):
+        hc.evaluate({"q": {"a": 1}}, run, "AP")
+
+
+def test_ids_as_numbers_and_as_texts():
+    qrels = {"1": {"4": 1, "5": 0}}
+    texts = {"1": {"4": 1.0, "5": 2.0}}
+    for judged in (qrels, {1: {4: 1, 5: 0}}, {"qid": [1, 1], "docid": [4, 5], "rel": [1, 0]}):
+        for run in (texts, {1: {4: 1.0, 5: 2.0}}, {"1": {4: True, 5: 2.0}},
+                    {"1": {"4": np.float16(1), "5": np.longdouble(2)}}):
+            assert hc.evaluate(judged, run, "RR").means == {"RR": 0.5}
+    assert judgments_of({1: {4: 1}}, "qrels") is None
+
+
+@pytest.mark.parametrize("level", [1.5, "1", None, True, 2**31, -(2**31), 10**30])
+def test_judgments_that_are_no_levels(level):
+    assert judgments_of({"q": {"a": 1, "b": level}}, "qrels") is None
+    if level is not True:
+        with pytest.raises(ValueError, match="row 1"):
+            hc.read_qrels({"q": {"a": 1, "b": level}})
+
+
+def test_names_that_were_asked_for():
+    qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
+    found = hc.evaluate(qrels, run, ["map", "ndcg_cut.10", "AP@5", parse("P@1")])
+    assert list(found.values) == list(found.means) == list(found.definitions) == ["map", "ndcg_cut.10", "AP@5", "P@1"]
+    assert found.means["map"] == found.means["AP"] == found["map"] == found["AP"] == found["MAP"] == 0.75
+    assert found.means["nDCG@10"] == found.means["ndcg_cut_10"] == found["ndcg_cut.10"]
+    assert found["q1"]["map"] == found["q1"]["AP"] == 0.5
+    assert list(found) == found.query_ids == ["q1", "q2"]
+    assert len(found) == 2
+    assert [found[q]["P@1"] for q in found] == found.values["P_1"].tolist() == [0.0, 1.0]
+    assert found.to_dict()["queries"] == {q: dict(found[q]) for q in found}
+    for name in ("RR", "no such measure", "q3", 7, None):
+        with pytest.raises(KeyError):
+            found.means[name]
+        with pytest.raises(KeyError):
+            found[name]
+        assert name not in found.means
+        assert found.means.get(name) is None
+    again = pickle.loads(pickle.dumps(found))
+    assert again["AP"] == again["map"] == 0.75
+    # A set goes by the names here, a measure under two names is there twice.
+    assert list(hc.evaluate(qrels, run, "set").means)[:2] == ["NumQ", "NumRet"]
+    assert dict(hc.evaluate(qrels, run, ["AP", "map"]).means) == {"AP": 0.75, "map": 0.75}
+
+
+def test_measures_of_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
+    asked = [ir_measures.AP @ 5, ir_measures.nDCG(dcg="exp-log2") @ 10, ir_measures.P(rel=1) @ 1, ir_measures.RR]
+    found = hc.evaluate(qrels, run, asked)
+    assert list(found.means) == [str(one) for one in asked]
+    assert found.means[ir_measures.AP @ 5] == found["AP@5"] == 0.5
+    assert hc.evaluate(qrels, run, ir_measures.RR).means == {"RR": 0.5}
+
+
+def test_an_evaluator_is_evaluate():
+    qrels = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"a": 1}, "s": {"b": 0}}
+    mine = {"q": {"a": 1.0, "b": 1.0, "c": 0.5}, "x": {"a": 1.0}}
+    for options in ({}, {"ties": "expected"}, {"missing": "skip"}, {"empty": "skip"}, {"relevance_level": 2},
+                    {"judged_only": True}, {"depth": 1}, {"rank_by": "listed"}, {"scores": "float32"}):
+        evaluator = hc.Evaluator(qrels, MEASURES, **options) if options.get("ties") is None else hc.Evaluator(
+            qrels, ["map", "P@2"], **options)
+        copy = pickle.loads(pickle.dumps(evaluator))
+        for one in (evaluator, copy):
+            found = one.evaluate(mine)
+            asked = list(found.means)
+            assert found.to_dict() == hc.evaluate(qrels, mine, asked, **options).to_dict()
+            assert found.tie_report() == hc.evaluate(qrels, mine, asked, **options).tie_report()
+    assert hc.Evaluator(qrels).evaluate(mine, "mine").name == "mine"
+    assert [one.name for one in hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")] == ["m", "m"]
+
+
+def test_an_evaluator_does_not_follow_its_arguments():
+    qrels, names = {"q": {"a": 1}}, ["AP"]
+    evaluator = hc.Evaluator(qrels, names)
+    before = evaluator.evaluate({"q": {"a": 1.0}}).to_dict()
+    qrels["q"]["b"] = 1
+    names.append("RR")
+    assert evaluator.evaluate({"q": {"a": 1.0}}).to_dict() == before
+    assert pickle.loads(pickle.dumps(evaluator)).evaluate({"q": {"a": 1.0}}).to_dict() == before
+    found = evaluator.evaluate({"q": {"a": 1.0}})
+    found.definitions.clear()
+    found.query_ids.clear()
+    assert evaluator.evaluate({"q": {"a": 1.0}}).to_dict() == before
+
+
+@pytest.mark.parametrize("kind", ["text", "arrays", "texts"])
+def test_judgments_and_runs_are_pickled(tmp_path, kind):
+    path = tmp_path / "qrels"
+    path.write_text("q 0 a 1\nq 0 b 0\n")
+    source = {"text": path, "arrays": {"qid": [1, 1], "docid": [4, 5], "rel": [1, 0]}, "texts": {"q": {"a": 1}}}[kind]
+    qrels = hc.read_qrels(source)
+    again = pickle.loads(pickle.dumps(qrels))
+    assert (repr(again), again.query_ids, again.integers) == (repr(qrels), qrels.query_ids, qrels.integers)
+    run = hc.read_run({"q": {"a": 1.0, "b": 2.0}})
+    if kind == "arrays":
+        run = hc.read_run({"qid": [1, 1], "docid": [4, 5], "score": [1.0, 2.0]})
+    found = hc.evaluate(again, pickle.loads(pickle.dumps(run)), "RR")
+    assert found.to_dict() == hc.evaluate(qrels, run, "RR").to_dict()
+
+
+def test_threads_share_an_evaluator():
+    rng = np.random.default_rng(0)
+    qrels = {f"q{i}": {f"d{j}": int(j % 3) for j in range(20)} for i in range(30)}
+    some = [{q: {f"d{j}": float(rng.random()) for j in range(50)} for q in qrels} for _ in range(8)]
+    evaluator = hc.Evaluator(hc.read_qrels(qrels), ["AP", "nDCG@10"])
+    known = [hc.evaluate(qrels, run, ["AP", "nDCG@10"]).means for run in some]
+    found = [None] * len(some)
+
+    def work(i):
+        for _ in range(5):
+            found[i] = evaluator.evaluate(some[i]).means
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(some))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == known
+
+
+def test_old_names():
+    for call in (hc.evaluate, hc.Evaluator):
+        arguments = ({"q": {"a": 1}}, {"q": {"a": 1.0}})[: 2 if call is hc.evaluate else 1]
+        with pytest.raises(TypeError, match=r"unexpected keyword argument 'rel': it is relevance_level= now"):
+            call(*arguments, rel=2)
+        with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo'$"):
+            call(*arguments, foo=2)
