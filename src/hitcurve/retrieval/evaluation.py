@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hitcurve._extras import needed
 from hitcurve.retrieval.names import measure_of
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["Evaluation", "Named", "TieBand"]
+
+
+_Value = TypeVar("_Value")
 
 
 class TieBand(NamedTuple):
@@ -24,14 +31,14 @@ class TieBand(NamedTuple):
     """With the rule of the evaluation."""
 
 
-class Named(dict[str, Any]):
+class Named(dict[str, _Value]):
     """Something for each measure, by the name that was asked for; every other name of the measure finds it too."""
 
-    def __init__(self, found: Mapping[str, Any], asked: Mapping[str, str]) -> None:
+    def __init__(self, found: Mapping[str, _Value], asked: Mapping[str, str]) -> None:
         super().__init__(found)
         self.asked = asked  # by the canonical name
 
-    def __missing__(self, name: Any) -> Any:
+    def __missing__(self, name: Any) -> _Value:
         try:
             return self[self.asked[measure_of(name).name]]
         except (KeyError, ValueError, TypeError):
@@ -82,8 +89,8 @@ class Evaluation:
 
     name: str
     query_ids: list[str]
-    values: Named
-    means: Named
+    values: Named[NDArray[np.float64]]
+    means: Named[float]
     counts: dict[str, int]
     definitions: dict[str, str]
     notes: list[str]
@@ -92,7 +99,7 @@ class Evaluation:
     missing: list[str]
     extra: list[str]
     # Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
-    _band: Callable[[], dict[str, TieBand]]
+    _band: Callable[[], Named[TieBand]]
     _tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,7 +110,7 @@ class Evaluation:
 
         self.__dict__ |= {**state, "_band": partial(dict, state["_band"]), "_tables": partial(list, state["_tables"])}
 
-    def tie_report(self) -> dict[str, TieBand]:
+    def tie_report(self) -> Named[TieBand]:
         """For each measure, the mean with all ties at their worst, their expected value, and their best.
 
         Measures that ties do not touch are left out; so is everything if the run was read with

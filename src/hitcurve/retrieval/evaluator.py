@@ -78,8 +78,8 @@ class Evaluator:
     def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
                  scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
                  judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-                 workers: int = 1, **old: Never) -> None:
-        check_renamed("Evaluator", old)
+                 workers: int = 1, **_old: Never) -> None:
+        check_renamed("Evaluator", _old)
         chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
                   "empty": empty}
         for option, value in chosen.items():
@@ -123,7 +123,11 @@ class Evaluator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    def evaluate(self, run: Any, name: str | None = None) -> Any:
+    @overload
+    def evaluate(self, run: list[Any] | tuple[Any, ...], name: str | None = ...) -> list[Evaluation]: ...
+    @overload
+    def evaluate(self, run: Any, name: str | None = ...) -> Evaluation: ...
+    def evaluate(self, run: Any, name: str | None = None) -> Evaluation | list[Evaluation]:
         """Measure a run, or a list of runs.
 
         Parameters
@@ -149,7 +153,7 @@ class Evaluator:
         >>> evaluator.evaluate({"q": {"a": 1.0, "b": 2.0}}, "mine")
         Evaluation('mine', 1 queries: P@1 0.0000)
         """
-        return self._evaluated(run, name, None)
+        return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
     def _evaluated(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Any:
         if not isinstance(run, (list, tuple)):
@@ -253,7 +257,7 @@ class Evaluator:
         values = columns(self._ties, self._own, self._measures)
         own = means(values, self._measures)
 
-        def band() -> Named:
+        def band() -> Named[TieBand]:
             touched = [one for one in self._measures if one.record.ties and not one.ties]
             if self._rank_by != "score" or self._depth > 0 or not judged.ties or not touched:
                 return Named({}, self._names)
@@ -302,7 +306,7 @@ def evaluate(
     qrels: Any, run: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
     scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero", judged_only: bool = False,
     relevance_level: int = 1, depth: int | None = None, strict: bool = True, workers: int = 1,
-    progress: Callable[[int], None] | None = None, **old: Never,
+    progress: Callable[[int], None] | None = None, **_old: Never,
 ) -> Evaluation | list[Evaluation]:
     """Measure a run, or a list of runs, against relevance judgments.
 
@@ -365,7 +369,7 @@ def evaluate(
     >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
-    check_renamed("evaluate", old)
+    check_renamed("evaluate", _old)
     evaluator = Evaluator(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
         judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
