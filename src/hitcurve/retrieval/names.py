@@ -22,10 +22,9 @@ def resolve(measures: Any) -> dict[str, Measure]:
     for one in [measures] if single else measures:
         named = _named(one)
         for name, measure in named:
-            if measure.record.of_gains and not measure.record.kernel:
-                raise ValueError(f"{measure.name} is measured on a hitcurve.GainCurve, not on a run with judgments")
             if not measure.record.kernel:
-                raise ValueError(f"{measure.name} is measured on all items of a ranking, not on a run with judgments")
+                what = "a hitcurve.GainCurve" if measure.record.of_gains else "all items of a ranking"
+                raise ValueError(f"{measure.name} is measured on {what}, not on a run with judgments")
             found[name] = measure
     if not found:
         raise ValueError("no measures")

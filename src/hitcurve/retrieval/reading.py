@@ -56,10 +56,6 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 queries, 2 judgments)
     """
-    if type(source) is dict:
-        judgments = judgments_of(source, "qrels")
-        if judgments is not None:
-            return judgments
     found = _read(Qrels, source, "qrels", strict)
     if isinstance(found, Qrels):
         return found
@@ -119,6 +115,10 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _C
     check_flag(strict, "strict")
     if isinstance(source, kind):
         return source
+    if kind is Qrels and type(source) is dict:
+        judgments = judgments_of(source, name)
+        if judgments is not None:
+            return judgments
     if isinstance(source, (str, os.PathLike)):
         with opened_text(source) as (name, text):
             if text is not None:
