@@ -2,6 +2,8 @@
 
 import pickle
 import threading
+from collections import OrderedDict, defaultdict
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -98,6 +100,26 @@ def test_judgments_that_are_no_levels(level):
     if level is not True:
         with pytest.raises(ValueError, match="row 1"):
             hc.read_qrels({"q": {"a": 1, "b": level}})
+
+
+def test_dicts_of_other_kinds():
+    """As parsers make them; a class of one's own goes the way of all mappings."""
+
+    class Upper(dict):
+        def items(self):
+            return [(key.upper(), value) for key, value in super().items()]
+
+        def __iter__(self):
+            return iter([key.upper() for key in super().__iter__()])
+
+    made = OrderedDict(b=2.0, a=1.0)
+    made.move_to_end("b", last=False)
+    runs_ = [defaultdict(dict, q=made), OrderedDict(q=defaultdict(float, made)), {"q": MappingProxyType(made)}]
+    for judged in (defaultdict(dict, q=OrderedDict(a=1, b=0)), {"q": MappingProxyType({"a": 1, "b": 0})}):
+        for run in runs_:
+            assert hc.evaluate(judged, run, "RR").means == {"RR": 0.5}
+            assert list(judged) == list(run) == ["q"]
+    assert hc.evaluate({"q": {"A": 1}}, {"q": Upper(made)}, "RR").means == {"RR": 0.5}
 
 
 def test_names_that_were_asked_for():

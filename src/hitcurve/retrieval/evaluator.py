@@ -185,7 +185,7 @@ class Evaluator:
                     warn(found.passed)
                     return found
             run = parquet(run)
-        if type(run) is dict and order == "score":
+        if isinstance(run, dict) and order == "score":
             nested = judge_nested(qrels, run, single)
             if nested is not None:
                 return nested

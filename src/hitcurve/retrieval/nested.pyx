@@ -12,6 +12,8 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact, PyUn
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from collections import OrderedDict, defaultdict
+
 cimport cython
 cimport numpy as cnp
 
@@ -33,6 +35,9 @@ cdef enum:
     DOCS_AT_ONCE = 1 << 20  # between two looks for Ctrl-C
     MOST_COMPARED = 8       # ids compared, to the documents of a query; where ties want more, they are sorted
 
+# Of these the C functions for dicts see what their methods show; who knows what others do.
+cdef frozenset DICTS = frozenset((dict, defaultdict, OrderedDict))
+
 cdef double EXACT = 2.0**53
 cdef long MOST = 10**9  # of a level
 
@@ -49,7 +54,7 @@ cdef bint as_score(object value, double* score) except -1:
     return -EXACT < score[0] < EXACT
 
 
-cdef Py_ssize_t read_scores(dict docs, bint single, Work* work, bint* falling) except -2:
+cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling) except -2:
     """Puts the scores into the work; how many. -1: an id is no text, or a score no number."""
     cdef PyObject* key
     cdef PyObject* value
@@ -80,7 +85,7 @@ cdef Py_ssize_t read_scores(dict docs, bint single, Work* work, bint* falling) e
     return i if numbers else -1
 
 
-cdef int64_t ids_before(dict docs, object doc, double score, const Work* work) except -1:
+cdef int64_t ids_before(object docs, object doc, double score, const Work* work) except -1:
     """Documents of this score, in the order that was read, whose id is greater: trec_eval ranks them first."""
     cdef PyObject* key
     cdef PyObject* value
@@ -93,7 +98,7 @@ cdef int64_t ids_before(dict docs, object doc, double score, const Work* work) e
     return greater
 
 
-cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, dict docs, Py_ssize_t n, bint falling,
+cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, Py_ssize_t n, bint falling,
                         Work* work) except -1:
     """The rows of one query; False, and no rows, where the ids in its ties are many."""
     cdef Py_ssize_t i, m = 0, most = min(n, len(ids))
@@ -143,7 +148,7 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, dict docs, Py
     return True
 
 
-cdef int add_sorted(Judged judged, Py_ssize_t query, dict docs, Scratch scratch, Py_ssize_t n) except -1:
+cdef int add_sorted(Judged judged, Py_ssize_t query, object docs, Scratch scratch, Py_ssize_t n) except -1:
     """The same for a query with many ids in ties, by the documents themselves."""
     cdef Docs* all = &scratch.docs
     cdef PyObject* key
@@ -162,22 +167,22 @@ cdef int add_sorted(Judged judged, Py_ssize_t query, dict docs, Scratch scratch,
     return 0
 
 
-def judge_nested(Qrels qrels, dict run, bint single=False):
+def judge_nested(Qrels qrels, run, bint single=False):
     """The judged documents of a run in dicts of texts and numbers; None where something else is in them."""
     cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef Work* work = &scratch.work
     cdef Py_ssize_t n, query, since = 0
     cdef bint falling = False
-    cdef dict docs
+    if type(run) not in DICTS:
+        return None
     if qrels.integers:
         qrels = qrels.as_text()
     judged = Judged.start(qrels, "run", "run", "score", single)
     places = qrels.places()
-    for name, found in run.items():
-        if type(name) is not str or type(found) is not dict:
+    for name, docs in run.items():
+        if type(name) is not str or type(docs) not in DICTS:
             return None
-        docs = found
         place = places.get(name)
         with cython.critical_section(docs):
             n = read_scores(docs, single, work, &falling)
@@ -202,27 +207,27 @@ def judge_nested(Qrels qrels, dict run, bint single=False):
     return judged
 
 
-def judgments_of(dict source, str name):
+def judgments_of(source, str name):
     """Judgments in dicts of texts and whole numbers; None where something else is in them."""
     cdef PyObject* key
     cdef PyObject* value
     cdef Py_ssize_t at, size = 0, i = 0
-    cdef dict of
     cdef list docs = []
     cdef double* levels
     cdef int64_t* starts
     cdef bint fits = True
-    for found in source.values():
-        if type(found) is not dict:
+    if type(source) not in DICTS:
+        return None
+    for of in source.values():
+        if type(of) not in DICTS:
             return None
-        size += len(found)
+        size += len(of)
     values = np.empty(size)
     first = np.empty(len(source), np.int64)
     levels, starts = <double*>cnp.PyArray_DATA(<cnp.ndarray>values), <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>first)
-    for q, (query, found) in enumerate(source.items()):
+    for q, (query, of) in enumerate(source.items()):
         if type(query) is not str or q >= first.shape[0]:
             return None
-        of = found
         starts[<Py_ssize_t>q] = i
         with cython.critical_section(of):
             at = 0

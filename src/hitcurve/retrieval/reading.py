@@ -115,7 +115,7 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _C
     check_flag(strict, "strict")
     if isinstance(source, kind):
         return source
-    if kind is Qrels and type(source) is dict:
+    if kind is Qrels and isinstance(source, dict):
         judgments = judgments_of(source, name)
         if judgments is not None:
             return judgments

@@ -659,7 +659,8 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         begin = starts[s]
         n = starts[s + 1] - begin
         with nogil:
-            if not single and judged.order == ORDER_SCORE and judged.add_integers(query, &ids[begin], &scores[begin], n, &scratch.work):
+            if not single and judged.order == ORDER_SCORE and judged.add_integers(
+                    query, &ids[begin], &scores[begin], n, &scratch.work):
                 pass
             elif not grow(<void**>&docs.items, &docs.capacity, n, sizeof(Doc)):
                 problem = TROUBLE_MEMORY
