@@ -24,6 +24,7 @@ import numpy as np
 import peers
 
 import hitcurve as hc
+from hitcurve.measures import parse
 
 
 class Row:
@@ -180,8 +181,14 @@ def graded(options):
     yield row, partial(long_against_ap, options, row)
     row = Row("one ndcg of 100 items, 5 graded", "average_precision of the same", 2.5)
     yield row, partial(call_against_ap, options, row)
-    row = Row("nDCG, 300 queries x 1,000, 20 graded", "scikit-learn's time ÷ ours", 50, at_least=True)
-    yield row, partial(against_scikit_learn, options, row)
+    for relevant in (5, 20):
+        row = Row(f"nDCG, 10,000 queries x 1,000 float32, {relevant} graded each", "scikit-learn's time ÷ ours", 50,
+                  at_least=True)
+        made = partial(data.rows, options.size(10_000), 1_000, relevant)
+        yield row, partial(against_scikit_learn, options, row, made)
+    row = Row("one ndcg of 100 items, 5 graded", "scikit-learn's time ÷ ours", 300, at_least=True)
+    made = partial(data.one_ranking, "random", 100, 5)
+    yield row, partial(against_scikit_learn, options, row, made, least=0.02)
 
 
 def levels_of(y):
@@ -220,16 +227,17 @@ def call_against_ap(options, row):
     against(options, row, ours, theirs, lambda: mean_gain(levels[None], s[None], None), least=0.02, rounds=15)
 
 
-def against_scikit_learn(options, row):
+def against_scikit_learn(options, row, made, least=0.0):
     if find_spec("sklearn") is None:
         row.note = "scikit-learn is not installed"
         return
     from sklearn.metrics import ndcg_score
 
-    y, s = data.rows(options.size(300), 1_000, 20)
+    y, s = made()
     levels = levels_of(y)
-    theirs = partial(ndcg_score, levels, s)
-    against(options, row, partial(hc.mean_ndcg, levels, s), theirs, theirs, invert=True)
+    theirs = partial(ndcg_score, *np.atleast_2d(levels, s))
+    ours = partial(hc.ndcg if y.ndim == 1 else hc.mean_ndcg, levels, s)
+    against(options, row, ours, theirs, theirs, least=least, invert=True)
 
 
 def small_calls(options):
@@ -339,6 +347,48 @@ def against_pytrec_eval(options, row):
     against(options, row, partial(hc.mean_average_precision, y, s), theirs, invert=True, least=0.01)
 
 
+def dicts(options):
+    """Runs and judgments in dicts of dicts, as they are."""
+    asked = ("map", "ndcg_cut.10", "P.10", "recip_rank")
+    for judged, target in ((20, 10), (100, 7)):
+        row = Row(f"evaluator, 500 queries x 1,000 documents in dicts, {judged} judged", "pytrec_eval's time ÷ ours",
+                  target, at_least=True)
+        yield row, partial(against_trec_eval, options, row, asked, options.size(500, 2), 1_000, judged)
+    row = Row("evaluator, one query of 100 documents in dicts", "pytrec_eval's evaluate", 1.0)
+    yield row, partial(against_trec_eval, options, row, asked, 1, 100, 10)
+    row = Row("evaluate, one query of 100 documents in dicts", "pytrec_eval, made and run", 1.5)
+    yield row, partial(against_trec_eval, options, row, asked, 1, 100, 10, kept=False)
+    row = Row("parse of a name seen before", "a look-up in a dict", 10)
+    names = {"ndcg_cut_10": parse("ndcg_cut_10")}
+    yield row, partial(against, options, row, partial(parse, "ndcg_cut_10"), partial(names.get, "ndcg_cut_10"),
+                       least=0.02, rounds=15)
+
+
+def against_trec_eval(options, row, asked, queries, documents, judged, kept=True):
+    if find_spec("pytrec_eval") is None:
+        row.note = "pytrec_eval is not installed"
+        return
+    from pytrec_eval import RelevanceEvaluator
+
+    rng = np.random.default_rng(0)
+    run, qrels = {}, {}
+    for q in range(queries):
+        ids = [f"d{i}" for i in rng.permutation(documents)]
+        scores = np.sort(rng.permutation(2**23)[:documents])[::-1] / 2**23  # single precision holds them
+        run[f"q{q}"] = dict(zip(ids, scores.tolist(), strict=True))
+        qrels[f"q{q}"] = {str(doc): int(rng.integers(0, 3)) for doc in rng.choice(ids, judged, replace=False)}
+    ours, theirs = hc.Evaluator(qrels, asked), RelevanceEvaluator(qrels, set(asked))
+    found, right = ours.evaluate(run), theirs.evaluate(run)
+    for name in asked:
+        theirs_name = name.replace(".", "_")
+        if [found[q][name] for q in found] != [right[q][theirs_name] for q in found]:
+            raise WrongAnswerError(f"WRONG: {name} differs from pytrec_eval's")
+    calls = [partial(ours.evaluate, run), partial(theirs.evaluate, run)]
+    if not kept:
+        calls = [partial(hc.evaluate, qrels, run, asked), lambda: RelevanceEvaluator(qrels, set(asked)).evaluate(run)]
+    against(options, row, *calls, least=0.02 if queries == 1 else 0.0, invert=row.at_least)
+
+
 PARTS = (
     one_ranking,
     adversaries,
@@ -350,6 +400,7 @@ PARTS = (
     memory,
     imports,
     other_libraries,
+    dicts,
 )
 
 
