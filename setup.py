@@ -14,7 +14,7 @@ MODULES = [
     "_kernel.pairwise", "_kernel.users",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gains",
     "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
-    "retrieval.nested", "capi",
+    "retrieval.nested", "compat.rows", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel

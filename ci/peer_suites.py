@@ -1,4 +1,4 @@
-"""Other libraries' own tests against hitcurve, through adapters that rename and no more. See ci/peer-suites."""
+"""Other libraries' own tests against hitcurve, through its drop-ins or adapters that rename and no more. See ci/peer-suites."""
 
 import argparse
 import contextlib
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import hitcurve as hc
+from hitcurve.compat import rdkit_scoring
 
 Outcomes = dict[str, str]  # the name of a case, and what is wrong with it: nothing if it passed
 
@@ -131,31 +132,6 @@ def scikit_learn(checkout: Path) -> Outcomes:
 # --- RDKit ------------------------------------------------------------------------------------------------------------
 
 
-def ranked(rows: Any, col: int) -> hc.HitCurve:
-    return hc.HitCurve.from_ranked([bool(row[col]) for row in rows])
-
-
-def CalcEnrichment(rows: Any, col: int, fractions: Any) -> list[float]:
-    curve = ranked(rows, col)
-    # a fraction of 0 is the first item there
-    return [curve.enrichment_factor(f) if f else curve.enrichment_factor(k=1) for f in fractions]
-
-
-def CalcAUC(rows: Any, col: int) -> float:
-    return ranked(rows, col).roc_auc()
-
-
-def CalcRIE(rows: Any, col: int, alpha: float) -> float:
-    return ranked(rows, col).rie(alpha)
-
-
-def CalcBEDROC(rows: Any, col: int, alpha: float) -> float:
-    return ranked(rows, col).bedroc(alpha)
-
-
-RDKIT = (CalcEnrichment, CalcAUC, CalcRIE, CalcBEDROC)
-
-
 def rdkit(checkout: Path) -> Outcomes:
     """rdkit/ML/Scoring/UnitTestScoring.py; a case is an assertion, so that one that fails hides no other."""
     with warnings.catch_warnings():
@@ -170,8 +146,8 @@ def rdkit(checkout: Path) -> Outcomes:
     for name, value in vars(fresh).items():
         if not name.startswith("_"):
             setattr(scoring, name, value)
-    for function in RDKIT:
-        setattr(scoring, function.__name__, function)
+    for name in ("CalcAUC", "CalcBEDROC", "CalcEnrichment", "CalcRIE", "CalcROC"):
+        setattr(scoring, name, getattr(rdkit_scoring, name))
     spec = importlib.util.spec_from_file_location("unit_test", checkout / "rdkit/ML/Scoring/UnitTestScoring.py")
     assert spec is not None
     assert spec.loader is not None

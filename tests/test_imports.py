@@ -15,7 +15,7 @@ LAYERS = """
     _curve _gains counter gain_counter capi
     retrieval sources statistics
     report
-    presets ir_measures spark
+    presets ir_measures spark compat
     cli
     __init__ __main__
 """
