@@ -333,12 +333,82 @@ def test_missing_values_in_columns(library):
             hc.HitCurve([0, 1, 0], make(missing))
 
 
-def test_torch_on_another_device_or_with_a_gradient():
+class StandIn:
+    """What torch's tensors do where numpy reads them."""
+
+    def __init__(self, values, dtype="torch.float32", requires_grad=False, device="cpu"):
+        self.values, self.dtype, self.requires_grad, self.device = np.asarray(values), dtype, requires_grad, device
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, place):
+        return StandIn(self.values[place], self.dtype, self.requires_grad, self.device)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.dtype not in ("torch.float32", "torch.int64"):
+            raise TypeError("Got unsupported ScalarType " + self.dtype)
+        if self.device != "cpu":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()")
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __float__(self):
+        return float(self.values)
+
+    def detach(self):
+        return StandIn(self.values, self.dtype, False, self.device)
+
+    def float(self):
+        return StandIn(self.values.astype("f4"), "torch.float32", self.requires_grad, self.device)
+
+
+def tensors(library):
+    """(a tensor of these values and this type, with a gradient or without one)"""
+    if library == "stand-in":
+        return lambda values, dtype, gradient: StandIn(values, "torch." + dtype, gradient)
     torch = pytest.importorskip("torch")
-    s = torch.tensor(S, requires_grad=True)
-    with pytest.raises((TypeError, ValueError, RuntimeError), match=r"y_score|grad"):
-        hc.HitCurve(Y, s)
-    check(Y, s.detach())
+    return lambda values, dtype, gradient: torch.tensor(values).to(getattr(torch, dtype)).requires_grad_(gradient)
+
+
+@pytest.mark.parametrize("library", ["stand-in", "torch"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_tensors_that_numpy_does_not_read(library, dtype, gradient):
+    """They are detached, and types that numpy lacks widen to float32, which changes no value."""
+    make, floats = tensors(library), np.float32(S % 8)  # each type has these
+    if dtype.startswith("float8") and library == "torch" and gradient:
+        gradient = False  # torch itself knows no gradient there
+    s = make(floats, dtype, gradient)
+    wanted = hc.HitCurve(Y, floats)
+    assert hc.HitCurve(Y, s) == wanted
+    assert hc.HitCurve(Y, s).score.dtype == np.float32
+    assert hc.average_precision(s, s, relevance_level=3) == hc.average_precision(floats, floats, relevance_level=3)
+    assert hc.HitCurve(Y, floats, tiebreak=s) == wanted
+    assert hc.HitCurves([Y, Y], [s, s]) == hc.HitCurves([Y, Y], [floats, floats])  # in lists too
+    assert hc.HitCurve(Y[:9], [s[i] for i in range(9)]) == hc.HitCurve(Y[:9], floats[:9])
+    assert hc.GainCurve(s, s).ndcg() == hc.GainCurve(floats, floats).ndcg()
+    counter = hc.HitCounter(floats)
+    counter.update(Y, s)
+    assert counter.curve() == wanted
+    docs = [f"d{i}" for i in range(N)]
+    qrels = {"query_id": ["q"] * N, "doc_id": docs, "relevance": Y}
+    found = [hc.evaluate(qrels, {**qrels, "score": score}, "AP").means for score in (s, floats)]
+    assert found[0] == found[1]
+    with pytest.raises(ValueError, match=r"y_true\[0\] is 7"):
+        hc.HitCurve([7, *Y[1:]], s)
+    assert getattr(s, "requires_grad", False) is gradient  # the caller's tensor is as it was
+
+
+def test_tensors_on_another_device():
+    """The error is torch's, which says the call to add, and names the argument."""
+    for s in (StandIn(S, device="cuda"), StandIn(S, "torch.bfloat16", requires_grad=True, device="cuda")):
+        with pytest.raises(TypeError, match=r"^y_score of type StandIn.*Use Tensor.cpu\(\)"):
+            hc.HitCurve(Y, s)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"^y_score of type Tensor.*Use Tensor.cpu\(\)"):
+        hc.HitCurve(Y, torch.empty(N, device="meta", requires_grad=True))
 
 
 # --- queries ------------------------------------------------------------------------------------------------

@@ -264,9 +264,24 @@ cpdef int no_masked(object values, str name) except -1:
     return 0
 
 
+cdef object readable(object values):
+    """What numpy refuses of torch as what it reads, tensors in lists too; anything else as it is.
+
+    A tensor loses its gradient. bfloat16 and floats of 8 bits become float32, which holds each of their values.
+    """
+    if isinstance(values, (list, tuple)):
+        found = [readable(value) for value in values]
+        return found if any(new is not old for new, old in zip(found, values)) else values
+    if getattr(values, "requires_grad", False) is True:
+        values = values.detach()
+    if str(getattr(values, "dtype", "")).startswith(("torch.bfloat16", "torch.float8")):
+        values = values.float()
+    return values
+
+
 cdef object as_array(object values, str name):
     """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
-    cdef object array
+    cdef object array, other
     cdef bint by_numpy = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
     no_masked(values, name)
     if isinstance(values, np.ndarray):
@@ -274,6 +289,9 @@ cdef object as_array(object values, str name):
     try:
         array = np.asanyarray(values) if by_numpy else np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        other = readable(values)
+        if other is not values:
+            return as_array(other, name)
         if by_numpy and isinstance(error, ValueError):
             raise ValueError(f"{name} cannot be read as an array: {error}") from None
         raise TypeError(f"{name} of type {type(values).__name__} cannot be read "
@@ -445,7 +463,7 @@ cdef object as_scores(object y_score, str name, Items* items, object where=None)
 
 
 cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where):
-    cdef object labels = np.asarray(y_true), scores = np.asarray(y_score)
+    cdef object labels = as_array(y_true, "y_true"), scores = as_array(y_score, "y_score")
     hint = ""
     if scores.size > 0 and scores.dtype.kind in "biuf" and np.isin(scores, (0, 1)).all():
         hint = "; y_score holds only 0 and 1: were y_true and y_score swapped?"

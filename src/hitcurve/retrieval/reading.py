@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._checks import check_flag, no_masked, unchanged
+from hitcurve._checks import as_column, check_flag, no_masked, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import opened_text
 from hitcurve.retrieval.nested import judgments_of
@@ -217,6 +217,8 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
             return None
         raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
     column = source[found]
+    if hasattr(column, "detach"):  # a tensor of torch
+        column = as_column(column, f"{name}: column {found!r}")
     if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
         raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
     if hasattr(column, "to_numpy"):
