@@ -1,4 +1,4 @@
-"""Other libraries' own tests against hitcurve, through its drop-ins or adapters that rename and no more. See ci/peer-suites."""
+"""Other libraries' own tests against hitcurve, through drop-ins or adapters that rename only. See ci/peer-suites."""
 
 import argparse
 import contextlib

@@ -1,23 +1,21 @@
-"""The drop-in for rdkit.ML.Scoring.Scoring against RDKit itself where it is installed, and against its published rules."""
+"""The drop-in for rdkit.ML.Scoring.Scoring against RDKit itself where it is installed, and against its rules."""
 
 import math
 import sys
 import warnings
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from signatures import same_signature
 
 import hitcurve as hc
 from hitcurve.compat import rdkit_scoring as ours
 
-sys.path.insert(0, str(Path(__file__).parent))
-from signatures import same_signature  # noqa: E402
-
 NAMES = ["CalcROC", "CalcAUC", "CalcRIE", "CalcBEDROC", "CalcEnrichment"]
 ALPHAS = [0.5, 20.0, 100, 80.5, 321.9]
-FRACTIONS = [[0.01], (0.0, 0.05, 0.1), [0.5], [0.07, 0.3, 0.99], [0.2, 0.1], [0.001, 0.002], [0.5, 1.0], [1], [0, 0, 0, 1]]
+FRACTIONS = [[0.01], (0.0, 0.05, 0.1), [0.5], [0.07, 0.3, 0.99], [0.2, 0.1], [0.001, 0.002], [0.5, 1.0], [1],
+             [0, 0, 0, 1]]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +29,7 @@ def screens():
     rng = np.random.default_rng(27)
     for n in (1, 2, 3, 7, 100, 2500):
         for share in (0.0, 0.02, 0.5, 1.0):
-            yield [(float(score), bool(flag)) for score, flag in zip(rng.random(n), rng.random(n) < share)]
+            yield [(float(score), bool(flag)) for score, flag in zip(rng.random(n), rng.random(n) < share, strict=True)]
     yield [[1, "a"]] * 20 + [[1, ""]] * 80
     yield [[0, None], [0, 2.5], [0, float("nan")], [0, -1], [0, 0.0]]
 
@@ -127,7 +125,7 @@ def test_errors(theirs, name, args):
         lambda rows: np.array(rows, dtype=object),
         lambda rows: np.array(rows, dtype="f4")[:, ::-1][:, ::-1],
         lambda rows: [{0: score, 1: flag} for score, flag in rows],
-        lambda rows: {i: row for i, row in enumerate(rows)},
+        lambda rows: dict(enumerate(rows)),
         lambda rows: [np.array(row) for row in rows],
     ],
 )

@@ -168,9 +168,9 @@ def CalcEnrichment(scores: Any, col: Any, fractions: Sequence[float]) -> list[fl
     Returns
     -------
     list of float
-        The enrichment factors at the ranks ceil(N * fraction), N * fraction in floats: 8 for 0.07 of 100 rows. Each rank is
-        the one after that of the fraction before, at least. Values end at the first fraction whose rank is the last row's
-        or beyond. Without actives there is a 0 for each fraction. ``HitCurve.enrichment_factor`` has none of these rules.
+        The enrichment factors at the ranks ceil(N * fraction), N * fraction in floats: 8 for 0.07 of 100 rows. A rank
+        lies behind that of the fraction before. The values end at the first fraction that reaches the last row.
+        Without actives there is a 0 for each fraction. ``HitCurve.enrichment_factor`` has none of these rules.
 
     Raises
     ------
