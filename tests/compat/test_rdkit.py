@@ -1,5 +1,6 @@
 """The drop-in for rdkit.ML.Scoring.Scoring against RDKit itself where it is installed, and against its rules."""
 
+import doctest
 import math
 import sys
 import warnings
@@ -205,3 +206,10 @@ def test_ranks_of_fractions():
     assert ours.CalcEnrichment(rows, 0, [0.07]) == [pytest.approx(100 / 8)]
     assert math.ceil(100 * Fraction("0.07")) == 7
     assert hc.HitCurve.from_ranked([row[0] for row in rows]).enrichment_factor(0.07) == 0
+
+
+@pytest.mark.thread_unsafe(reason="examples have the process's standard output")
+def test_examples():
+    found = doctest.testmod(ours)
+    assert found.attempted >= 10
+    assert not found.failed

@@ -1,6 +1,7 @@
 """The classes of torchmetrics against a slow reading of their rules, and against torchmetrics where it is installed."""
 
 import copy
+import doctest
 import inspect
 import pickle
 import subprocess
@@ -257,3 +258,10 @@ def test_signatures_of_torchmetrics(name):
 def test_nothing_is_imported():
     code = "import sys, hitcurve.compat.torchmetrics; assert not {'torch', 'torchmetrics'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.thread_unsafe(reason="examples have the process's standard output")
+def test_examples():
+    found = doctest.testmod(ours)
+    assert found.attempted >= 4
+    assert not found.failed

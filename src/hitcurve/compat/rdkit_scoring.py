@@ -5,7 +5,7 @@ The rows come best first, as there; the scores in them are not read. Ties keep t
 >>> from hitcurve.compat import rdkit_scoring as Scoring
 >>> rows = [[9.1, 1], [8.4, 0], [7.7, 1], [7.0, 1], [6.2, 0], [5.9, 0]]
 >>> round(Scoring.CalcAUC(rows, 1), 4), round(Scoring.CalcBEDROC(rows, 1, 20.0), 4)
-(0.7778, 0.9644)
+(0.7778, 0.9656)
 >>> Scoring.CalcEnrichment(rows, 1, [0.1, 0.5])
 [2.0, 1.3333333333333333]
 """
@@ -119,7 +119,7 @@ def CalcRIE(scores: Any, col: Any, alpha: Any) -> float:
     --------
     >>> from hitcurve.compat.rdkit_scoring import CalcRIE
     >>> round(CalcRIE([[1], [0], [1], [0]], 0, 20.0), 4)
-    2.0001
+    1.9866
     """
     curve = _early(scores, col, alpha)
     return float(curve.rie(float(alpha))) if curve.num_hits else 0.0
@@ -147,7 +147,7 @@ def CalcBEDROC(scores: Any, col: Any, alpha: Any) -> float:
     --------
     >>> from hitcurve.compat.rdkit_scoring import CalcBEDROC
     >>> round(CalcBEDROC([[1], [0], [1], [0]], 0, 20.0), 4)
-    0.9933
+    0.9934
     """
     curve = _early(scores, col, alpha)
     if 0 < curve.num_hits < curve.num_items:
