@@ -43,6 +43,7 @@ def test_import_loads_numpy_and_little_else():
     others = {name for name in loaded if name.partition(".")[0] != "hitcurve" and not name.startswith("_cython_")}
     assert others <= MAY_LOAD
     assert "hitcurve" in loaded
+    assert not [name for name in loaded if name.startswith("hitcurve.compat")]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import doctest
 import math
+import subprocess
 import sys
 import warnings
 from fractions import Fraction
@@ -135,6 +136,29 @@ def test_kinds_of_rows(make):
     for name, args in (("CalcAUC", ()), ("CalcBEDROC", (20.0,)), ("CalcEnrichment", ([0.1, 0.2],))):
         call = getattr(ours, name)
         assert call(make(rows), 1, *args) == call(rows, 1, *args) == call([row[::-1] for row in rows], -2, *args)
+
+
+def test_rows_that_change_meanwhile(theirs):
+    """An error, as there, and no read beyond the end."""
+
+    class Clears:
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __bool__(self):
+            self.rows.clear()
+            return True
+
+    for module in (ours, theirs):
+        rows = [[0]] * 5
+        rows[2] = [Clears(rows)]
+        with pytest.raises(IndexError):
+            module.CalcBEDROC(rows, 0, 20.0)
+
+
+def test_rdkit_is_not_imported():
+    code = "import sys, hitcurve.compat.rdkit_scoring; assert 'rdkit' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_strings_in_an_array(theirs):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hitcurve as hc
+from hitcurve.compat import rdkit_scoring, torchmetrics
 
 Floats = NDArray[np.float64]
 
@@ -203,3 +204,12 @@ def scanned() -> None:
     assert_type(hc.scan((labels, scores), grade=1), hc.GainCurve)
     assert_type(hc.scan((labels, scores, queries), grade=1), hc.GainCurves)
     assert_type(hc.scan(lambda: [(labels, scores, queries)], group=3), hc.HitCurves)
+
+
+def moved_over(rows: list[list[float]], preds: Floats, target: NDArray[np.int64]) -> None:
+    assert_type(rdkit_scoring.CalcROC(rows, 1).TPR, list[float])
+    assert_type(rdkit_scoring.CalcEnrichment(rows, 1, [0.01]), list[float])
+    metric = torchmetrics.RetrievalPrecision("skip", top_k=10, adaptive_k=True)
+    metric.update(preds, target, indexes=target)
+    assert_type(metric.compute(), np.float64)
+    assert_type(torchmetrics.BinaryAUROC(max_fpr=0.1)(preds, target), np.float64)
