@@ -612,8 +612,9 @@ def test_torch():
     for name, place in (("offsets", [0, 20, 54]), ("qid", np.arange(54) % 5)):
         wanted = hc.mean_ndcg(*flat, **{name: place})
         assert hc.mean_ndcg(*(tensor.ravel() for tensor in tensors), **{name: torch.tensor(place)}) == wanted
-    with pytest.raises(TypeError, match="y_score of type Tensor"):
-        hc.mean_ndcg(tensors[0], tensors[1].requires_grad_())
+    assert hc.mean_ndcg(tensors[0], tensors[1].requires_grad_()) == hc.mean_ndcg(levels, scores)
+    half = tensors[1].bfloat16()
+    assert hc.mean_ndcg(tensors[0], half) == hc.mean_ndcg(levels, half.detach().float().numpy())
 
 
 def test_evaluate():
