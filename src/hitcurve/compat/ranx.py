@@ -1,0 +1,831 @@
+r"""The calls of ranx 0.3.21 for evaluation: ``from hitcurve.compat.ranx import Qrels, Run, compare, evaluate``.
+
+Numbers are those of `hitcurve.evaluate`. Documents of equal score are ranked by id, the greater first, as by trec_eval.
+Fusion, normalisation, plots, ir_datasets and ranxhub stay with ranx.
+
+>>> from hitcurve.compat.ranx import Qrels, Run, evaluate
+>>> qrels = Qrels({"q1": {"d1": 1, "d2": 3}, "q2": {"d3": 2}})
+>>> run = Run({"q1": {"d1": 0.9, "d4": 0.5, "d2": 0.1}, "q2": {"d3": 0.2}}, name="mine")
+>>> {name: round(float(mean), 4) for name, mean in evaluate(qrels, run, ["map@10", "ndcg-l2"]).items()}
+{'map@10': 0.9167, 'ndcg-l2': 0.75}
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple, Never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitcurve._extras import needed
+from hitcurve._files import opened_text
+from hitcurve._grid import Grid, rendered
+from hitcurve.retrieval.evaluator import Evaluator
+from hitcurve.retrieval.reading import read_qrels
+from hitcurve.statistics.paired import paired_randomization, paired_t
+
+__all__ = ["Qrels", "Report", "Run", "compare", "evaluate"]
+
+_Array = NDArray[np.float64]
+_Nested = dict[str, dict[str, Any]]
+_ALL = 2**62  # a rank beyond all
+# The measures here of the whole ranking and of the first k; the title in a report.
+_METRICS = {
+    "hits": ("NumRelRet", "Hits@{}", "Hits"),
+    "hit_rate": (f"Success@{_ALL}", "Success@{}", "Hit Rate"),
+    "precision": ("SetP", "P@{}", "P"),
+    "recall": ("SetR", "R@{}", "Recall"),
+    "f1": ("SetF", "F1@{}", "F1"),
+    "r-precision": ("Rprec", "Rprec", "R-Prec"),
+    "mrr": ("RR", "RR@{}", "MRR"),
+    "map": ("AP", "AP@{}", "MAP"),
+    "dcg": ("nDCG", "nDCG@{}", "DCG"),
+    "dcg_burges": ("nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@{}", "DCG Burges"),
+    "ndcg": ("nDCG", "nDCG@{}", "NDCG"),
+    "ndcg_burges": ("nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@{}", "NDCG Burges"),
+    "bpref": ("Bpref", "Bpref", "BPref"),
+    "rbp": ("", "RBP(p=0.{})", "RBP"),
+}
+_TESTS = {"fisher": "Fisher's randomization test", "student": "paired Student's t-test", "tukey": "Tukey's HSD test"}
+_LETTERS, _RAISED = "abcdefghijklmnopqrstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ۹ʳˢᵗᵘᵛʷˣʸᶻ"
+_KINDS = ("json", "trec", "gz", "parquet")
+_APART = {"fuse": "fusion", "normalize": "normalisation", "optimize_fusion": "fusion", "plot": "plots"}
+
+
+def __getattr__(name: str) -> Never:
+    if name in _APART:
+        raise AttributeError(f"hitcurve.compat.ranx evaluates: {_APART[name]} stays with ranx ({name})")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# --- judgments and runs -------------------------------------------------------------------------------------
+
+
+class _Table:
+    """Numbers by query and document: queries in the order of their ids, of each the greatest number first."""
+
+    _number: ClassVar[type[int] | type[float]]
+    _fields: ClassVar[tuple[int, int, int]]  # how many a line of TREC has; where the document and the number stand
+
+    def __init__(self, held: Mapping[str, Mapping[str, Any]] | None, name: str | None) -> None:
+        self._held: _Nested = {query: self._numbers(query, docs) for query, docs in (held or {}).items()}
+        self._ready: dict[Any, Any] = {}  # what was read of it for evaluation
+        self.sorted = False
+        self.name = name
+        if held is not None:
+            self.sort()
+
+    def _numbers(self, query: str, docs: Mapping[str, Any]) -> dict[str, Any]:
+        """The documents of a query with their numbers, as this holds them."""
+        if not isinstance(docs, Mapping):
+            raise TypeError(f"query {query!r} holds {type(docs).__name__}, it must hold a dict of documents")
+        try:
+            return dict(zip(docs, map(self._number, docs.values()), strict=True))
+        except (TypeError, ValueError, OverflowError):
+            for doc, value in docs.items():
+                try:
+                    self._number(value)
+                except (TypeError, ValueError, OverflowError) as error:
+                    raise type(error)(f"document {doc!r} of query {query!r} has {value!r}: {error}") from None
+            raise
+
+    def _own(self) -> _Nested:
+        """The dicts, which the caller may change."""
+        self._ready = {}
+        return self._held
+
+    def keys(self) -> Any:
+        """The ids of the queries."""
+        return self._held.keys()
+
+    def add_score(self, q_id: str, doc_id: str, score: Any) -> None:
+        """Give a document of a query a number, in place of the one it may have."""
+        self._own().setdefault(q_id, {}).update(self._numbers(q_id, {doc_id: score}))
+        self.sorted = False
+
+    def add(self, q_id: str, doc_ids: list[str], scores: list[Any]) -> None:
+        """Add a query with its documents, in place of those it may have."""
+        self.add_multi([q_id], [doc_ids], [scores])
+
+    def add_multi(self, q_ids: list[str], doc_ids: list[list[str]], scores: list[list[Any]]) -> None:
+        """Add queries with their documents."""
+        for query, docs, values in zip(q_ids, doc_ids, scores, strict=True):
+            self._own()[query] = self._numbers(query, dict(zip(docs, values, strict=True)))
+        self.sort()
+
+    def get_query_ids(self) -> list[str]:
+        """The ids of the queries."""
+        return list(self._held)
+
+    def get_doc_ids_and_scores(self) -> list[dict[str, Any]]:
+        """For each query its documents and their numbers."""
+        return list(self._own().values())
+
+    def sort(self) -> None:
+        """Put queries in the order of their ids, and documents in that of their numbers, the greatest first."""
+        held = self._own()
+        ordered = {query: dict(sorted(held[query].items(), key=itemgetter(1), reverse=True)) for query in sorted(held)}
+        held.clear()
+        held.update(ordered)
+        self.sorted = True
+
+    def to_typed_list(self) -> Never:
+        """Numba's lists are ranx's own."""
+        raise AttributeError("hitcurve.compat.ranx compiles nothing: there are no typed lists of numba here")
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Plain dicts, which share nothing with this.
+
+        Returns
+        -------
+        dict
+        """
+        return defaultdict(dict, {query: dict(docs) for query, docs in self._held.items()})
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with the columns ``q_id``, ``doc_id`` and ``score``.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        rows = [(query, doc, score) for query, docs in self._held.items() for doc, score in docs.items()]
+        return needed("pandas", "to_dataframe").DataFrame(rows, columns=["q_id", "doc_id", "score"])
+
+    def _line(self, query: str, doc: str, rank: int, score: Any) -> str:
+        raise NotImplementedError
+
+    def _save(self, path: str, kind: str | None) -> None:
+        kind = _kind_of(path, kind)
+        if kind == "parquet":
+            self.to_dataframe().to_parquet(path, index=False)
+            return
+        with gzip.open(path, "wt", encoding="utf-8") if kind == "gz" else open(path, "w", encoding="utf-8") as file:
+            if kind == "json":
+                json.dump(self._held, file, indent=2, ensure_ascii=False, default=self._number)
+            else:
+                file.write("\n".join(self._line(query, doc, rank, score) for query, docs in self._held.items()
+                                     for rank, (doc, score) in enumerate(docs.items(), 1)))
+
+    @property
+    def size(self) -> int:
+        """How many queries there are."""
+        return len(self._held)
+
+    def __getitem__(self, q_id: str) -> dict[str, Any]:
+        return dict(self._held[q_id])
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return repr(self._held)
+
+
+class Qrels(_Table):
+    """Relevance judgments.
+
+    Parameters
+    ----------
+    qrels : dict of str to dict of str to int, optional
+        The level of each judged document of each query. A number that is not whole is cut off.
+    name : str, optional
+
+    Examples
+    --------
+    >>> from hitcurve.compat.ranx import Qrels
+    >>> Qrels({"q1": {"d1": 1, "d2": 3}})
+    {'q1': {'d2': 3, 'd1': 1}}
+    """
+
+    _number, _fields = int, (4, 2, 3)
+
+    def __init__(self, qrels: dict[str, dict[str, int]] | None = None, name: str | None = None) -> None:
+        super().__init__(qrels, name)
+
+    @property
+    def qrels(self) -> _Nested:
+        """The judgments as dicts, which may be changed."""
+        return self._own()
+
+    @qrels.setter
+    def qrels(self, held: _Nested) -> None:
+        self._ready = {}
+        self._held = held
+
+    def set_relevance_level(self, rel_lvl: int = 1) -> None:
+        """Subtract ``rel_lvl - 1`` from every level, so that documents are relevant from `rel_lvl` up."""
+        for docs in self._own().values():
+            docs.update({doc: level - (rel_lvl - 1) for doc, level in docs.items()})
+
+    def _line(self, query: str, doc: str, rank: int, score: Any) -> str:
+        return f"{query} 0 {doc} {score}"
+
+    def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
+        """Write a file of JSON, TREC's qrels or Parquet, as the name's suffix or `kind` says."""
+        self._save(path, kind)
+
+    @staticmethod
+    def from_dict(d: dict[str, dict[str, int]]) -> Qrels:
+        """Judgments of dicts."""
+        return Qrels(d)
+
+    @staticmethod
+    def from_file(path: str, kind: str | None = None) -> Qrels:
+        """Judgments of a file of JSON or TREC's qrels, which may be compressed."""
+        return Qrels(_of_file(Qrels, path, kind)[0])
+
+    @staticmethod
+    def from_df(df: Any, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score") -> Qrels:
+        """Judgments of a data frame, whose scores are integers."""
+        return Qrels(_of_frame(df, (q_id_col, doc_id_col, score_col), "iu", "int"))
+
+    @staticmethod
+    def from_parquet(path: str, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
+                     pd_kwargs: dict[str, Any] | None = None) -> Qrels:
+        """Judgments of a Parquet file; `pd_kwargs` go to ``pandas.read_parquet``."""
+        df = needed("pandas", "from_parquet").read_parquet(path, **(pd_kwargs or {}))
+        return Qrels.from_df(df, q_id_col, doc_id_col, score_col)
+
+    @staticmethod
+    def from_ir_datasets(dataset_id: str) -> Never:
+        """Loading of ir_datasets stays with ranx."""
+        raise AttributeError(f"hitcurve.compat.ranx evaluates: loading {dataset_id!r} of ir_datasets stays with ranx")
+
+
+class Run(_Table):
+    """What a system retrieved, with its scores.
+
+    Parameters
+    ----------
+    run : dict of str to dict of str to float, optional
+        The score of each retrieved document of each query.
+    name : str, optional
+
+    Attributes
+    ----------
+    scores, mean_scores, std_scores : dict
+        What `evaluate` found, by the metric: for each query, the mean, and the standard deviation if asked for.
+    metadata : dict
+
+    Examples
+    --------
+    >>> from hitcurve.compat.ranx import Run
+    >>> Run({"q1": {"d1": 0.5, "d2": 2}}, name="mine")
+    {'q1': {'d2': 2.0, 'd1': 0.5}}
+    """
+
+    _number, _fields = float, (6, 2, 4)
+
+    def __init__(self, run: dict[str, dict[str, float]] | None = None, name: str | None = None) -> None:
+        super().__init__(run, name)
+        self.metadata: dict[str, Any] = {}
+        self.scores: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.mean_scores: dict[str, Any] = {}
+        self.std_scores: dict[str, Any] = {}
+
+    @property
+    def run(self) -> _Nested:
+        """The scores as dicts, which may be changed."""
+        return self._own()
+
+    @run.setter
+    def run(self, held: _Nested) -> None:
+        self._held = held
+
+    def make_comparable(self, qrels: Qrels) -> Run:
+        """Take out queries that have no judgments, and add the judged ones that are not here, without documents.
+
+        Returns
+        -------
+        Run
+            This run itself.
+        """
+        self._held = {query: self._held.get(query, {}) for query in qrels.get_query_ids()}
+        self.sort()
+        return self
+
+    def _line(self, query: str, doc: str, rank: int, score: Any) -> str:
+        return f"{query} Q0 {doc} {rank} {score} {self.name}"
+
+    def save(self, path: str = "run.json", kind: str | None = None) -> None:
+        """Write a file of JSON, a TREC run or Parquet, as the name's suffix or `kind` says."""
+        if not self.sorted:
+            self.sort()
+        self._save(path, kind)
+
+    @staticmethod
+    def from_dict(d: dict[str, dict[str, float]], name: str | None = None) -> Run:
+        """A run of dicts."""
+        return Run(d, name)
+
+    @staticmethod
+    def from_file(path: str, kind: str | None = None, name: str | None = None) -> Run:
+        """A run of a file of JSON or a TREC run, which may be compressed; `name` goes before the file's tag."""
+        held, tag = _of_file(Run, path, kind)
+        return Run(held, tag if name is None else name)
+
+    @staticmethod
+    def from_df(df: Any, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
+                name: str | None = None) -> Run:
+        """A run of a data frame, whose scores are floats."""
+        return Run(_of_frame(df, (q_id_col, doc_id_col, score_col), "f", "float"), name)
+
+    @staticmethod
+    def from_parquet(path: str, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
+                     pd_kwargs: dict[str, Any] | None = None, name: str | None = None) -> Run:
+        """A run of a Parquet file; `pd_kwargs` go to ``pandas.read_parquet``."""
+        df = needed("pandas", "from_parquet").read_parquet(path, **(pd_kwargs or {}))
+        return Run.from_df(df, q_id_col, doc_id_col, score_col, name)
+
+    @staticmethod
+    def from_ranxhub(id: str) -> Never:
+        """Downloads stay with ranx."""
+        raise AttributeError(f"hitcurve.compat.ranx evaluates: downloading {id!r} of ranxhub stays with ranx")
+
+
+def _kind_of(path: str, kind: str | None) -> str:
+    """What a file holds, by its suffix unless `kind` says it."""
+    if kind is None:
+        suffix = os.path.splitext(path)[1][1:]
+        kind = {"txt": "trec", "parq": "parquet"}.get(suffix, suffix)
+    if kind == "lz4":
+        raise AttributeError(f"{path}: LZ4 of CBOR is ranxhub's own format, which stays with ranx; save JSON there")
+    if kind not in _KINDS:
+        raise AssertionError(f"{path}: kind is {kind!r}, it must be one of {', '.join(_KINDS)}")
+    return kind
+
+
+def _of_file(of: type[_Table], path: str, kind: str | None) -> tuple[_Nested, str | None]:
+    """What a file holds, and its tag."""
+    kind = _kind_of(path, kind)
+    if kind == "parquet":
+        raise AssertionError(f"{path}: from_parquet reads Parquet")
+    with opened_text(path) as (name, text):
+        if text is None:
+            raise ValueError(f"{name}: it is Parquet, not {kind}")
+        if kind == "json":
+            try:
+                found = json.loads(bytes(text))
+            except ValueError as error:
+                raise ValueError(f"{name}: it is no JSON: {error}") from None
+            if not isinstance(found, dict) or not all(isinstance(docs, dict) for docs in found.values()):
+                raise ValueError(f"{name}: it must hold an object of queries, each an object of documents")
+            return found, None
+        held: _Nested = {}
+        tag, (count, doc, value) = None, of._fields
+        for number, line in enumerate(bytes(text).decode("utf-8", "surrogateescape").splitlines(), 1):
+            fields = line.split()
+            if not fields:
+                continue
+            try:
+                if len(fields) != count:
+                    raise ValueError(f"it has {len(fields)} columns, it must have {count}")
+                held.setdefault(fields[0], {})[fields[doc]] = of._number(fields[value])
+            except ValueError as error:
+                raise ValueError(f"{name}, line {number}: {error}") from None
+            tag = tag or (fields[5] if count > 5 else None)
+        return held, tag
+
+
+def _of_frame(df: Any, columns: tuple[str, str, str], kinds: str, called: str) -> _Nested:
+    queries, docs, scores = (np.asarray(df[column]) for column in columns)
+    for column, ids in zip(columns, (queries, docs), strict=False):
+        if ids.dtype.kind not in "OUT":
+            raise AssertionError(f"column {column!r} must hold strings, it has dtype {ids.dtype}")
+    if scores.dtype.kind not in kinds:
+        raise AssertionError(f"column {columns[2]!r} must hold {called} numbers, it has dtype {scores.dtype}")
+    held: _Nested = {}
+    for query, doc, score in zip(queries.tolist(), docs.tolist(), scores.tolist(), strict=True):
+        held.setdefault(query, {})[doc] = score
+    return held
+
+
+# --- evaluation ---------------------------------------------------------------------------------------------
+
+
+class _Metric(NamedTuple):
+    ours: str  # the measure here
+    level: int  # the lowest that is relevant
+    name: str
+    k: int  # 0 for all
+    title: str
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> _Metric:
+    found = re.fullmatch(r"([a-z][a-z_1-]*?)(?:([@.])(\d+))?(?:-l(\d+))?", text, re.ASCII)
+    if found is None or found[1] not in _METRICS or (found[2] == "." and found[1] != "rbp"):
+        raise ValueError(f"metrics: there is no {text!r}; there are {', '.join(_METRICS)}, with a cutoff (ndcg@10; "
+                         "rbp.95) and a level of relevance (ndcg@10-l2)")
+    name, mark, number, level = found.groups()
+    if name == "rbp" and not number:
+        raise ValueError(f"metrics: {text!r} needs a persistence: rbp.95 for 0.95")
+    if level is not None and int(level) < 1:
+        raise ValueError(f"metrics: {text!r} has the level of relevance {level}, it must be 1 or more")
+    k = 0 if name == "rbp" else int(number or 0)
+    whole, top, title = _METRICS[name]
+    ours = top.format(number) if k or name == "rbp" else whole
+    title += (mark + number if mark else "") + (f"-l{level}" if level else "")
+    return _Metric(ours, int(level or 1), name, k, title)
+
+
+def _judgments(held: _Nested, level: int) -> _Nested:
+    """Levels from `level` up as they are; 0 for all others, which are judged not relevant."""
+    if level == 1 and not any(docs and min(docs.values()) < 0 for docs in held.values()):
+        return held
+    return {query: {doc: of if of >= level else 0 for doc, of in docs.items()} for query, docs in held.items()}
+
+
+def _most(held: _Nested, metric: _Metric) -> _Array:
+    """For each query what its share is of: the ideal DCG; of RBP, its greatest level."""
+    found = []
+    for docs in held.values():
+        levels = sorted((level for level in docs.values() if level > 0), reverse=True)[: metric.k or None]
+        if metric.name == "rbp":
+            found.append(float(max([1, *levels])))
+        else:
+            gains = np.array(levels, dtype=np.float64)
+            if metric.name == "dcg_burges":
+                gains = np.exp2(gains) - 1
+            found.append(float(np.sum(gains / np.log2(np.arange(2, len(gains) + 2)))))
+    return np.array(found)
+
+
+def _by_query(qrels: _Nested, run: _Nested, metrics: Sequence[str], ready: dict[Any, Any]) -> dict[str, _Array]:
+    """For each metric its values, in the order of the judgments; `ready` keeps what does not depend on the run."""
+    parsed = {metric: _parsed(metric) for metric in metrics}
+    found: dict[str, _Array] = {}
+    for level in dict.fromkeys(one.level for one in parsed.values()):
+        of_level = {metric: one for metric, one in parsed.items() if one.level == level}
+        names = tuple(dict.fromkeys(one.ours for one in of_level.values()))
+        if level not in ready:
+            held = _judgments(qrels, level)
+            ready[level] = held, read_qrels(held)
+        if (level, names) not in ready:
+            ready[level, names] = Evaluator(ready[level][1], names)
+        evaluated = ready[level, names].evaluate(run)
+        places: list[int] | slice = slice(None)
+        if evaluated.query_ids != list(qrels):
+            row = {query: i for i, query in enumerate(evaluated.query_ids)}
+            places = [row.get(str(query), -1) for query in qrels]
+        for metric, one in of_level.items():
+            values = evaluated.values[one.ours]
+            if not isinstance(places, slice):
+                values = np.append(values, 0.0)[places]  # the last: without a judgment
+            if one.name in ("dcg", "dcg_burges", "rbp"):
+                most = (level, one.name, one.k)
+                if most not in ready:
+                    ready[most] = _most(ready[level][0], one)
+                values = values * ready[most]
+            found[metric] = values
+    return {metric: np.array(found[metric]) for metric in metrics}
+
+
+def _of_arrays(side: Any, name: str) -> _Nested:
+    """Arrays of the rows (id, number), one for each query; of a run the order counts, not the number."""
+    if not hasattr(side, "__iter__") or isinstance(side, (str, Mapping, _Table)):
+        raise TypeError(f"{name} is a {type(side).__name__}: give Qrels and a Run, two dicts, or arrays for both")
+    held: _Nested = {}
+    for query, rows in enumerate(side):
+        array = np.asarray(rows, dtype=np.float64)
+        if array.size and (array.ndim != 2 or array.shape[1] != 2):
+            raise ValueError(f"{name}: query {query} has the shape {array.shape}, it must have rows (id, number)")
+        docs = held.setdefault(str(query), {})
+        for place, (doc, number) in enumerate(array.reshape(-1, 2).tolist()):
+            docs.setdefault(str(doc), -place if name == "run" else number)
+    return held
+
+
+def _text_list(metrics: list[str] | str) -> list[str]:
+    listed = [metrics] if isinstance(metrics, str) else list(metrics)
+    for one in listed:
+        if not isinstance(one, str):
+            raise AssertionError(f"metrics must be strings, got {one!r}")
+    if not listed:
+        raise ValueError("metrics is empty")
+    return listed
+
+
+def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool = True, return_std: bool = False,
+             threads: int = 0, save_results_in_run: bool = True, make_comparable: bool = False) -> Any:
+    """Measure a run against judgments.
+
+    Parameters
+    ----------
+    qrels, run : Qrels and Run, dicts, or one array of the rows (id, number) for each query
+        Both hold the same queries. Arrays are in order: the levels falling, the documents as ranked.
+    metrics : str or list of str
+        ``hits``, ``hit_rate``, ``precision``, ``recall``, ``f1``, ``r-precision``, ``mrr``, ``map``, ``dcg``,
+        ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp.95``; ``@k`` and ``-l2`` as there.
+    return_mean : bool
+        False for the values of all queries.
+    return_std : bool
+        Standard deviations beside the means.
+    threads : int
+        Has no effect: one thread is enough.
+    save_results_in_run : bool
+        Put the values into `run`, if it is a Run.
+    make_comparable : bool
+        Call `Run.make_comparable` first.
+
+    Returns
+    -------
+    float, array or dict
+        Of several metrics a dict by the metric.
+
+    Raises
+    ------
+    AssertionError
+        Qrels and run hold different queries.
+    ValueError
+        An unknown metric, and all that `hitcurve.evaluate` refuses.
+
+    Examples
+    --------
+    >>> from hitcurve.compat.ranx import evaluate
+    >>> round(float(evaluate({"q": {"a": 1, "b": 2}}, {"q": {"c": 2.0, "b": 1.0}}, "mrr")), 4)
+    0.5
+    """
+    asked = _text_list(metrics)
+    if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
+        run = run.make_comparable(qrels)
+    for side in (qrels, run):
+        if isinstance(side, _Table) and not side.sorted:
+            side.sort()
+    ready: dict[Any, Any] = {}
+    judged, ranked = qrels, run
+    if isinstance(qrels, _Table):
+        judged, ready = qrels._held, qrels._ready
+    if isinstance(run, _Table):
+        ranked = run._held
+    if not isinstance(judged, Mapping) or not isinstance(ranked, Mapping):
+        judged, ranked, ready = _of_arrays(qrels, "qrels"), _of_arrays(run, "run"), {}
+    if judged.keys() != ranked.keys():
+        lost, extra = ([one for one in a if one not in b] for a, b in ((judged, ranked), (ranked, judged)))
+        said = f"the run lacks {lost[0]!r}" if lost else f"the qrels lack {extra[0]!r}"
+        raise AssertionError(f"qrels and run hold different queries: {said}; make_comparable=True takes out queries "
+                             "without judgments, and adds judged ones to the run")
+    found = _by_query(dict(judged), dict(ranked), asked, ready)
+    if isinstance(run, Run) and save_results_in_run:
+        for metric, values in found.items():
+            run.mean_scores[metric] = np.mean(values)
+            if return_std and return_mean:
+                run.std_scores[metric] = np.std(values)
+            run.scores[metric].update(zip(judged, values, strict=True))
+    results: dict[str, Any] = dict(found)
+    if return_mean:
+        for metric, values in found.items():
+            mean = np.mean(values)
+            results[metric] = {"mean": mean, "std": np.std(values)} if return_std else mean
+    return results[asked[0]] if len(asked) == 1 else results
+
+
+# --- comparison ---------------------------------------------------------------------------------------------
+
+
+def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: str = "student",
+            n_permutations: int = 1000, max_p: float = 0.01, random_seed: int = 42, threads: int = 0,
+            rounding_digits: int = 3, show_percentages: bool = False, make_comparable: bool = False) -> Report:
+    """Measure runs against the same judgments, and test the differences of each pair.
+
+    Parameters
+    ----------
+    qrels, metrics, threads, make_comparable
+        As of `evaluate`.
+    runs : list of Run
+        A run without a name is called ``run_1``, by its place.
+    stat_test : {"student", "fisher", "tukey"}
+        Student's paired t; the paired randomisation of `hitcurve.compare`, exact where up to 20 queries differ; Tukey's
+        honest significant differences of `scipy.stats.tukey_hsd`, which does not pair the queries.
+    n_permutations, random_seed : int
+        Of ``"fisher"``.
+    max_p : float
+        The greatest p-value that counts as significant.
+    rounding_digits : int
+    show_percentages : bool
+        How the report shows the means.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    NotImplementedError
+        An unknown test.
+    ModuleNotFoundError
+        ``"student"`` or ``"tukey"`` without scipy.
+
+    Examples
+    --------
+    >>> from hitcurve.compat.ranx import Qrels, Run, compare
+    >>> qrels = Qrels({f"q{i}": {"d1": 1} for i in range(9)})
+    >>> good = Run({f"q{i}": {"d1": 2.0, "d2": 1.0} for i in range(9)}, name="good")
+    >>> bad = Run({f"q{i}": {"d1": 1.0, "d2": 2.0} for i in range(9)}, name="bad")
+    >>> print(compare(qrels, [good, bad], "mrr", stat_test="fisher"))
+    #  Model  MRR
+    a  good   1.000ᵇ
+    b  bad    0.500
+    """
+    asked = _text_list(metrics)
+    if stat_test not in _TESTS:
+        raise NotImplementedError(f"stat_test is {stat_test!r}, it must be one of {', '.join(_TESTS)}")
+    for i, run in enumerate(runs):
+        if not isinstance(run, Run):
+            raise TypeError(f"runs[{i}] is a {type(run).__name__}, it must be a Run")
+    names = [f"run_{i}" if run.name is None else run.name for i, run in enumerate(runs, 1)]
+    values: dict[str, dict[str, _Array]] = {}
+    for name, run in zip(names, runs, strict=True):
+        found = evaluate(qrels, run, asked, return_mean=False, threads=threads, make_comparable=make_comparable)
+        values[name] = {asked[0]: found} if len(asked) == 1 else found
+    results = {name: {metric: float(np.mean(values[name][metric])) for metric in asked} for name in names}
+    pairs = list(combinations(dict.fromkeys(names), 2))
+    comparisons = _Pairs()
+    outcomes: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
+    for metric in asked:
+        chances = _chances([values[name][metric] for name in values], stat_test, n_permutations, random_seed)
+        for (a, b), p in zip(pairs, chances, strict=True):
+            comparisons.setdefault((a, b), {})[metric] = {"p_value": p, "significant": p <= max_p}
+            for one, other in ((a, b), (b, a)):
+                signs = np.sign(values[one][metric] - values[other][metric])
+                outcomes.setdefault((one, other), {})[metric] = {
+                    key: int(np.count_nonzero(signs == sign)) for key, sign in (("W", 1), ("T", 0), ("L", -1))}
+    return Report(names, results, comparisons, asked, max_p, outcomes, rounding_digits, show_percentages, stat_test)
+
+
+def _chances(values: list[_Array], stat_test: str, n_permutations: int, random_seed: int) -> Iterator[float]:
+    """The p-value of each pair."""
+    if stat_test == "tukey":
+        if len(values) > 1:
+            table = needed("scipy.stats", 'stat_test="tukey"').tukey_hsd(*values).pvalue
+            yield from map(float, table[np.triu_indices(len(values), 1)])
+        return
+    if stat_test == "student":
+        needed("scipy", 'stat_test="student"')
+    for one, other in combinations(values, 2):
+        if stat_test == "fisher":
+            yield paired_randomization(one - other, n_permutations, random_seed)[0]
+        else:
+            yield float(paired_t(one - other))  # type: ignore[arg-type]
+
+
+class _Pairs(MutableMapping[Any, Any]):
+    """By a pair of names, in either order."""
+
+    def __init__(self) -> None:
+        self._found: dict[frozenset[str], Any] = {}
+
+    def __getitem__(self, pair: Any) -> Any:
+        return self._found[frozenset(pair)]
+
+    def __setitem__(self, pair: Any, value: Any) -> None:
+        self._found[frozenset(pair)] = value
+
+    def __delitem__(self, pair: Any) -> None:
+        del self._found[frozenset(pair)]
+
+    def __iter__(self) -> Iterator[frozenset[str]]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+class Report:
+    """A comparison, to be printed, set in LaTeX or kept. Made by `compare`.
+
+    Parameters
+    ----------
+    model_names : list of str
+    results : dict
+        Means, by the model and the metric.
+    comparisons : mapping
+        By a pair of models and the metric: ``p_value`` and ``significant``.
+    metrics : list of str
+    max_p : float
+    win_tie_loss : dict
+        By a pair of models and the metric: in how many queries the first is better, equal and worse.
+    rounding_digits, show_percentages, stat_test
+        As of `compare`.
+    """
+
+    def __init__(self, model_names: list[str], results: dict[str, dict[str, float]], comparisons: Any,
+                 metrics: list[str], max_p: float, win_tie_loss: dict[tuple[str, str], dict[str, dict[str, int]]],
+                 rounding_digits: int = 3, show_percentages: bool = False, stat_test: str = "student") -> None:
+        self.model_names, self.results, self.comparisons = model_names, results, comparisons
+        self.metrics, self.max_p, self.win_tie_loss = metrics, max_p, win_tie_loss
+        self.rounding_digits, self.show_percentages, self.stat_test = rounding_digits, show_percentages, stat_test
+
+    def format_score(self, score: float) -> str:
+        """A mean as it is shown."""
+        digits = max(0, self.rounding_digits - 2) if self.show_percentages else self.rounding_digits
+        return f"{round(100 * score if self.show_percentages else score, digits):.{digits}f}"
+
+    def get_metric_label(self, m: str) -> str:
+        """The title of a metric."""
+        return _parsed(m).title
+
+    def get_stat_test_label(self, stat_test: str) -> str:
+        """The name of a test."""
+        return _TESTS[stat_test]
+
+    def _letters(self, model: str, metric: str, letters: str, better: bool = True) -> str:
+        """Those of the models that this one is significantly better than, or of the others."""
+        return "".join(
+            letters[i] for i, other in enumerate(self.model_names) if other != model and better == bool(
+                self.comparisons[model, other][metric]["significant"]
+                and self.results[model][metric] > self.results[other][metric]))
+
+    def to_table(self) -> str:
+        """Aligned text; a raised letter stands for a model that this one is significantly better than."""
+        rows = [["#", "Model", *map(self.get_metric_label, self.metrics)]]
+        for letter, (model, means) in zip(_LETTERS, self.results.items(), strict=False):
+            rows.append([letter, model, *(self.format_score(means[metric]) + self._letters(model, metric, _RAISED)
+                                          for metric in self.metrics)])
+        return rendered([Grid(rows, len(rows[0]))])
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, with the rules of the package booktabs; the text is ranx's.
+
+        Returns
+        -------
+        str
+        """
+        shown = {model: {metric: round(self.results[model][metric], self.rounding_digits) for metric in self.metrics}
+                 for model in self.model_names}
+        best = {}
+        for metric in self.metrics:
+            most = max(shown[model][metric] for model in self.model_names)
+            best[metric] = next((model for model in self.model_names if shown[model][metric] == most > 0), None)
+        body = []
+        for letter, model in zip(_LETTERS, self.model_names, strict=False):
+            cells = []
+            for metric in self.metrics:
+                mean = self.format_score(self.results[model][metric])
+                mean = f"\\textbf{{{mean}}}" if best[metric] == model else mean
+                above, others = (self._letters(model, metric, _LETTERS, better) for better in (True, False))
+                cells.append(f"{mean}$^{{{above}}}$\\hphantom{{$^{{{others}}}$}} ")
+            body.append(f"{letter} &\n{model} &\n" + "&\n".join(cells) + "\\\\")
+        rule = "=" * 24
+        heads = "".join(f"\n& \\textbf{{{self.get_metric_label(metric)}}}" for metric in self.metrics)
+        return "\n".join([
+            rule, "% Add in preamble", r"\usepackage{graphicx}", r"\usepackage{booktabs}", rule, "", "",
+            "% To change the table size, act on the resizebox argument `0.8`.", r"\begin{table*}[ht]", r"\centering",
+            r"\caption{", "Overall effectiveness of the models.", "The best results are highlighted in boldface.",
+            f"Superscripts denote significant differences in {self.get_stat_test_label(self.stat_test)} "
+            f"with $p \\le {self.max_p}$.", "}", r"\resizebox{0.8\textwidth}{!}{",
+            rf"\begin{{tabular}}{{c|l{'|c' * len(self.metrics)}}}", r"\toprule", r"\textbf{\#}",
+            rf"& \textbf{{Model}}{heads} \\ ", r"\midrule",
+            "\n".join(body).replace("_", r"\_").replace("$^{}$", ""), r"\bottomrule", r"\end{tabular}", "}",
+            r"\label{tab:results}", r"\end{table*}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it: of each model ``scores``, ``comparisons`` (p-values) and ``win_tie_loss``.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = {
+            "stat_test": self.stat_test, "metrics": self.metrics, "model_names": self.model_names}
+        for model in self.model_names:
+            others = [other for other in self.model_names if other != model]
+            found[model] = {
+                "scores": self.results[model],
+                "comparisons": {other: {metric: self.comparisons[model, other][metric]["p_value"]
+                                        for metric in self.metrics} for other in others},
+                "win_tie_loss": {other: {metric: self.win_tie_loss[model, other][metric] for metric in self.metrics}
+                                 for other in others}}
+        return found
+
+    def to_dataframe(self) -> Any:
+        """The means as a pandas.DataFrame, a row for each model.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        rows = [[model, *(self.results[model][metric] for metric in self.metrics)] for model in self.results]
+        return needed("pandas", "to_dataframe").DataFrame(rows, columns=["model_names", *self.metrics])
+
+    def save(self, path: str) -> None:
+        """Write `to_dict` as JSON."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.to_dict(), file, indent=4)
+
+    def print_results(self) -> None:
+        """Print the means as JSON."""
+        print(json.dumps(self.results, indent=4))
+
+    def __repr__(self) -> str:
+        return self.to_table()
