@@ -70,6 +70,19 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     return float(np.average(np.where(np.isnan(values), 1.0, values), weights=sample_weight))
 
 
+class Reported:
+    """A plugin of pytest: what each test came to, by the end of its name."""
+
+    def __init__(self, after: str = "::") -> None:
+        self.outcomes: Outcomes = {}
+        self.after = after
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" or report.failed:
+            name = report.nodeid.rpartition(self.after)[2]
+            self.outcomes[name] = report.longreprtext.splitlines()[-1] if report.failed else ""
+
+
 SKLEARN = (average_precision_score, precision_recall_curve, label_ranking_average_precision_score)
 
 
@@ -94,10 +107,7 @@ def scikit_learn(checkout: Path) -> Outcomes:
             if isinstance(helper, types.FunctionType) and helper.__module__ == function.__module__
         )
 
-    class Chosen:
-        def __init__(self) -> None:
-            self.outcomes: Outcomes = {}
-
+    class Chosen(Reported):
         def pytest_collection_modifyitems(self, items: list[Any]) -> None:
             def wanted(item: Any) -> bool:
                 values = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -109,11 +119,6 @@ def scikit_learn(checkout: Path) -> Outcomes:
                 return calls(item.function)
 
             items[:] = [item for item in items if wanted(item)]
-
-        def pytest_runtest_logreport(self, report: Any) -> None:
-            if report.when == "call" or report.failed:
-                name = report.nodeid.rpartition("::")[2]
-                self.outcomes[name] = report.longreprtext.splitlines()[-1] if report.failed else ""
 
         @pytest.fixture
         def global_random_seed(self) -> int:
@@ -232,7 +237,51 @@ def lines_by_measure(text: str) -> dict[str, list[str]]:
     return lines
 
 
+# --- ranx -------------------------------------------------------------------------------------------------------------
+
+
+def ranx(checkout: Path) -> Outcomes:
+    """The tests of judgments, runs, metrics, `evaluate` and `compare`; not those of fusion and normalisation."""
+    import pytest
+
+    from hitcurve.compat import ranx as ours
+
+    def metric(name: str) -> Any:
+        def measured(qrels: Any, run: Any, k: float = 0, rel_lvl: int = 1) -> Any:
+            cutoff = f".{str(k)[2:]}" if name == "rbp" else f"@{k}"
+            return ours.evaluate(qrels, run, f"{name}{cutoff}-l{rel_lvl}", return_mean=False)
+
+        return measured
+
+    called = {"reciprocal_rank": "mrr", "average_precision": "map", "r_precision": "r-precision",
+              "rank_biased_precision": "rbp"}
+    names = ["hits", "hit_rate", "precision", "recall", "f1", "bpref", "dcg", "dcg_burges", "ndcg", "ndcg_burges"]
+    metrics = {name: metric(called.get(name, name)) for name in (*called, *names)}
+    for table in (ours.Qrels, ours.Run):
+        table.to_typed_list = lambda self: self  # what their metrics take
+    modules: dict[str, Any] = {"ranx.metrics": metrics}
+    modules |= {f"ranx.metrics.{name}": {name: metrics[name]} for name in metrics}
+    modules |= {f"ranx.data_structures.{name}": {"get_file_kind": lambda path: ours._kind_of(path, None)}
+                for name in ("qrels", "run")}
+    for name, held in modules.items():
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(held)
+    sys.modules["ranx"] = ours
+    vars(ours)["metrics"] = sys.modules["ranx.metrics"]
+    reported = Reported("/")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        shutil.copytree(checkout / "tests", "tests")  # they read and write files beside them
+        here = Path("tests/unit/ranx")
+        files = [here / "data_structures", here / "meta", here / "metrics", here / "metrics_test.py"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            pytest.main(["-q", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={folder}",
+                         "--import-mode=importlib", "-o", "python_files=*_test.py", *map(str, files)],
+                        plugins=[reported])
+    return reported.outcomes
+
+
 SUITES = {
+    "ranx": ("tests/unit/ranx/metrics_test.py", ranx),
     "scikit-learn": ("sklearn/metrics/tests/test_ranking.py", scikit_learn),
     "trec_eval": ("m_iprec_at_recall.c", trec_eval),
     "rdkit": ("rdkit/ML/Scoring/UnitTestScoring.py", rdkit),
