@@ -361,8 +361,13 @@ def test_metrics_are_strings():
 def test_changed_judgments_are_read_again():
     qrels, run = Qrels({"q": {"a": 1, "b": 2}}), Run({"q": {"a": 2.0, "b": 1.0, "c": 0.0}})
     assert evaluate(qrels, run, "dcg@1") == 1
-    qrels.qrels["q"]["a"] = 3
+    qrels.add_score("q", "a", 2)
+    assert evaluate(qrels, run, "dcg@1") == 2
+    levels = qrels.qrels["q"]
+    levels["a"] = 3
     assert evaluate(qrels, run, "dcg@1") == 3
+    levels["a"] = 4
+    assert evaluate(qrels, run, "dcg@1") == 4
     qrels.add_score("q", "a", 2)
     assert evaluate(qrels, run, "dcg@1") == 2
     qrels.set_relevance_level(2)
@@ -373,6 +378,19 @@ def test_changed_judgments_are_read_again():
     assert evaluate(qrels, run, "mrr") == 1
     qrels.qrels = {"q": {"b": 1}}
     assert evaluate(qrels, run, "mrr") == 1 / 3
+
+
+def test_judgments_are_read_once(monkeypatch):
+    reads, read = [], ours.read_qrels
+    monkeypatch.setattr(ours, "read_qrels", lambda held: reads.append(1) or read(held))
+    qrels, run = data()
+    qrels = Qrels(qrels)
+    for metrics in ("map", "mrr", ["map", "dcg"]):
+        evaluate(qrels, Run(run), metrics)
+    assert len(reads) == 1
+    qrels.add_score("q0", "new", 1)
+    evaluate(qrels, Run(run), ["map", "map-l2"])
+    assert len(reads) == 3
 
 
 def test_data_of_the_caller_stay():

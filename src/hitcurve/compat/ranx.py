@@ -79,6 +79,7 @@ class _Table:
     def __init__(self, held: Mapping[str, Mapping[str, Any]] | None, name: str | None) -> None:
         self._held: _Nested = {query: self._numbers(query, docs) for query, docs in (held or {}).items()}
         self._ready: dict[Any, Any] = {}  # what was read of it for evaluation
+        self._lent = False
         self.sorted = False
         self.name = name
         if held is not None:
@@ -99,8 +100,13 @@ class _Table:
             raise
 
     def _own(self) -> _Nested:
-        """The dicts, which the caller may change."""
+        """The dicts, to be changed."""
         self._ready = {}
+        return self._held
+
+    def _lend(self) -> _Nested:
+        """The dicts, which the caller may change at any time."""
+        self._lent = True
         return self._held
 
     def keys(self) -> Any:
@@ -128,7 +134,7 @@ class _Table:
 
     def get_doc_ids_and_scores(self) -> list[dict[str, Any]]:
         """For each query its documents and their numbers."""
-        return list(self._own().values())
+        return list(self._lend().values())
 
     def sort(self) -> None:
         """Put queries in the order of their ids, and documents in that of their numbers, the greatest first."""
@@ -215,12 +221,11 @@ class Qrels(_Table):
     @property
     def qrels(self) -> _Nested:
         """The judgments as dicts, which may be changed."""
-        return self._own()
+        return self._lend()
 
     @qrels.setter
     def qrels(self, held: _Nested) -> None:
-        self._ready = {}
-        self._held = held
+        self._held, self._lent = held, True
 
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
         """Subtract ``rel_lvl - 1`` from every level, so that documents are relevant from `rel_lvl` up."""
@@ -296,7 +301,7 @@ class Run(_Table):
     @property
     def run(self) -> _Nested:
         """The scores as dicts, which may be changed."""
-        return self._own()
+        return self._lend()
 
     @run.setter
     def run(self, held: _Nested) -> None:
@@ -565,7 +570,7 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
     ready: dict[Any, Any] = {}
     judged, ranked = qrels, run
     if isinstance(qrels, _Table):
-        judged, ready = qrels._held, qrels._ready
+        judged, ready = qrels._held, {} if qrels._lent else qrels._ready
     if isinstance(run, _Table):
         ranked = run._held
     if not isinstance(judged, Mapping) or not isinstance(ranked, Mapping):
