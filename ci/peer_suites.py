@@ -5,7 +5,6 @@ import contextlib
 import importlib
 import importlib.util
 import io
-import math
 import re
 import shlex
 import shutil
@@ -20,54 +19,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import hitcurve as hc
-from hitcurve.compat import rdkit_scoring
+from hitcurve.compat import rdkit_scoring, sklearn_metrics
 
 Outcomes = dict[str, str]  # the name of a case, and what is wrong with it: nothing if it passed
 
 
 # --- scikit-learn -----------------------------------------------------------------------------------------------------
-
-
-def average_precision_score(y_true: Any, y_score: Any, *, average: Any = "macro", pos_label: Any = 1,
-                            sample_weight: Any = None) -> float:
-    from sklearn.preprocessing import label_binarize
-
-    preset = hc.PRESETS["scikit-learn"]
-    y_true, y_score = np.asarray(y_true), np.asarray(y_score)
-    if y_true.ndim == 1 and y_score.ndim == 1:
-        return hc.average_precision(y_true == pos_label, y_score, sample_weight=sample_weight, **preset)
-    if y_true.ndim == 1:
-        y_true = label_binarize(y_true, classes=np.unique(y_true))
-    if average == "micro":
-        return hc.average_precision(y_true.ravel(), y_score.ravel(), **preset)
-    if average == "samples":
-        return hc.mean_average_precision(y_true, y_score, empty="zero", **preset)
-    if average == "macro":
-        return hc.mean_average_precision(y_true.T, y_score.T, empty="zero", **preset)
-    values = hc.HitCurves(y_true.T, y_score.T).average_precision(**preset)
-    if average is None:
-        return values
-    weights = y_true.sum(axis=0)
-    return float(np.average(np.nan_to_num(values), weights=weights)) if weights.any() else math.nan
-
-
-def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
-                           drop_intermediate: bool = False) -> tuple[Any, Any, Any]:
-    flags = np.asarray(y_true) == (1 if pos_label is None else pos_label)
-    points = hc.HitCurve(flags, y_score, sample_weight=sample_weight).precision_recall_curve(ties="threshold")
-    return points.precision, points.recall, points.threshold
-
-
-def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    flags = np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true)
-    preset = hc.PRESETS["scikit-learn label ranking"]
-    if sample_weight is None:
-        return hc.mean_average_precision(flags, y_score, **preset)
-    values = hc.HitCurves(flags, y_score).average_precision(ties="threshold")
-    return float(np.average(np.where(np.isnan(values), 1.0, values), weights=sample_weight))
 
 
 class Reported:
@@ -83,7 +41,7 @@ class Reported:
             self.outcomes[name] = report.longreprtext.splitlines()[-1] if report.failed else ""
 
 
-SKLEARN = (average_precision_score, precision_recall_curve, label_ranking_average_precision_score)
+SKLEARN = tuple(getattr(sklearn_metrics, name) for name in sklearn_metrics.__all__ if name.islower())
 
 
 def scikit_learn(checkout: Path) -> Outcomes:
