@@ -76,7 +76,7 @@ def directive(path: str, value: Any) -> str:
     return f".. autodata:: {where}.{name}\n   :no-value:\n\n"
 
 
-PUBLIC_MODULES = ("measures", "ir_measures", "spark")
+PUBLIC_MODULES = ("measures", "ir_measures", "spark", "compat.sklearn_metrics")
 
 
 def modules() -> list[str]:
