@@ -42,6 +42,7 @@ def test_import_loads_numpy_and_little_else():
     ).split()
     others = {name for name in loaded if name.partition(".")[0] != "hitcurve" and not name.startswith("_cython_")}
     assert others <= MAY_LOAD
+    assert not [name for name in loaded if name.startswith("hitcurve.compat")]
     assert "hitcurve" in loaded
     assert not [name for name in loaded if name.startswith("hitcurve.compat")]
 

@@ -16,6 +16,7 @@ from signatures import same_signature
 from hitcurve.compat import sklearn_metrics as ours
 
 theirs = pytest.importorskip("sklearn.metrics")
+pytestmark = pytest.mark.thread_unsafe(reason="warnings and the configuration are the process's")
 NAMES = [name for name in ours.__all__ if name.islower()]
 AVERAGES = ["macro", "micro", "weighted", "samples", None]
 
@@ -26,7 +27,7 @@ def outcome(function, args, options):
         warnings.simplefilter("always")
         try:
             value = function(*args, **options)
-        except (ValueError, TypeError, NotImplementedError) as error:
+        except (ValueError, TypeError, NotImplementedError, ZeroDivisionError) as error:
             value = error
     kinds = {(one.category, str(one.message)) for one in caught if not issubclass(one.category, RuntimeWarning)}
     return value, kinds
@@ -323,6 +324,9 @@ def test_arguments_that_are_not_allowed(name, args, options):
     for error in (here, there):
         assert f"The '{argument}' parameter" in str(error)
         assert f"Got {value!r} instead." in str(error)
+    if isinstance(here, TypeError) and isinstance(there, TypeError):
+        assert f"parameter of {name} must be" in str(there)
+        assert f"'{argument}' parameter must be" in str(here)
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
@@ -384,7 +388,8 @@ def test_as_a_scorer(name, options, builtin):
     x = rng.normal(size=(y.size, 3)) + y[:, None]
     y = np.array(["a", "b"])[y] if "pos_label" in options else y
     response = "predict_proba" if classes == 3 else ("decision_function", "predict_proba")
-    scorers = [theirs.make_scorer(getattr(module, name), response_method=response, **options) for module in (ours, theirs)]
+    mine, other = (getattr(module, name) for module in (ours, theirs))
+    scorers = [theirs.make_scorer(one, response_method=response, **options) for one in (mine, other)]
     scorers[1] = builtin or scorers[1]
     model = LogisticRegression()
     np.testing.assert_allclose(*(cross_val_score(model, x, y, scoring=one, cv=4) for one in scorers), rtol=1e-12)
@@ -409,7 +414,7 @@ def test_columns_beyond_those_of_the_scores():
 def test_unsigned_scores(dtype):
     """They are negated there, where 0 stays 0 and becomes the best."""
     y, s = np.array([[0, 1, 1], [1, 1, 0]]), np.array([[0, 1, 2], [7, 9, 0]])
-    for name in ("label_ranking_average_precision_score", "ndcg_score"):
+    for name in ("label_ranking_average_precision_score", "ndcg_score", "dcg_score"):
         right = getattr(theirs, name)(y, s)
         assert getattr(ours, name)(y, s.astype(dtype)) == pytest.approx(right, rel=1e-12)
         assert getattr(theirs, name)(y, s.astype(dtype)) < right
@@ -417,7 +422,7 @@ def test_unsigned_scores(dtype):
 
 def test_scores_that_are_flags():
     y, s = np.array([[0, 1, 1], [1, 1, 0]]), np.array([[False, True, False], [True, True, False]])
-    for name in ("label_ranking_average_precision_score", "ndcg_score"):
+    for name in ("label_ranking_average_precision_score", "ndcg_score", "dcg_score"):
         with pytest.raises(TypeError, match="boolean negative"):
             getattr(theirs, name)(y, s)
         agree(name, y, s.astype(int))
@@ -441,6 +446,22 @@ def test_one_warning_for_all_columns():
             module.roc_auc_score(np.zeros((4, 3), int), np.ones((4, 3)), average=None)
         counts.append(len(caught))
     assert counts == [1, 3]
+
+
+def test_arrays_of_other_libraries():
+    """They become numpy's."""
+
+    class Foreign:
+        def __init__(self, values):
+            self.values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype)
+
+    for name in ("roc_curve", "precision_recall_curve"):
+        found = getattr(ours, name)(Foreign(Y), Foreign(S))
+        assert all(type(column) is np.ndarray for column in found)
+        assert all(np.array_equal(a, b) for a, b in zip(found, getattr(theirs, name)(Y, S), strict=True))
 
 
 def test_configuration_is_not_read():
