@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hitcurve as hc
-from hitcurve.compat import rdkit_scoring, torchmetrics
+from hitcurve.compat import rdkit_scoring, sklearn_metrics, torchmetrics
 
 Floats = NDArray[np.float64]
 
@@ -180,6 +180,12 @@ def blocks(y: NDArray[np.bool_], s: NDArray[np.float64]) -> float:
     assert_type(gains.merge(gains), hc.GainCounter)
     assert_type(gains.curve(unretrieved=[2]), hc.GainCurve)
     return counter.curve(num_relevant=7).average_precision(ties="worst")
+
+
+def instead_of_sklearn(y: list[int], s: list[float]) -> None:
+    fpr, tpr, _ = sklearn_metrics.roc_curve(y, s, drop_intermediate=False)
+    assert_type(sklearn_metrics.auc(fpr, tpr), float)
+    assert_type(sklearn_metrics.ndcg_score([y], [s], k=3), float)
 
 
 def refused(y: list[int], s: list[float]) -> None:
