@@ -16,8 +16,8 @@ from hitcurve._extras import needed
 __all__ = ["Path", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
-          ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf"}
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+          ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf", ".xlsx": "excel"}
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "lzma", ".bz2": "bz2"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _PIECE = 1 << 20  # bytes of a file read at once
 
@@ -42,7 +42,7 @@ def check_unchanged(path: Path, state: tuple[int, ...] | None) -> None:
 
 
 def file_kind(path: Path) -> tuple[str, str, str | None]:
-    """What errors call the file; "parquet", "sdf", "smiles" or the delimiter; the compression."""
+    """What errors call the file; "parquet", "sdf", "smiles", "excel" or the delimiter; the compression."""
     text = os.fspath(path)
     if text == "-":
         return "standard input", ",", None
@@ -67,15 +67,30 @@ def opened(path: Path) -> Iterator[Any]:
         yield _Lines.of(_standard_input())
         return
     suffix, compression = _suffix(os.fspath(path))
-    table = _KINDS.get(suffix) == "parquet"
+    table = _KINDS.get(suffix) in ("parquet", "excel")
     with open(path, "rb", 1 << 16) as file:
         if compression is None:
             yield file if table else _Lines.of(file)
             return
         pa = needed("pyarrow", "reading compressed files")
-        with pa.input_stream(file, compression=compression) as stream:
-            # Parquet is read from its end, which a compressed stream does not offer.
+        with _unpacking(file, compression, pa) as stream:
+            # A table is read from its end, which a compressed stream does not offer.
             yield pa.BufferReader(stream.read()) if table else _Lines.of(io.BufferedReader(stream, 1 << 20))
+
+
+@contextmanager
+def _unpacking(file: Any, compression: str, pa: Any) -> Iterator[Any]:
+    """The stream of what a file packs; what is broken is an OSError."""
+    if compression not in ("lzma", "bz2"):
+        with pa.input_stream(file, compression=compression) as stream:
+            yield stream
+        return
+    module = import_module(compression)
+    try:
+        with module.open(file) as stream:
+            yield stream
+    except (EOFError, getattr(module, "LZMAError", EOFError)) as error:
+        raise OSError(str(error)) from None
 
 
 def _standard_input() -> Any:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import hitcurve as hc
 from hitcurve.sources import opening as sources
 from hitcurve.sources import scanning, tables
+from hitcurve.sources.cells import Rules
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -373,7 +374,7 @@ def test_a_source_that_changes_is_an_error():
     # A function is dear: what it gave is kept, and asked for once.
     assert hc.scan(source).num_items == 100 and len(calls) == 1
     # Where reading again is cheap and there are too many rows to keep, they are read twice.
-    opened = sources._Batches(source, None, None, None, "raise", rows=1 << 40, cheap=True)
+    opened = sources._Batches(source, None, None, None, Rules(), rows=1 << 40, cheap=True)
     with pytest.raises(ValueError, match="changed between the passes"):
         scanning.Job(opened, scanning.ScanProgress(opened, 2, False), [False], "raise", 1).twice()
 

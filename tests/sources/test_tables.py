@@ -291,7 +291,7 @@ BAD_TEXT = [
     ("y,s\n1,2\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
     ("y,s\n1,2\n0,1_0\n", "row 2 (line 3), column 's': the score is '1_0', not a number"),
     ("y,s\n1,0x10\n", "row 1 (line 2), column 's': the score is '0x10', not a number"),
-    ('y,s\n1,"0,5"\n', "row 1 (line 2), column 's': the score is '0,5', not a number"),
+    ('y,s\n1,0.5\n1,"0,5"\n', "row 2 (line 3), column 's': the score is '0,5', not a number"),
     ("y,s\n1,NA\n0,abc\n", "row 2 (line 3), column 's': the score is 'abc', not a number"),
     ("y,s\n1,2\n2,3\n", "row 2 (line 3), column 'y': the label is '2': labels must be 0 or 1, False or True"),
     ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0 or 1, False or True"),
@@ -303,7 +303,7 @@ BAD_TEXT = [
     ("", "there is no line with column names"),
     ("0,0.5\n1,2\n", "there is no column 'y'; the columns are '0', '0.5'"),
     ("yy,s\n1,2\n", "there is no column 'y'; did you mean 'yy'? the columns are 'yy', 's'"),
-    ("y;s\n1;2\n", "there is no column 'y'; the columns are 'y;s'"),
+    ("y|s\n1|2\n", "there is no column 'y'; the columns are 'y|s'"),
     (",".join(f"c{n}" for n in range(30)) + "\n", "'c19' and 10 more"),
     (b"y,s\n1,\xff\n", "row 1 (line 2), column 's': b'\\xff' is not UTF-8"),
     ("y,s\n1,18446744073709551615\n0,18446744073709551614\n", "row 1 (line 2), column 's': the score "

@@ -205,6 +205,8 @@ def scanned() -> None:
     assert_type(hc.scan((labels, scores, queries), sorted="group"), hc.HitCurves)
     assert_type(hc.scan("a.parquet", "y", "s", nan_policy="omit"), hc.HitCurve)
     assert_type(hc.scan("a.parquet", "y", "s", "q"), hc.HitCurves)
+    assert_type(hc.scan("a.csv", "y", "s", delimiter=";", decimal=",", na=["-", "-999"], positive="x"), hc.HitCurve)
+    assert_type(hc.scan("a.csv", "y", "s", "q", na="-", positive="x"), hc.HitCurves)
     assert_type(hc.scan("a.parquet", grade="g", score="s", unretrieved=[2]), hc.GainCurve)
     assert_type(hc.scan("a.parquet", grade="g", score="s", group="q"), hc.GainCurves)
     assert_type(hc.scan((labels, scores), grade=1), hc.GainCurve)

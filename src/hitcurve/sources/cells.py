@@ -7,12 +7,12 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hitcurve._blocks import distinct_scores
-from hitcurve._checks import LABEL_RULE, NO_RANK, unchanged
+from hitcurve._checks import LABEL_RULE, NO_RANK, check_choice, unchanged
 from hitcurve._extras import Later
 from hitcurve._levels import LEVEL_RULE
 
@@ -33,6 +33,7 @@ KNOWN = {
     name: ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
     for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
+_MOST_NAMED = 8  # labels that an error names
 LARGE = 2.0**53  # a float64 from here on may stand for several integers
 
 
@@ -48,6 +49,51 @@ class BadCell(Exception):
         row = "" if self.index is None and self.column is not None else place(self.index or 0)
         column = "" if self.column is None else f"column {self.column!r}"
         return ValueError(f"{shown}: {', '.join(filter(None, (row, column)))}: {self}")
+
+
+class Rules(NamedTuple):
+    """How cells are understood."""
+
+    nan_policy: str = "raise"
+    na: tuple[str, ...] = ()
+    """Texts that mean a missing score, beside `MISSING`; of those that are numbers, also the cells of their value."""
+    decimal: str = "."
+    """The sign before the fractions of numbers that are text."""
+    positive: str | None = None
+    """The text of the labels of relevant rows; None: labels are `LABELS`."""
+    met: dict[str, bool] | None = None
+    """With `positive`, the first labels that were met: to name them if none of all is `positive`."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether numbers stand for themselves, and labels are numbers."""
+        return not self.na and self.positive is None
+
+    def check_met(self, shown: str) -> None:
+        """An error if rows were read, none of which has the label `positive`."""
+        if self.positive is not None and self.met and self.positive not in self.met:
+            listed = ", ".join(short(label) for label in list(self.met)[:_MOST_NAMED])
+            more = ", ..." if len(self.met) > _MOST_NAMED else ""
+            raise ValueError(f"{shown}: no label is positive={self.positive!r}; the labels are {listed}{more}")
+
+
+def checked_rules(nan_policy: str, na: Any = None, decimal: str | None = None, positive: str | None = None, *,
+                  labelled: bool = True) -> Rules:  # fmt: skip
+    """The rules of a caller's arguments; `labelled`: there is a column of labels."""
+    texts = (na,) if isinstance(na, str) else tuple(na or ())
+    for at, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"na[{at}] is of type {type(text).__name__}: it must be a text")
+    check_choice(decimal, "decimal", (None, ".", ","))
+    if positive is not None and not isinstance(positive, str):
+        raise TypeError(f"positive is of type {type(positive).__name__}: it must be a text")
+    if positive is not None and not positive.strip():
+        raise ValueError(f"positive is {positive!r}: it must be the text of the labels of relevant rows")
+    if positive is not None and not labelled:
+        raise ValueError(f"positive={positive!r}, but there is no column of labels")
+    word = None if positive is None else positive.strip()
+    texts = tuple(dict.fromkeys(text.strip() for text in texts))
+    return Rules(nan_policy, texts, decimal or ".", word, None if word is None else {})
 
 
 class Types:
@@ -121,7 +167,9 @@ def no_hits(labels: Any) -> bool:
     return bool(pc.min_max(labels).as_py() == {"min": 0, "max": 0})
 
 
-def labels_of(cells: Any) -> NDArray[np.uint8]:
+def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
+    if rules.positive is not None:
+        return _words_of(cells, rules)
     cells = _plain(cells)
     labels: NDArray[np.uint8]
     if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
@@ -135,7 +183,8 @@ def labels_of(cells: Any) -> NDArray[np.uint8]:
         # Few distinct texts: each is looked at once. 2 stands for a wrong one.
         distinct = cells.dictionary_encode()
         known = {text: at % 2 for at, text in enumerate(LABELS)}
-        values = [known.get(str(text).strip().lower(), 2) for text in distinct.dictionary.to_pylist()]
+        texts = (str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist())
+        values = [known.get(text, 2) for text in texts]
         codes = distinct.indices if not cells.null_count else pc.fill_null(distinct.indices, len(values))
         labels = np.array([*values, 2], np.uint8)[numbers_of(codes)]
         wrong = labels > 1
@@ -145,6 +194,27 @@ def labels_of(cells: Any) -> NDArray[np.uint8]:
         index = int(np.argmax(wrong | numbers_of(pc.is_null(cells)).view(bool)))
         raise BadCell(index, f"the label is {_value(cells, index)}: {LABEL_RULE}")
     return labels
+
+
+def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
+    """Labels in words: 1 where they are `rules.positive`."""
+    cells = text_of(cells)
+    if not pa.types.is_dictionary(cells.type):
+        try:
+            cells = pc.cast(cells, pa.string()).dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise BadCell(None, f"it holds {cells.type}: labels must be texts, numbers or booleans") from None
+    words = ["" if word is None else str(word).strip() for word in cells.dictionary.to_pylist()]
+    used = pc.unique(cells.indices).drop_null().to_pylist()
+    if cells.null_count or any(not words[at] for at in used):
+        index = next(at for at, code in enumerate(cells.indices.to_pylist()) if code is None or not words[code])
+        raise BadCell(index, f"the label is empty: with positive={rules.positive!r} each row needs one")
+    assert rules.met is not None
+    for at in used:
+        if len(rules.met) <= _MOST_NAMED or words[at] == rules.positive:
+            rules.met.setdefault(words[at], True)
+    labels: NDArray[np.uint8] = np.array([*(word == rules.positive for word in words), 0], np.uint8)
+    return np.take(labels, numbers_of(cells.indices))
 
 
 def numbers_of(cells: Any) -> NDArray[Any]:
@@ -171,10 +241,10 @@ def numbers_of(cells: Any) -> NDArray[Any]:
     return np.where(bits(held).view(bool), numbers, kind.type(np.nan)) if cells.null_count else numbers
 
 
-def levels_of(cells: Any) -> NDArray[Any]:
+def levels_of(cells: Any, rules: Rules) -> NDArray[Any]:
     cells = _plain(cells)
     try:
-        return as_levels(numbers_of(_numeric(cells, "level")))
+        return as_levels(numbers_of(_numeric(cells, "level", rules._replace(na=()))))
     except BadLevel as bad:
         raise BadCell(bad.index, f"the level is {_value(cells, bad.index)}: {bad}") from None
 
@@ -197,9 +267,17 @@ def as_levels(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.view(np.uint8) if numbers.dtype == np.bool_ else numbers
 
 
-def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
-    cells = _plain(cells)
-    numbers = _numeric(cells, "score")
+def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
+    cells, nan_policy = _plain(cells), rules.nan_policy
+    numbers = _numeric(cells, "score", rules)
+    for text in rules.na:
+        written = text.replace(",", ".") if rules.decimal == "," else text
+        if is_number(written):
+            number = float(written)
+            whole = numbers.null_count and pa.types.is_integer(numbers.type)
+            known = numbers_of(pc.fill_null(numbers, 0) if whole else numbers)
+            same = known == (int(number) if known.dtype.kind in "iu" and number.is_integer() else number)
+            numbers = pc.if_else(pa.array(same), None, numbers) if same.any() else numbers
     if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
         at = rounded(numbers_of(pc.fill_null(numbers, 0)))
         if at is not None:
@@ -211,11 +289,11 @@ def scores_of(cells: Any, nan_policy: str) -> NDArray[Any]:
     return scores
 
 
-def _numeric(cells: Any, what: str) -> Any:
+def _numeric(cells: Any, what: str, rules: Rules) -> Any:
     """Cells of any type as numbers; `what` they are, for errors."""
     numbers = cells
     if pa.types.is_string(cells.type):
-        numbers = _parsed(pc.utf8_trim_whitespace(cells), what)
+        numbers = _parsed(pc.utf8_trim_whitespace(cells), what, rules)
     elif pa.types.is_boolean(cells.type):
         numbers = pc.cast(cells, pa.uint8())
     elif pa.types.is_decimal(cells.type):
@@ -225,29 +303,38 @@ def _numeric(cells: Any, what: str) -> Any:
             whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
             numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
         else:
-            numbers = _parsed(pc.cast(cells, pa.string()), what, scale)
+            numbers = _parsed(pc.cast(cells, pa.string()), what, Rules(), scale)
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise BadCell(None, f"it holds {cells.type}, not numbers")
     return numbers
 
 
-def _parsed(texts: Any, what: str, scale: int | None = None) -> Any:
+def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> Any:
     """Numbers from text: int64 if all are, else float64, null where missing.
 
     `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
     """
+    given = texts
+    if rules.decimal == ",":
+        # A point is no sign of these numbers: two signs are none either.
+        texts = pc.replace_substring(pc.replace_substring(texts, ".", ".."), ",", ".")
     try:
         # Floats first: Arrow's integers also take hexadecimal.
         floats = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:
-        missing = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING))
+        missing = pc.is_in(pc.utf8_lower(given), value_set=pa.array(MISSING))
+        if rules.na:
+            missing = pc.or_(missing, pc.is_in(given, value_set=pa.array(rules.na)))
         texts = pc.if_else(missing, None, texts)
         try:
             floats = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
             for index, text in enumerate(texts.to_pylist()):
                 if text is not None and not is_number(text):
-                    raise BadCell(index, f"the {what} is {short(text)}, not a number") from None
+                    cell = given[index].as_py()
+                    other = "." if rules.decimal == "," else ","
+                    hint = f" (it is one with decimal={other!r})" if is_number(cell, other) else ""
+                    raise BadCell(index, f"the {what} is {short(cell)}, not a number{hint}") from None
             raise
     try:
         return pc.cast(texts, pa.int64())
@@ -280,7 +367,9 @@ def _parsed(texts: Any, what: str, scale: int | None = None) -> Any:
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
 
 
-def is_number(text: str) -> bool:
+def is_number(text: str, decimal: str = ".") -> bool:
+    if decimal == ",":
+        text = text.replace(".", "..").replace(",", ".")
     return _NUMBER.fullmatch(text) is not None
 
 
@@ -344,15 +433,16 @@ def ids_of(cells: Any) -> Any:
     return texts
 
 
-def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], nan_policy: str) -> list[Any]:
+def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], rules: Rules) -> list[Any]:
     """The cells of each column as its role asks for; groups with a dictionary."""
     makers: dict[str, Callable[[Any], Any]] = {
-        "label": labels_of, "grade": levels_of, "group": encoded, "ids": ids_of,
+        "label": lambda cell: labels_of(cell, rules), "grade": lambda cell: levels_of(cell, rules),
+        "score": lambda cell: scores_of(cell, rules), "group": encoded, "ids": ids_of,
     }  # fmt: skip
     values = []
     for (role, column), cell in zip(roles, cells, strict=True):
         try:
-            values.append(scores_of(cell, nan_policy) if role == "score" else makers[role](cell))
+            values.append(makers[role](cell))
         except BadCell as bad:
             bad.column = column
             raise

@@ -19,8 +19,10 @@ from hitcurve._levels import LEVELS
 from hitcurve.sources.cells import (
     BadCell,
     BadLevel,
+    Rules,
     as_levels,
     ascending,
+    checked_rules,
     coded,
     converted,
     encoded,
@@ -48,33 +50,40 @@ _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
-                header: bool, workers: int, in_order: bool, unlabelled: bool,
-                grade: Column | None = None) -> Source:  # fmt: skip
+                header: bool, workers: int, in_order: bool, unlabelled: bool, grade: Column | None = None,
+                delimiter: str | None = None, **texts: Any) -> Source:  # fmt: skip
     """The source for what a caller gave.
 
-    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
+    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant; `texts`: the
+    arguments of `checked_rules`.
     """
     listed = source if isinstance(source, list) else [source]
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must say in which column of the files the scores are")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, header=header, grade=grade, workers=workers)  # fmt: skip
+                             nan_policy=nan_policy, header=header, grade=grade, workers=workers,
+                             delimiter=delimiter, **texts)  # fmt: skip
         if not all_parquet(reader):
             return reader
         row_groups = Parquet(reader)
         return reader if in_order else row_groups
+    rules = checked_rules(nan_policy, **texts, labelled=label is not None)
+    if delimiter is not None:
+        raise ValueError(f"delimiter={delimiter!r} is of CSV files, and source is none")
     if isinstance(source, tuple):
+        if rules != Rules(nan_policy):
+            raise ValueError("na, decimal and positive are of texts, but source is a tuple of arrays")
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
         slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
-        return _Batches(slices, None, None, None, nan_policy, rows=num_items, cheap=True, tuples=True, grade=grade)
+        return _Batches(slices, None, None, None, rules, rows=num_items, cheap=True, tuples=True, grade=grade)
     if callable(source):
-        return _Batches(lambda: iter(source()), label, score, group, nan_policy, unlabelled=unlabelled, grade=grade)
+        return _Batches(lambda: iter(source()), label, score, group, rules, unlabelled=unlabelled, grade=grade)
     if score is None:
         raise TypeError("score must say in which column the scores are")
     open_, rows, cheap = _arrow(source, [column for column in (label, grade, score, group) if column is not None])
-    return _Batches(open_, label, score, group, nan_policy, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade)
+    return _Batches(open_, label, score, group, rules, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade)
 
 
 def _paths(listed: list[Any]) -> list[str]:
@@ -106,7 +115,8 @@ def _paths(listed: list[Any]) -> list[str]:
 
 
 def all_parquet(reader: TableReader) -> bool:
-    return all(file_kind(path)[1:] == ("parquet", None) for path in reader.paths)
+    """Whether `Parquet` reads these files: what the labels and the statistics say is what they mean."""
+    return reader.rules.plain and all(file_kind(path)[1:] == ("parquet", None) for path in reader.paths)
 
 
 class Parquet(Source):
@@ -123,7 +133,8 @@ class Parquet(Source):
         self.label = [one for one in reader.roles if one[0] in ("label", "grade")]
         self.graded = reader.graded
         self.scores = [one for one in reader.roles if one[0] == "score"]
-        self.nan_policy = reader.nan_policy
+        self.rules = reader.rules
+        self.nan_policy = self.rules.nan_policy
         self.threads = reader.workers == 1  # a single worker leaves the other cores to the decoder
         self.files: list[_ParquetFile] = []
         self.rows = 0
@@ -264,8 +275,9 @@ class Parquet(Source):
     def _converted(self, want: str, cells: list[Any], at: int, first: int, policy: str) -> Piece:
         path, start = self.files[at].path, self.files[at].start + first
         try:
-            label = None if want == "score" else converted(self.label, cells[:1], policy)[0]
-            scores = tuple(converted(self.scores, cells[1:], policy))
+            rules = self.rules._replace(nan_policy=policy)
+            label = None if want == "score" else converted(self.label, cells[:1], rules)[0]
+            scores = tuple(converted(self.scores, cells[1:], rules))
             want = "both" if want == "relevant" else want
             return piece_of(want, scores, label, None, start, graded=self.graded)
         except BadCell as bad:
@@ -326,10 +338,11 @@ class _Batches(Source):
     """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
 
     def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
-                 group: Column | None, nan_policy: str, *, rows: int | None = None, cheap: bool = False,
+                 group: Column | None, rules: Rules, *, rows: int | None = None, cheap: bool = False,
                  tuples: bool = False, unlabelled: bool = False, grade: Column | None = None) -> None:  # fmt: skip
         self.grade, self.graded = grade, grade is not None
-        self.open, self.label, self.score, self.group, self.nan_policy = open_, label, score, group, nan_policy
+        self.open, self.label, self.score, self.group = open_, label, score, group
+        self.rules, self.nan_policy = rules, rules.nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
         self.codes: dict[Any, int] = {}  # of the groups
 
@@ -344,12 +357,16 @@ class _Batches(Source):
                 piece = piece_of(want, (score,), label, group, start, graded=self.graded)
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
+        if want != "score":
+            self.rules.check_met("source")
 
     def _split(self, batch: Any, start: int) -> Iterable[Any]:
         """What the source gave, as tuples or Arrow data."""
         if isinstance(batch, tuple):
             if not self.tuples and (self.label, self.score) != (None, None):
                 raise ValueError("label and score name columns, but the source gives tuples of arrays")
+            if not self.tuples and self.rules != Rules(self.nan_policy):
+                raise ValueError("na, decimal and positive are of texts, but the source gives tuples of arrays")
             if self.graded and self.grade != 1:
                 raise ValueError(f"grade is {self.grade!r}, but the source gives tuples of arrays: {FIRST_LEVELS}")
             return (batch,)
@@ -376,7 +393,7 @@ class _Batches(Source):
         cells = [whole(batch.column(_found("source", batch.schema.names, column))) for _, column in roles]
         if self.group is not None:
             _checked_groups(cells[-1].type, f"source: column {self.group!r}")
-        of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.nan_policy), strict=True)}
+        of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.rules), strict=True)}
         group = coded(of["group"], self.codes, self.group) if "group" in of else None
         return of.get("label", of.get("grade")), of["score"], group
 

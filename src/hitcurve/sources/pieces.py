@@ -69,6 +69,8 @@ class Source:
     """Reading again costs less than a copy on disk. Some others cannot be read again."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()
     """For each column of scores the types that are known beforehand to come."""
+    notes: Sequence[str] = ()
+    """What was found out about the form of the data, in sentences, once they were read."""
 
     def guess(self) -> int | None:
         """About how many rows there are."""

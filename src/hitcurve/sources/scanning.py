@@ -15,6 +15,7 @@ from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
+from warnings import warn
 
 import numpy as np
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     _Policy = Literal["raise", "worst", "omit"]
     _Order = Literal["score", "group"] | None
+    _Decimal = Literal[".", ","] | None
 
 __all__ = ["Job", "ScanProgress", "run_tasks", "scan"]
 
@@ -59,35 +61,45 @@ _NO_GRADE = {
 @overload
 def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: Column,
          lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
-         header: bool = ..., workers: int = ..., progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
+         header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
 def scan(source: Any, label: None = ..., score: Column | None = ..., group: None = ..., *, grade: Column,
          unretrieved: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ...,
-         max_memory: int | None = ..., header: bool = ..., workers: int = ...,
+         max_memory: int | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
          progress: bool | None = ...) -> GainCurve: ...  # fmt: skip
 @overload
 def scan(source: Any, label: None = ..., score: Column | None = ..., group: Column = ..., *, grade: Column,
          lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
-         header: bool = ..., workers: int = ..., progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
+         header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
 def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: None = ...,
          actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
          sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
-         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+         delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
+         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 @overload
 def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, grade: None = ...,
          actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
          sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
-         workers: int = ..., progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
+         delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
+         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
 def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *, grade: None = ...,
          actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
          sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
-         workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+         delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
+         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
          grade: Column | None = None, actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise",
          num_relevant: int | None = None, unretrieved: Any = None, sorted: str | None = None,
-         max_memory: int | None = None, tolerance: float | None = None, header: bool = True, workers: int = 1,
+         max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
+         delimiter: str | None = None, na: str | Sequence[str] | None = None, decimal: _Decimal = None,
+         positive: str | None = None, workers: int = 1,
          progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves:  # fmt: skip
     """The hit curve, or gain curve, of data larger than memory; with `group`, the curves of its groups.
 
@@ -98,10 +110,10 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     Parameters
     ----------
     source : str, path, list, Arrow or lazy data, tuple of arrays, or callable
-        A Parquet, CSV or TSV file (what `hitcurve table` reads), a folder, a glob, or a list of these; an Arrow table,
-        dataset or stream; a DuckDB relation or polars LazyFrame; ``(y_true, y_score)`` or ``(y_true, y_score, qid)``,
-        arrays that may be mapped to memory; a function without arguments that gives the batches anew: Arrow record
-        batches or data frames, or tuples of arrays.
+        A Parquet, CSV, TSV or Excel file (what `hitcurve table` reads), a folder, a glob, or a list of these; an Arrow
+        table, dataset or stream; a DuckDB relation or polars LazyFrame; ``(y_true, y_score)`` or ``(y_true, y_score,
+        qid)``, arrays that may be mapped to memory; a function without arguments that gives the batches anew: Arrow
+        record batches or data frames, or tuples of arrays.
     label, score, group : str or int
         Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays; if a function gives
         these with groups, ``group=3`` says so.
@@ -128,7 +140,19 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         of the other relevant scores are edges, and the average precision (under expected ties) is known to lie in an
         interval, of at most this width. ``tie_report()`` gives wider bounds, which also hold true ties.
     header : bool
-        Whether the first line of CSV and TSV holds the column names.
+        Whether the first line of CSV, TSV and Excel holds the column names.
+    delimiter : str, optional
+        The character between the cells of CSV and TSV. Default: a comma in CSV, a tab in TSV. A file that cannot be
+        read so, but with one other of commas, semicolons and tabs, is read so, with a UserWarning that says it.
+    decimal : {".", ","}, optional
+        The sign before the fractions of numbers that are text. Default: a point; commas in CSV and TSV that cannot be
+        read otherwise, with a UserWarning that says it. The first 64 KB of a file decide.
+    na : str or sequence of str, optional
+        Texts that mean a missing score, beside an empty cell, ``nan``, ``NA`` and ``null``. If one is a number, so
+        does its value: ``na="-999"``. `nan_policy` says what becomes of missing scores.
+    positive : str, optional
+        The column `label` holds words: rows with this text are relevant, the others are not. An empty label is an
+        error, and so is a source none of whose labels is this one.
     workers : int
         Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
         A function runs in the caller's thread.
@@ -187,22 +211,27 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-                         in_order=grouped or sorted is not None, unlabelled=actives is not None,
-                         grade=grade)  # fmt: skip
+                         in_order=grouped or sorted is not None, unlabelled=actives is not None, grade=grade,
+                         delimiter=delimiter, na=na, decimal=decimal, positive=positive)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
+    curve: HitCurve | HitCurves | GainCurve | GainCurves
     with ScanProgress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance,
                   unretrieved)  # fmt: skip
         if grouped:
-            return job.by_group(sorted)[0]
-        if sorted == "score":
-            return job.in_order()
-        if actives is not None:
+            curve = job.by_group(sorted)[0]
+        elif sorted == "score":
+            curve = job.in_order()
+        elif actives is not None:
             known = checked_array(actives, "actives", "they are scores, one for each item")
             if nan_policy == "raise" and has_nan(known):
                 raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
-            return job.counted(known, label is None and not unnamed)
-        return job.twice()[0]
+            curve = job.counted(known, label is None and not unnamed)
+        else:
+            curve = job.twice()[0]
+    for note in opened.notes:
+        warn(note, UserWarning, stacklevel=2)
+    return curve
 
 
 def _check_grade(grade: Any, arrays: bool, **others: Any) -> None:
@@ -270,7 +299,8 @@ class _OtherType(Exception):
 class Job:
     """One scan: of rows as they come, with one or several columns of scores, each of which ranks them.
 
-    `rows` is how many were met, `kept` what was met, where that is wanted, `ids` what pieces with ids are added to.
+    `rows` is how many were met, `missing` how many have no score, for each column; `kept` what was met, where that is
+    wanted, `ids` what pieces with ids are added to.
     """
 
     def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
@@ -281,7 +311,7 @@ class Job:
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
         self.types = [Types(known) for known in source.dtypes or [set()] * len(lower)]
-        self.rows = 0
+        self.rows, self.missing = 0, [0] * len(lower)
         self.kept: list[Piece] | None = None
         self.ids: Any = None
         self.lock = threading.Lock()
@@ -290,12 +320,20 @@ class Job:
         """Takes note of rows that are read for the first time."""
         for types, score in zip(self.types, scores, strict=True):
             types.add(score, lambda: self.source.place(piece.start))
+        self.count_missing(piece)
         with self.lock:
             self.rows += piece.rows
             if self.kept is not None:
                 self.kept.append(piece)
         if self.ids is not None:
             self.ids.add(piece)
+
+    def count_missing(self, piece: Piece) -> None:
+        if self.nan_policy != "raise":
+            found = [int(np.count_nonzero(score != score)) if has_nan(score) else 0 for score in piece.scores]
+            with self.lock:
+                for at, number in enumerate(found):
+                    self.missing[at] += number
 
     def twice(self) -> list[HitCurve | GainCurve]:
         """The relevant scores first, then the counts."""
@@ -310,7 +348,7 @@ class Job:
 
     def _both_passes(self, opened: ExitStack) -> list[HitCurve | GainCurve]:
         source, max_memory, columns = self.source, self.max_memory, len(self.lower)
-        self.rows = 0
+        self.rows, self.missing = 0, [0] * columns
         keep = not source.cheap
         # What can be read again for less is kept where memory is allowed, else only where little holds all of it.
         little = source.rows is not None and source.rows * 4 * columns <= self.held
@@ -348,6 +386,8 @@ class Job:
 
         def count(worker: int, piece: Piece) -> None:
             seen[worker] += piece.rows
+            if not keep:  # the first pass met the relevant scores only
+                self.count_missing(piece)
             if piece.gaps is not None:
                 for one, gap in zip(made, piece.gaps, strict=True):
                     one.counters[worker].add_between(gap, piece.rows)

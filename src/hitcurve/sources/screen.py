@@ -21,7 +21,29 @@ from hitcurve.sources.tables import TableReader
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Screen", "ScreenedScore", "read_screen"]
+__all__ = ["Counted", "Screen", "ScreenedScore", "read_screen"]
+
+
+class Counted(NamedTuple):
+    """How many rows were read for a column of scores, and how many of them are unlike the others."""
+
+    num_rows: int
+    num_missing: int
+    """Rows without a score."""
+    num_repeated: int | None
+    """Rows that repeat the id of another row, in one group; None where ids were not read."""
+    nan_policy: str
+    best_per_id: bool
+
+    def sentences(self) -> list[str]:
+        """Both numbers, and what became of these rows."""
+        last = "ranked last" if self.nan_policy == "worst" else "left out"
+        best = "the best row of each id is ranked" if self.best_per_id else "each ranked by itself"
+        counts = [("Rows without a score", self.num_missing, last), ("Rows that repeat an id", self.num_repeated, best)]
+        return [
+            f"{what}: {number:,} of {self.num_rows:,}, {fate}." if number else f"{what}: none."
+            for what, number, fate in counts if number is not None
+        ]  # fmt: skip
 
 
 class ScreenedScore(NamedTuple):
@@ -32,6 +54,8 @@ class ScreenedScore(NamedTuple):
     curves: HitCurve | HitCurves | GainCurve | GainCurves
     names: list[Any] | None
     """The groups that `curves` ranks; None where it is one curve."""
+    counted: Counted | None = None
+    """Of what was read; None for curves that come from elsewhere."""
 
     @property
     def graded(self) -> bool:
@@ -104,13 +128,23 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
                 places[whole((piece.group for piece in pieces), np.int64)] if grouped else None,
             )
         repeated = job.ids.repeated() if job.ids is not None else []
+    again = sum(number for number, _ in repeated) if job.ids is not None else None
+    if best_per_id:
+        again = reading.rows - job.rows
     notes = [
-        f"{number:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as {example!r}) and "
-        "are ranked by themselves: --best-per keeps the best row of each id"
-        for number, example in repeated
+        *reader.notes,
+        *(
+            f"{number:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as {example!r}) "
+            "and are ranked by themselves: --best-per keeps the best row of each id"
+            for number, example in repeated
+        ),
     ]
     groups = names if grouped else None
-    ranked = [ScreenedScore(*score, one, groups) for score, one in zip(scores, curves, strict=True)]
+    columns = zip(scores, curves, reading.missing, strict=True)
+    ranked = [
+        ScreenedScore(*score, one, groups, Counted(reading.rows, missing, again, reader.nan_policy, best_per_id))
+        for score, one, missing in columns
+    ]
     return Screen(ranked, reading.rows, notes, arrays, names)
 
 

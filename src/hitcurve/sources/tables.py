@@ -1,4 +1,4 @@
-"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, SMILES with scores, SDF; one row an item."""
+"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, Excel, SMILES with scores, SDF; one row an item."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from hitcurve.sources.cells import (
     MISSING,
     BadCell,
     Column,
+    Rules,
     ascending,
+    checked_rules,
     coded,
     converted,
     first_line,
@@ -54,6 +56,7 @@ _FIRST_SLAB = 1 << 16  # read the slow way
 # A quoted cell longer than this is a quotation mark that was never closed.
 _LONGEST = 64 << 20
 _PARQUET_ROWS = 1 << 18
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # that are found out
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
 
 
@@ -74,18 +77,30 @@ class TableReader(Source):
     header : whether the first line of CSV and TSV holds the column names. Parquet always has them; of a SMILES file it
         is found out (a column asked for by name, or a first line without a number for a score).
     unlabelled : no row is relevant; in place of labels.
+    delimiter, decimal : what parts the cells of CSV and TSV, and the sign before the fractions of numbers in text, "."
+        or ",". Without them the name of a file says the first, and the second is a point; if its first rows (64 KB)
+        cannot be read so, but with one other of commas, semicolons and tabs, or with decimal commas, they are read so,
+        and `notes` says it.
+    na : texts that mean a missing score too; of one that is a number also the cells of its value.
+    positive : the text of the labels of relevant rows; all others but empty ones are not relevant.
     workers : threads, -1 for all cores. The batches do not depend on it.
 
     `codes` are the places of the groups met so far, in the order in which they came, kept when the files are read
-    again; `found` the actives met so far. A ValueError while iterating names file, row (from 1, without the header; for
-    text files also the line), column and value.
+    again; `found` the actives met so far; `notes` sentences about how files were read. A ValueError while iterating
+    names file, row (from 1, without the header; for text and Excel files also the line), column and value.
     """
 
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
                  group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
                  by_file: bool = False, nan_policy: str = "raise", header: bool = True, unlabelled: bool = False,
-                 grade: Column | None = None, workers: int = -1) -> None:  # fmt: skip
+                 grade: Column | None = None, workers: int = -1, delimiter: str | None = None,
+                 na: str | Iterable[str] | None = None, decimal: str | None = None,
+                 positive: str | None = None) -> None:  # fmt: skip
         check_options(nan_policy=nan_policy)
+        self.rules = checked_rules(nan_policy, na, decimal, positive, labelled=label is not None)
+        self._delimiter, self._any_decimal = _checked_delimiter(delimiter, paths), decimal is None
+        self._forms: dict[str, _Form] = {}  # of the files that are not as their names say
+        self._sheets: dict[str, str] = {}
         if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give either label or actives, or grade in place of both")
         if actives is not None and ids is None:
@@ -125,6 +140,23 @@ class TableReader(Source):
             for piece in self.batches(path, want, start):
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
+        one = len(self._file_names) == 1
+        self.rules.check_met(next(iter(self._file_names)) if one else f"{len(self._file_names)} files")
+
+    @property
+    def notes(self) -> list[str]:  # type: ignore[override]
+        """How files were read that are not as their names say, in sentences."""
+        alike: dict[str, list[str]] = {}
+        for shown, form in self._forms.items():
+            _, kind, _ = file_kind("-" if shown == "standard input" else shown)
+            between = [f"{_DELIMITERS[form.delimiter]} between cells"] * (form.delimiter != (self._delimiter or kind))
+            commas = ["decimal commas"] * (form.decimal != self.rules.decimal)
+            alike.setdefault(" and ".join(between + commas), []).append(shown)
+        said = []
+        for found, files in alike.items():
+            more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+            said.append(f"{files[0]}{more}: read with {found}")
+        return [*said, *(f"{shown}: {sheet}" for shown, sheet in self._sheets.items())]
 
     def batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
         """The rows of one file, of which `start` come before; an error if it is not what it was when it was opened."""
@@ -141,13 +173,15 @@ class TableReader(Source):
         at = start
         try:
             with opened(path) as stream:
-                read = {"parquet": self._parquet, "sdf": self._sdf}.get(kind, self._text)
+                ways: dict[str, Callable[[Any, Path], Iterator[list[Any]]]]
+                ways = {"parquet": self._parquet, "sdf": self._sdf, "excel": self._excel}
+                read = ways.get(kind, self._text)
                 for values in read(stream, path):
                     piece = self._piece(want, values, shown, at)
                     at += piece.rows
                     yield piece
         except BadCell as bad:
-            raise bad.named(shown, lambda index: _place(path, self._header_read, at - start + index + 1)) from None
+            raise bad.named(shown, lambda index: self._place(path, at - start + index + 1)) from None
         except (pa.ArrowInvalid, csv.Error) as error:
             raise ValueError(f"{shown}: {first_line(error)}") from None
         except OSError as error:
@@ -188,14 +222,22 @@ class TableReader(Source):
     def place(self, row: int) -> str:
         at = max(at for at, start in enumerate(self._starts) if start <= row)
         path = self.paths[at]
-        return f"{file_kind(path)[0]}: {_place(path, self._header_read, row - self._starts[at] + 1)}"
+        return f"{file_kind(path)[0]}: {self._place(path, row - self._starts[at] + 1)}"
+
+    def _place(self, path: Path, row: int) -> str:
+        return _place(path, self._header_read, row, self._form(path).delimiter)
+
+    def _form(self, path: Path) -> _Form:
+        """How text is read."""
+        shown, kind, _ = file_kind(path)
+        return self._forms.get(shown, _Form(self._delimiter or kind, self.rules.decimal))
 
     def guess(self) -> int | None:
         """From the lines of the first megabyte of each text file that is not compressed."""
         rows = 0
         for path in self.paths:
             shown, kind, compression = file_kind(path)
-            if compression is not None or kind in ("parquet", "sdf") or not os.path.isfile(shown):
+            if compression is not None or kind in ("parquet", "sdf", "excel") or not os.path.isfile(shown):
                 return None
             with open(path, "rb") as file:
                 start = file.read(1 << 20)
@@ -204,7 +246,17 @@ class TableReader(Source):
         return rows
 
     def _values(self, cells: list[Any]) -> list[Any]:
-        return converted(self.roles, cells, self.nan_policy)
+        return converted(self.roles, cells, self.rules)
+
+    def _places(self, shown: str, names: list[str] | None, decimal: str, found: bool = False) -> list[int]:
+        """The places of the columns; `found`: it was found out that the first line holds names."""
+        if names is None:
+            places = [_number(shown, column) - 1 for column in self.asked]
+        else:
+            places = [_found(shown, names, column) for column in self.asked]
+            if not found:
+                self._refuse_data_as_names(shown, names, places, decimal)
+        return places
 
     # Each way to read a file yields the values of its batches, in file order.
 
@@ -235,10 +287,92 @@ class TableReader(Source):
             yield from in_threads(lambda slab: self._values(_sdf_cells(slab, names)), itertools.chain([first], slabs),
                                   self.workers, ahead=self.workers + 2)  # fmt: skip
 
+    def _excel(self, stream: Any, path: Path) -> Iterator[list[Any]]:
+        shown = file_kind(path)[0]
+        sheets, rows = _sheet(stream)
+        if len(sheets) > 1:
+            self._sheets[shown] = f"only the first of its {len(sheets)} sheets, {sheets[0]!r}, is read"
+        self._header_read = self.header
+        if self.header and not rows:
+            raise ValueError(f"{shown}: there is no row with column names")
+        names = rows[0][1] if self.header else None
+        places = self._places(shown, names, self.rules.decimal)
+        width = len(rows[0][1]) if rows else 0
+        if rows and max(places) >= width:
+            raise ValueError(f"{shown}: the sheet has fewer than {max(places) + 1} columns")
+        for start in range(int(self.header), len(rows), _PARQUET_ROWS):
+            some = rows[start : start + _PARQUET_ROWS]
+            yield self._values([pa.array([cells[place] for _, cells in some], pa.string()) for place in places])
+
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
-        smiles, names = kind == "smiles", None
-        delimiter = "\t" if smiles else kind
+        if kind == "smiles":
+            begun = self._begun(stream, shown, _Form("\t", self.rules.decimal), smiles=True)
+        else:
+            begun = self._found_out(_Head(stream), shown, self._form(path))
+        if begun is not None:
+            # The first slab is read cell by cell as text, and says which scores are integers.
+            yield begun.values
+            yield from in_threads(begun.parser, begun.slabs, self.workers, ahead=self.workers + 2)
+
+    def _found_out(self, head: _Head, shown: str, form: _Form) -> _Begun | None:
+        """The beginning of a file in this form; if it cannot be read so, in the only other in which it can."""
+        met = dict(self.rules.met or {})
+        try:
+            begun = self._begun(head, shown, form)
+        except (BadCell, ValueError, csv.Error) as error:
+            fits, near = self._others(head, shown, form)
+            if not fits and near and not isinstance(error, BadCell):
+                # The columns are there, and a cell is wrong.
+                self._forms[shown], bad = near
+                raise bad from None
+            if not fits:
+                raise
+            if len(fits) > 1:
+                given = " and ".join(f"delimiter={one.delimiter!r}" for one in fits)
+                raise ValueError(f"{shown}: it can be read with {given}: say which") from None
+            (form,) = fits
+            if self.rules.met is not None:  # forget the labels of other forms
+                self.rules.met.clear()
+                self.rules.met.update(met)
+            head.again()
+            begun = self._begun(head, shown, form)
+            found_out = self._any_decimal and form.decimal == ","
+            if begun is not None and found_out and (number := begun.thousands()) is not None:
+                raise ValueError(f"{shown}: the comma of {number!r} may part thousands or the fraction: decimal=',' "
+                                 "says that it is the fraction") from None
+            self._forms[shown] = form
+        head.settled = True
+        return begun
+
+    def _others(self, head: _Head, shown: str, form: _Form) -> tuple[list[_Form], tuple[_Form, BadCell] | None]:
+        """The other forms in which a file can be read; the one that goes furthest, if one delimiter parts the columns.
+
+        Each delimiter is tried with decimal points, then with commas.
+        """
+        fits: list[_Form] = []
+        near: list[tuple[_Form, BadCell]] = []
+        for delimiter in (form.delimiter,) if self._delimiter else dict.fromkeys([form.delimiter, *_DELIMITERS]):
+            for decimal in (".", ",") if self._any_decimal else (form.decimal,):
+                other = _Form(delimiter, decimal)
+                if other == form:
+                    continue
+                head.again()
+                try:
+                    self._begun(head, shown, other)
+                except BadCell as bad:
+                    near.append((other, bad))
+                except (ValueError, csv.Error):
+                    pass
+                else:
+                    fits.append(other)
+                    break
+        alone = len({other.delimiter for other, _ in near}) == 1
+        return fits, max(near, key=lambda one: one[1].index or 0) if alone else None
+
+    def _begun(self, stream: Any, shown: str, form: _Form, smiles: bool = False) -> _Begun | None:
+        """The first line and the first rows, read; None without rows."""
+        delimiter, names = form.delimiter, None
         if smiles:
             names, spaces = _smiles_layout(stream, self.roles)
         elif self.header:
@@ -247,34 +381,28 @@ class TableReader(Source):
             if names is None:
                 raise ValueError(f"{shown}: there is no line with column names")
         self._header_read = names is not None
-        if names is None:
-            places = [_number(shown, column) - 1 for column in self.asked]
-        else:
-            places = [_found(shown, names, column) for column in self.asked]
-            if not smiles:
-                self._refuse_data_as_names(shown, names, places)
+        places = self._places(shown, names, form.decimal, smiles)
         slabs = (slab for slab in _slabs(stream, (lambda *_: True) if smiles else _RowEnd(delimiter)) if slab.strip())
         if smiles and spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
         if first is None:
-            return
+            return None
         width = len(names or next(row for row in _rows(io.BytesIO(first), delimiter, not smiles) if row))
         if max(places) >= width:
             raise ValueError(f"{shown}: the first line has fewer than {max(places) + 1} columns")
-        # The first slab is read cell by cell as text, and says which scores are integers.
-        exact = _TextParser(self, delimiter, width, places, quotes=not smiles)
-        yield exact.slowly(first)
-        yield from in_threads(exact, slabs, self.workers, ahead=self.workers + 2)
+        rules = self.rules._replace(decimal=form.decimal)
+        parser = _TextParser(self, delimiter, width, places, not smiles, rules)
+        return _Begun(parser, first, parser.slowly(first), slabs)
 
-    def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int]) -> None:
+    def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int], decimal: str) -> None:
         """An error if the first line holds a label and a score, unless columns are asked for by such names."""
         at = {role: place for (role, _), place in reversed(list(zip(self.roles, places, strict=True)))}
         first_score = names[at["score"]]
         by_name = any(one == names[place] != str(place + 1) for one, place in zip(self.asked, places, strict=True))
-        no_label = "label" in at and names[at["label"]].strip().lower() not in LABELS
-        no_label |= "grade" in at and not is_number(names[at["grade"]])
-        if by_name or no_label or not is_number(first_score):
+        no_label = "label" in at and not self.rules.positive and names[at["label"]].strip().lower() not in LABELS
+        no_label |= "grade" in at and not is_number(names[at["grade"]], decimal)
+        if by_name or no_label or not is_number(first_score, decimal):
             return
         shown_as = {"label": "a label", "grade": "a level"}
         held = " and ".join([*(f"{shown_as[one]} ({names[at[one]]!r})" for one in shown_as if one in at), "a score"])
@@ -282,11 +410,70 @@ class TableReader(Source):
                          "it with header=False")
 
 
+class _Form(NamedTuple):
+    """How delimited text is written."""
+
+    delimiter: str
+    decimal: str
+
+
+class _Head:
+    """A stream that can be read again from its beginning, until `settled`."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.held, self.at, self.settled = stream, b"", 0, False
+
+    def again(self) -> None:
+        self.at = 0
+
+    def read(self, size: int) -> bytes:
+        if self.at >= len(self.held):
+            return self._kept(self.stream.read(size))
+        piece = self.held[self.at : self.at + size]
+        self.at += len(piece)
+        return piece
+
+    def readline(self) -> bytes:
+        if self.at >= len(self.held):
+            return self._kept(self.stream.readline())
+        end = self.held.find(b"\n", self.at) + 1
+        line = self.held[self.at : end or None]
+        self.at += len(line)
+        return line if end else line + self.readline()
+
+    def _kept(self, data: bytes) -> bytes:
+        if not self.settled:
+            self.held += data
+            self.at = len(self.held)
+        return data
+
+
+class _Begun(NamedTuple):
+    """Delimited text of which the first rows are read."""
+
+    parser: _TextParser
+    slab: bytes
+    values: list[Any]
+    slabs: Iterator[bytes]
+
+    def thousands(self) -> str | None:
+        """The first number with a comma, if the commas of all such numbers may part thousands."""
+        columns = self.parser.texts(self.slab)
+        held = [column for role, column in zip(self.parser.roles, columns, strict=True) if role in ("score", "grade")]
+        numbers = [text for column in held for text in column.to_pylist() if text and "," in text]
+        return numbers[0] if numbers and all(map(_THOUSANDS.fullmatch, numbers)) else None
+
+
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*", re.ASCII)
+
+
 class _TextParser:
     """The values of a slab of delimited rows: at once by Arrow's converters, cell by cell where these refuse."""
 
-    def __init__(self, reader: TableReader, delimiter: str, width: int, places: list[int], quotes: bool) -> None:
-        self.reader, self.delimiter, self.quotes = reader, delimiter, quotes
+    def __init__(self, reader: TableReader, delimiter: str, width: int, places: list[int], quotes: bool,
+                 rules: Rules) -> None:  # fmt: skip
+        self.reader, self.delimiter, self.quotes, self.rules = reader, delimiter, quotes, rules
+        self.known = {**KNOWN, "null_values": [*KNOWN["null_values"], *rules.na]}
         self.names = [f"f{place}" for place in range(width)]
         self.keys = [f"f{place}" for place in places]
         self.roles = [role for role, _ in reader.roles]
@@ -298,9 +485,13 @@ class _TextParser:
         read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
         parse = arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if self.quotes else False,
                                        newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse)
-        convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types), **options)
+        convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types),
+                                           decimal_point=self.rules.decimal, **options)
         table = arrow_csv.read_csv(pa.BufferReader(slab), read, parse, convert)
         return [whole(table.column(key)) for key in self.keys]
+
+    def texts(self, slab: bytes, refuse: Any = None) -> list[Any]:
+        return self._read(slab, dict.fromkeys(self.keys, pa.string()), refuse)
 
     def slowly(self, slab: bytes) -> list[Any]:
         """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
@@ -311,7 +502,7 @@ class _TextParser:
             return "error"
 
         try:
-            cells = self._read(slab, dict.fromkeys(self.keys, pa.string()), refuse=refuse)
+            cells = self.texts(slab, refuse)
         except pa.ArrowInvalid:
             if not bad_rows:
                 self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
@@ -319,9 +510,12 @@ class _TextParser:
             bad = bad_rows[0]
             problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {short(bad.text)}"
             raise BadCell(bad.number - 1, problem) from None
-        values = self.reader._values(cells)
+        values = self._values(cells)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]
         return values
+
+    def _values(self, cells: list[Any]) -> list[Any]:
+        return converted(self.reader.roles, cells, self.rules)
 
     def _named(self, columns: list[Any]) -> None:
         """Names the first cell that is no text."""
@@ -336,13 +530,14 @@ class _TextParser:
             raise min(wrong, key=lambda bad: bad.index or 0)
 
     def __call__(self, slab: bytes) -> list[Any]:
-        kinds = {"label": pa.bool_(), "grade": pa.float64(), "score": pa.float64(),
-                 "group": pa.dictionary(pa.int32(), pa.string()), "ids": pa.string()}  # fmt: skip
+        words = pa.dictionary(pa.int32(), pa.string())
+        kinds = {"label": pa.bool_() if self.rules.positive is None else words, "grade": pa.float64(),
+                 "score": pa.float64(), "group": words, "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
         if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
             return self.slowly(slab)  # one column in two roles
         try:
-            values = self.reader._values(self._read(slab, types, **KNOWN))
+            values = self._values(self._read(slab, types, **self.known))
         except (pa.ArrowInvalid, BadCell):
             return self.slowly(slab)
         for at, (role, integers) in enumerate(zip(self.roles, self.integers, strict=True)):
@@ -391,7 +586,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
     except ValueError:
         kind = "lines"
     if kind == "sdf":
-        raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet or SMILES file")
+        raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet, Excel or SMILES file")
     cells: Iterable[Any]
 
     def chosen(names: list[str]) -> int:
@@ -408,6 +603,9 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         elif kind == "smiles":
             rows = (line.decode("utf-8", "replace").split() for line in stream)
             cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
+        elif kind == "excel":
+            first, *table = [row for _, row in _sheet(stream)[1]] or [[]]
+            cells = [row[chosen(first)] for row in table]
         elif kind == "lines":
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
@@ -518,13 +716,47 @@ def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[s
     return cells, spaces
 
 
+def _sheet(stream: Any) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the sheets of an Excel file; of the first all rows but empty ones: number, and cells as texts."""
+    calamine = needed("python_calamine", "reading Excel files")
+    try:
+        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(stream.read())) as book:
+            names = book.sheet_names
+            found = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
+    except calamine.CalamineError as error:
+        raise OSError(first_line(error)) from None
+    rows = ((line, list(map(_cell_text, cells))) for line, cells in enumerate(found, 1))
+    return names, [(line, cells) for line, cells in rows if any(cells)]
+
+
+def _cell_text(cell: Any) -> str:
+    """As a text file would have it: Excel has no integers."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return repr(cell).removesuffix(".0") if isinstance(cell, float) else str(cell)
+
+
+def _checked_delimiter(delimiter: Any, paths: Sequence[Path]) -> str | None:
+    if delimiter is None:
+        return None
+    if not isinstance(delimiter, str):
+        raise TypeError(f"delimiter is of type {type(delimiter).__name__}: it must be a character")
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n+-.':
+        raise ValueError(f"delimiter is {delimiter!r}: it must be one character that no number has, such as ';'")
+    for path in paths:
+        shown, kind, _ = file_kind(path)
+        if kind not in _DELIMITERS:
+            raise ValueError(f"delimiter={delimiter!r} is of CSV and TSV, and {shown} is neither")
+    return delimiter
+
+
 def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:
     """The rows of delimited text, read no further than asked; an empty list for a blank line."""
     lines = (line.decode("utf-8-sig", "replace") for line in iter(stream.readline, b""))
     return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
 
 
-def _place(path: Path, header: bool, row: int) -> str:
+def _place(path: Path, header: bool, row: int, delimiter: str) -> str:
     """The row in words, with its line in a text file, found by reading the file again."""
     _, kind, _ = file_kind(path)
     if kind == "parquet" or os.fspath(path) == "-":
@@ -533,7 +765,9 @@ def _place(path: Path, header: bool, row: int) -> str:
         if kind == "sdf":
             ends = (at for at, line in enumerate(stream, 1) if line.startswith(b"$$$$"))
             return f"record {row} (line {next(itertools.islice(ends, row - 2, None), 0) + 1 if row > 1 else 1})"
-        reader: Any = _rows(stream, "\t" if kind == "smiles" else kind, kind != "smiles")
+        if kind == "excel":
+            return f"row {row} (line {_sheet(stream)[1][row + header - 1][0]})"
+        reader: Any = _rows(stream, "\t" if kind == "smiles" else delimiter, kind != "smiles")
         left = row + header
         try:
             while left:
