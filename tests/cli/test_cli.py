@@ -203,6 +203,8 @@ def test_json(capsys, path):
         "ties": "best",
         "items": 10,
         "relevant": 4,
+        "missing_scores": 0,
+        "repeated_ids": None,
         "measures": {"AP": curve.average_precision(ties="best"), "NumRel": 4},
     }
     found = json.loads(table(capsys, path, "--group", "set", "-m", "AP", "--format", "json"))

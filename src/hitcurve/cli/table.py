@@ -38,11 +38,16 @@ def _level(text: str) -> float:
     return level
 
 
+def _delimiter(text: str) -> str:
+    return {"tab": "\t", "\\t": "\t"}.get(text, text)
+
+
 _MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
 _FORMS = ("table", "markdown", "latex", "csv", "json")
 _OPTIONS: tuple[Option, ...] = (
     ("files", "FILE", argparse.SUPPRESS, {"nargs": "+"}),
-    ("--label", "COL", "labels, 1 or true = relevant", {}),
+    ("--label", "COL", "labels, 1 or true = relevant; or words, with --positive WORD", {}),
+    ("--positive", "WORD", argparse.SUPPRESS, {}),
     ("--grade", "COL", "in place of labels: levels of relevance or gains, from 0 up", {}),
     ("--actives", "FILE", "in place of labels: a list of the ids of the relevant items", {}),
     ("--id", "COL", "ids, for --actives; repeated ones are reported", {}),
@@ -50,10 +55,12 @@ _OPTIONS: tuple[Option, ...] = (
      {"required": True, "action": "append"}),
     ("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high ones)", {}),
     ("--group", "COL", "groups (targets, folds), each a ranking; adds the mean over them", {}),
-    ("--by-file", None, "each file is a group", {}),
+    ("--by-file", None, "each file is a group; --mean-only: no lines for single groups", {}),
+    ("--mean-only", None, argparse.SUPPRESS, {}),
     ("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)", {}),
     ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
+    ("--na", "TEXT", "means a missing score, like NA and an empty cell; may be repeated", {"action": "append"}),
     ("-m", "M", "as `hitcurve measures` lists them (default: a report of the usual)",
      {"dest": "measures", "type": measure, **_MANY}),
     ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
@@ -61,14 +68,15 @@ _OPTIONS: tuple[Option, ...] = (
     ("--interval", None, "confidence intervals, of a mean over groups for other groups", {}),
     ("--compare", None, "is one score better than another: differences with intervals", {}),
     ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
-    ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999)", {"type": _resamples}),
-    ("--seed", "N", "of the bootstrap (default: 0)",
+    ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999); --seed N (0)", {"type": _resamples}),
+    ("--seed", "N", argparse.SUPPRESS,
      {"type": lambda text: 0 if text == "0" else count(text), "default": 0}),
     ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
      {"choices": _FORMS, "default": "table"}),
-    ("--mean-only", None, "no lines for single groups", {}),
+    ("--delimiter", "C", "between cells of CSV; --decimal , or . (default: found out)", {"type": _delimiter}),
+    ("--decimal", "C", argparse.SUPPRESS, {"choices": (".", ",")}),
     ("--no-header", None, "the first line is data (default: column names)", {}),
     ("--workers", "N", "threads (default: all cores)", {"type": count, "default": -1}),
 )  # fmt: skip
@@ -76,7 +84,7 @@ _OPTIONS: tuple[Option, ...] = (
 
 def add(commands: Any) -> None:
     usage = "hitcurve table FILE ... --label COL --score COL[:lower] [option ...]"
-    about = "FILE: CSV, TSV, Parquet, .smi, SDF, also .gz or .zst; - is CSV. COL: name or number."
+    about = "FILE: CSV TSV Parquet xlsx smi SDF; also gz xz bz2 zst. - is CSV. COL: name or number."
     text = "measure files with a row for each item"
     command(commands, "table", _run, _OPTIONS, help=text, usage=usage, description=about)
 
@@ -133,6 +141,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (grade and options.report, "--report needs --label or --actives: a page is of hit curves"),
         (grade and options.interval and not grouped, "--interval with --grade needs --group or --by-file"),
         (grade and not options.measures and options.ties == "threshold", "--ties threshold: nDCG has no such reading"),
+        (options.positive is not None and labels is None, "--positive needs --label, a column of words"),
         (actives is not None and ids is None and best is None, "--actives needs --id, the column of the ids"),
         (best is not None and ids not in (None, best), "--best-per and --id name two columns: an item has one id"),
         (options.group is not None and options.by_file, "--group and --by-file both make groups"),
@@ -159,6 +168,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
         nan_policy=options.nan, header=not options.no_header, grade=options.grade, workers=options.workers,
+        delimiter=options.delimiter, na=options.na, decimal=options.decimal, positive=options.positive,
     )  # fmt: skip
     found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare)
     missing = [one for one in actives or () if one not in reader.found]

@@ -14,7 +14,7 @@ from hitcurve.statistics.intervals import interval_ends
 
 if TYPE_CHECKING:
     from hitcurve.results import TieReport
-    from hitcurve.sources.screen import ScreenedScore
+    from hitcurve.sources.screen import Counted, ScreenedScore
 
 __all__ = ["GRADED", "SUMMARY", "Report", "Score"]
 
@@ -47,6 +47,7 @@ class Score(NamedTuple):
     values: dict[str, list[float]]  # by the measure's name, which says the reading of ties if the report has another
     intervals: dict[str, tuple[float, float, str]]  # of some measures, with groups of their means: ends, method
     ties: TieReport[Any, Any]
+    counted: Counted | None = None  # missing scores and repeated ids, where rows were read
 
     @property
     def kept(self) -> list[int]:
@@ -126,8 +127,11 @@ class Report:
             between = {one.name: made for one, made in zip(bounded, ends, strict=False)}
             counts = _many(curves.num_items), _many(curves.num_relevant)
             direction = "lower" if score.lower_is_better else "higher"
-            ranked = Score(score.name, direction, score.names, *counts, values, between, score.hits.tie_report())
+            ties_of = score.hits.tie_report()
+            ranked = Score(score.name, direction, score.names, *counts, values, between, ties_of, score.counted)
             self.scores.append(ranked)
+            if self.asked and score.counted is not None and score.counted.num_missing:  # sections say it
+                self.warnings.append(f"{score.name}: {score.counted.sentences()[0].removesuffix('.')}")
             self.warnings += warnings_of(score, plain if measures is None else measures)
 
     def text(self, form: str = "table") -> str:
@@ -197,6 +201,8 @@ class Report:
     def _object(self, score: Score) -> dict[str, Any]:
         result: dict[str, Any] = {"score": score.name} if self.named else {}
         result |= {"ties": self.ties or "expected", "items": sum(score.items), "relevant": sum(score.relevant)}
+        if score.counted is not None:
+            result |= {"missing_scores": score.counted.num_missing, "repeated_ids": score.counted.num_repeated}
         means = {name: _finite(score.mean(name)) for name in self.measures}
         if score.groups is None:
             result["measures"] = means
@@ -256,7 +262,8 @@ class Report:
                 rows.append([name, *cells, _note(name, score)])
         grids.append(Grid(rows, last="note", breaks=tuple(breaks[1:])))
         names = [name for block in self.usual for name in block if name in score.values]
-        return counts, grids, [*_ties(score), *score.left_out(names)]
+        read = score.counted.sentences() if score.counted is not None else []
+        return counts, grids, [*_ties(score), *score.left_out(names), *read]
 
 
 def _many(value: Any) -> list[Any]:
