@@ -179,7 +179,8 @@ def trec_eval(checkout: Path) -> Outcomes:
                 unknown[name.partition(".")[0]] = str(error)
         preset = hc.PRESETS["trec_eval 10"] | {"missing": "zero" if asked.c else "raise", "strict": False}
         measures = [entry.measure for entry in entries if entry.measure is not None]
-        found = hc.evaluate(checkout / qrels, checkout / run, measures, rel=asked.l, depth=asked.M, **preset)
+        found = hc.evaluate(checkout / qrels, checkout / run, measures, relevance_level=asked.l, depth=asked.M,
+                            **preset)
         ours = lines_by_measure(as_trec_eval(found, entries, each=asked.q))
         for measure, lines in theirs.items():
             wrong = next((f"{a} is {b}" for a, b in zip_longest(lines, ours.get(measure, [])) if a != b), "")
