@@ -120,19 +120,27 @@ cdef class Plan:
         PyMem_RawFree(self.asked)
 
 
-def measure(Judged judged, Plan plan, int64_t depth=-1):
+def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     """Values of a plan's measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
     A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
+    `queries`: the places of some of them, for an array of these alone.
     """
-    cdef Py_ssize_t m = plan.size, q, i, stop, rows, n = judged.qrels.names.docs.size
+    cdef Py_ssize_t m = plan.size, q, at, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
     cdef const Asked* asked = plan.asked
     cdef Room room
     cdef Query query
     cdef Qrels qrels = judged.qrels
     cdef bint good = True
-    cdef cnp.ndarray found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
+    cdef cnp.ndarray places, found
+    cdef const int64_t* some = NULL
+    if queries is not None:
+        if queries and not 0 <= min(queries) <= max(queries) < n:
+            raise IndexError("queries are places in the qrels")
+        places, n = np.array(queries, dtype=np.int64), len(queries)
+        some = <const int64_t*>cnp.PyArray_DATA(places)
+    found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
     cdef double* values = <double*>cnp.PyArray_DATA(found)
     memset(&room, 0, sizeof(Room))
     try:
@@ -141,18 +149,19 @@ def measure(Judged judged, Plan plan, int64_t depth=-1):
             stop = min(q + 4096, n)
             with nogil:
                 while q < stop and good:
-                    rows = judged.last[q] - judged.first[q]
-                    retrieved = max(judged.retrieved[q], 0)
+                    at = q if some is NULL else some[q]
+                    rows = judged.last[at] - judged.first[at]
+                    retrieved = max(judged.retrieved[at], 0)
                     if depth >= 0 and retrieved > depth:
                         retrieved = depth
-                        while rows > 0 and judged.rows.items[judged.first[q] + rows - 1].rank > depth:
+                        while rows > 0 and judged.rows.items[judged.first[at] + rows - 1].rank > depth:
                             rows -= 1
-                    query.levels = qrels.levels + qrels.offsets[q]
-                    query.num_judged = qrels.offsets[q + 1] - qrels.offsets[q]
+                    query.levels = qrels.levels + qrels.offsets[at]
+                    query.num_judged = qrels.offsets[at + 1] - qrels.offsets[at]
                     for i in range(m):
                         # Measures that order tied documents alike share an arrangement.
                         if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            good = arrange(judged.rows.items + judged.first[q], rows, retrieved, plan.how, plan.judged_only,
+                            good = arrange(judged.rows.items + judged.first[at], rows, retrieved, plan.how, plan.judged_only,
                                            &asked[i], &room, &query)
                         good = good and measure_query(&query, &asked[i], plan.how, &room, &values[i * n + q])
                         if not good:
