@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hitcurve.measures import Measure, parse
 
-__all__ = ["Entry", "expand"]
+__all__ = ["PARAMETERS", "Entry", "expand", "names_of"]
 
 _CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 _LEVELS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
@@ -20,7 +20,7 @@ _NAMES = (
     "set_recall", "set_map", "set_F", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj",
 )
 # The default parameters, and the name or names here ({} for a parameter); the rest have none, and the same name.
-_PARAMETERS = {
+PARAMETERS = {
     "runid": ("", ""), "iprec_at_recall": (_LEVELS, "IPrec(levels={version})@{}"), "P": (_CUTOFFS, "P@{}"),
     "relstring": ("10", ""), "recall": (_CUTOFFS, "R@{}"),
     "Rprec_mult": ("0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", "RprecMult({})"), "utility": ("", "Utility({})"),
@@ -30,8 +30,9 @@ _PARAMETERS = {
     "set_F": ("", "SetF({})"), "rbp": ("", "RBP(p={})"), "rbp_resid": ("", "RBPResid(p={})"),
     "unj": ("5,10,20", "Unjudged@{}"),
 }
-_MEASURES = {name: _PARAMETERS.get(name, ("", name)) for name in _NAMES}
-_SET = (*_NAMES[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+_MEASURES = {name: PARAMETERS.get(name, ("", name)) for name in _NAMES}
+_SETS = {"official": _NAMES[:12], "all_trec": _NAMES,
+         "set": (*_NAMES[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")}
 _ONLY_10 = ("rbp", "rbp_resid", "unj")
 _PLACES = {name: place for place, name in enumerate(_MEASURES)}
 
@@ -57,14 +58,24 @@ def expand(text: str, version: int = 10) -> list[Entry]:
     >>> [entry.measure.name for entry in expand("nDCG@10")]
     ['nDCG@10']
     """
-    if text in ("official", "set", "all_trec"):
-        names = {"official": _NAMES[:12], "set": _SET}.get(text, _NAMES)
-        return [entry for name in names if version >= 10 or name not in _ONLY_10 for entry in _lines(name, "", version)]
+    if text in _SETS:
+        return [entry for name in names_of(text, version) for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
     if name in _MEASURES:
         return [entry._replace(given=bool(parameters)) for entry in _lines(name, parameters, version)]
     measure = parse(text)
     return [_named(measure, text, version)]
+
+
+def names_of(text: str, version: int = 10) -> list[str]:
+    """What a set of trec_eval holds.
+
+    Examples
+    --------
+    >>> len(names_of("all_trec", 9))
+    34
+    """
+    return [name for name in _SETS[text] if version >= 10 or name not in _ONLY_10]
 
 
 def _named(measure: Measure, text: str, version: int) -> Entry:
