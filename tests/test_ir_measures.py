@@ -32,6 +32,7 @@ from ir_measures import (  # noqa: E402
     nDCG,
 )
 
+import hitcurve as hc  # noqa: E402
 from hitcurve.ir_measures import provider  # noqa: E402
 
 MEASURES = [
@@ -99,6 +100,42 @@ def test_what_is_supported():
     assert provider.supports(nDCG @ 10)
     assert not provider.supports(RBP)  # graded: ir_measures does not say how
     assert not provider.supports(ir_measures.Compat(p=0.8))
+
+
+def test_its_own_calls_take_hitcurve_once_it_stands_first():
+    """ir_measures looks for no entry points: the list of its providers is where it looks."""
+    pipeline = ir_measures.DefaultPipeline
+    assert ir_measures.providers.registry["hitcurve"] is provider
+    qrels, run = CASES[2]
+    wanted = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
+    pipeline.providers.insert(0, provider)
+    try:
+        used = pipeline.evaluator([AP, nDCG @ 10], qrels)
+        assert type(used).__module__ == "hitcurve.ir_measures"
+        assert used.calc_aggregate(run) == pytest.approx(wanted)
+    finally:
+        pipeline.providers.remove(provider)
+
+
+def test_its_measures_are_measures():
+    qrels = {f"q{i}": {"a": 1, "b": i % 3, "c": 2} for i in range(8)}
+    one = {query: {"a": 1.0, "b": 0.5 + i, "c": 0.1 * i} for i, query in enumerate(qrels)}
+    other = {query: {"a": 0.1 * i, "b": 2.0, "c": 1.0} for i, query in enumerate(qrels)}
+    for objects in ([AP, nDCG @ 2, P(rel=2) @ 1], [RR]):
+        names = [str(measure) for measure in objects]
+        found = [hc.evaluate(qrels, run, objects) for run in (one, other)]
+        assert hc.Evaluator(qrels, objects).evaluate(one).means == found[0].means
+        assert list(found[0].means) == names
+        systems = {"one": found[0], "other": found[1]}
+        rows = hc.compare(systems, measures=objects, rng=1).rows
+        assert [row.measure for row in rows] == names
+        assert rows == hc.compare(systems, measures=names, rng=1).rows
+        assert hc.compare(systems, measures=objects[0], rng=1).rows == rows[:1]
+    y, s = [1, 0, 1, 0, 1], {"a": [5, 4, 3, 2, 1], "b": [1, 2, 3, 4, 5]}
+    assert hc.compare(y, s, measures=[AP, P @ 2], n_resamples=9, rng=1).rows == hc.compare(
+        y, s, measures=["AP", "P@2"], n_resamples=9, rng=1).rows
+    with pytest.raises(ValueError, match="Compat"):
+        hc.compare(systems, measures=[ir_measures.Compat(p=0.8)])
 
 
 def test_real_runs(shared_data):

@@ -498,6 +498,11 @@ def parse(name: str) -> Measure:
     return _parsed(name.strip())
 
 
+def of_ir_measures(one: Any) -> bool:
+    """Whether it is a measure of ir_measures, whose text is a name here."""
+    return type(one).__module__.partition(".")[0] == "ir_measures"
+
+
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Measure:
     record, brackets, at, beta = _parts(text)

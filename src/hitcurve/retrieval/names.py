@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.retrieval.trec_eval import expand
 
 __all__ = ["measure_of", "resolve"]
@@ -18,7 +18,7 @@ def resolve(measures: Any) -> dict[str, Measure]:
     Those of a set, or of several parameters, go by their own names.
     """
     found: dict[str, Measure] = {}
-    single = isinstance(measures, (str, Measure)) or _of_ir_measures(measures) or not isinstance(measures, Iterable)
+    single = isinstance(measures, (str, Measure)) or of_ir_measures(measures) or not isinstance(measures, Iterable)
     for one in [measures] if single else measures:
         named = _named(one)
         for name, measure in named:
@@ -41,7 +41,7 @@ def _named(one: Any) -> tuple[tuple[str, Measure], ...]:
     if isinstance(one, Measure):
         return ((one.name, one),)
     if not isinstance(one, str):
-        if not _of_ir_measures(one):
+        if not of_ir_measures(one):
             raise TypeError(f"measures must be names of measures, got {one!r} of type {type(one).__name__}")
         one = str(one)
     return _expanded(one)
@@ -51,8 +51,3 @@ def _named(one: Any) -> tuple[tuple[str, Measure], ...]:
 def _expanded(text: str) -> tuple[tuple[str, Measure], ...]:
     measures = [entry.measure for entry in expand(text) if entry.measure is not None]
     return ((text, measures[0]),) if len(measures) == 1 else tuple((one.name, one) for one in measures)
-
-
-def _of_ir_measures(one: Any) -> bool:
-    """Whether it is a measure of theirs, whose text is a name here."""
-    return type(one).__module__.partition(".")[0] == "ir_measures"

@@ -27,7 +27,7 @@ from hitcurve._extras import advice
 from hitcurve._gains import GainCurve, GainCurves
 from hitcurve._grid import Grid, rendered
 from hitcurve._workers import check_workers
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
@@ -226,9 +226,10 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     y_score : mapping of str to array_like of shape (n,), optional
         Scores of the same items by the name of the ranking.
     measures : str or sequence of str, optional
-        Names of measures. None takes AP and ROCAUC over items, of evaluations all those that they hold but for sums and
-        geometric means, of GainCurves nDCG, else AP. Arrays are taken as they are. Beside a measure of gain, binary
-        measures are of the items from level ``rel=`` up, else from level 1.
+        Names of measures; an object of ir_measures stands for its text. None takes AP and ROCAUC over items, of
+        evaluations all those that they hold but for sums and geometric means, of GainCurves nDCG, else AP. Arrays are
+        taken as they are. Beside a measure of gain, binary measures are of the items from level ``rel=`` up, else from
+        level 1.
     baseline : str, optional
         The system that each of the others is compared with; None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -358,7 +359,8 @@ def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
     measures = default if measures is None else measures
-    chosen = [measures] if isinstance(measures, str | Measure) else list(measures)
+    single = isinstance(measures, str | Measure) or of_ir_measures(measures)
+    chosen = [str(one) if of_ir_measures(one) else one for one in ([measures] if single else measures)]
     if not chosen:
         raise ValueError("measures is empty")
     return chosen
