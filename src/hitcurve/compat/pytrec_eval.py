@@ -1,0 +1,312 @@
+"""pytrec_eval's calls and numbers: ``from hitcurve.compat import pytrec_eval`` in place of ``import pytrec_eval``.
+
+The numbers are those of trec_eval 9 to the last bit. The page "pytrec_eval and ir_measures" of the documentation lists
+the differences.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sized
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from hitcurve._checks import whole_number
+from hitcurve.measures import Measure
+from hitcurve.retrieval import plans, runs
+from hitcurve.retrieval.nested import judge_nested, judgments_of
+from hitcurve.retrieval.reading import Run, columns_of, decoded, read_qrels
+from hitcurve.retrieval.trec_eval import PARAMETERS, expand, names_of
+
+__all__ = [
+    "RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
+    "supported_nicknames",
+]
+
+#: The names of measures that take their parameters behind a dot or an underscore: ``"P.5,10"``, ``"P_5"``.
+supported_measures = set(names_of("all_trec", 9))
+
+#: The names of sets of measures. Those of preferences and of judgment groups are names alone, as they are there.
+supported_nicknames = {name: set(names_of(name, 9)) for name in ("official", "set", "all_trec")} | {
+    name: set(names.split()) for name, names in {
+        "all_prefs": "runid num_q prefs_simp prefs_pair prefs_avgjg prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret "
+                     "prefs_avgjg_ret prefs_avgjg_Rnonrel_ret prefs_simp_imp prefs_pair_imp prefs_avgjg_imp "
+                     "prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret",
+        "prefs": "runid num_q prefs_simp prefs_pair prefs_avgjg prefs_num_prefs_poss prefs_num_prefs_ful "
+                 "prefs_num_prefs_ful_ret",
+        "qrels_jg": "runid num_q map_avgjg P_avgjg Rprec_mult_avgjg",
+    }.items()
+}
+
+_LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
+_MOST = 2**31 - 1  # of a relevance level
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(supported_measures))})[._]({_NUMBER}(?:,{_NUMBER})*)")
+_Column = tuple[tuple[int, float], str, Measure | None]
+
+
+class RelevanceEvaluator:
+    """Judgments and measures, for one run after another.
+
+    Parameters
+    ----------
+    query_relevance : mapping of str to dict of str to int
+        The relevance of each document of each query. A query without documents is left out.
+    measures : iterable of str
+        Names out of `supported_measures` and `supported_nicknames`, with parameters: ``"P"``, ``"P_5"``,
+        ``"P.5,10"``, ``"official"``.
+    relevance_level : int, default 1
+        The lowest level that is relevant.
+    judged_docs_only_flag : bool, default False
+        Take documents without a judgment out of the ranking first.
+
+    Raises
+    ------
+    TypeError
+        For all that has another type, and for a `relevance_level` below 1.
+    ValueError
+        For an unknown measure, or parameters that it does not take.
+
+    Notes
+    -----
+    An evaluator never changes, so threads may share one. Equal scores (as single precision) are ranked by document id,
+    falling. A query without relevant documents has 0. See trec_eval 9.0.8, https://github.com/usnistgov/trec_eval.
+
+    Examples
+    --------
+    >>> from hitcurve.compat import pytrec_eval
+    >>> evaluator = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P.1,5"})
+    >>> evaluator.evaluate({"q": {"a": 1.0, "b": 2.0}})
+    {'q': {'map': 0.5, 'P_1': 0.0, 'P_5': 0.2}}
+    """
+
+    def __init__(self, query_relevance: Mapping[str, Mapping[str, int]], measures: Iterable[str],
+                 relevance_level: int = 1, judged_docs_only_flag: bool = False) -> None:
+        columns = _columns_for(measures)
+        self._keys = [key for _, key, _ in columns]
+        measured = [measure for _, _, measure in columns if measure is not None]
+        rows = iter(range(len(measured)))
+        self._rows = [-1 if measure is None else next(rows) for _, _, measure in columns]
+        self._logarithms = [row for row, one in enumerate(measured) if one.record.mean == "geometric"]
+        nested = {query: docs for query, docs in query_relevance.items() if not isinstance(docs, Sized) or len(docs)}
+        level, judged_only = (
+            whole_number(int(value) if isinstance(value, bool) else value, name)
+            for name, value in (("relevance_level", relevance_level), ("judged_docs_only_flag", judged_docs_only_flag)))
+        if not 1 <= level <= _MOST:
+            raise TypeError(f"relevance_level is {level}: it must lie from 1 to {_MOST}")
+        self._places: dict[str, int] = {}
+        if nested:
+            found = judgments_of(nested, "query_relevance")
+            if found is None:
+                found = read_qrels(_plain(nested, "query_relevance", "relevance", (int, np.integer), int))
+            self._qrels = found
+            self._places = {decoded(name): place for place, name in enumerate(found.names.all_texts())}
+            self._plan = plans.Plan(found, measured, "ranks", judged_only != 0, level)
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Measure a run.
+
+        Parameters
+        ----------
+        scores : dict of str to dict of str to float
+            The score of each document of each query.
+
+        Returns
+        -------
+        dict of str to dict of str to float
+            The value of each measure for each query that has judgments, in the order of the run. ``gm_map`` and
+            ``gm_bpref`` are logarithms, ``runid`` and ``relstring`` are 0.
+
+        Raises
+        ------
+        TypeError
+            For all that is no dict, text or number.
+        ValueError
+            For a score that is NaN.
+
+        Examples
+        --------
+        >>> from hitcurve.compat import pytrec_eval
+        >>> evaluator = pytrec_eval.RelevanceEvaluator({"q": {"a": 1}}, ["recip_rank"])
+        >>> evaluator.evaluate({"q": {"a": 1.0, "b": 2.0}, "another": {"a": 1.0}})
+        {'q': {'recip_rank': 0.5}}
+        """
+        if not scores:
+            return {}
+        if not isinstance(scores, dict):
+            raise TypeError(f"scores is a {type(scores).__name__}: it must be a dict of dicts")
+        run = scores if type(scores) is dict else dict(scores)
+        if not self._places:
+            _plain(run, "scores", "score", _SCORES, float)
+            return {}
+        judged = judge_nested(self._qrels, run, True)
+        if judged is None:
+            run = _plain(run, "scores", "score", _SCORES, float)
+            judged = judge_nested(self._qrels, run, True)
+        if judged is None:  # NaN is an error, a text that is not of Unicode is none
+            judged = runs.judge(self._qrels, Run.from_columns(*columns_of(run, ("score",), "scores")), "score", True)
+        names = [name for name in run if name in self._places]
+        values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
+        for row in self._logarithms:
+            values[row] = [math.log(max(value, _LEAST)) for value in values[row]]
+        values.append([0.0] * len(names))  # of what is no number
+        columns = [values[row] for row in self._rows]
+        of_queries = zip(*columns, strict=True) if columns else [()] * len(names)
+        return {name: dict(zip(self._keys, row, strict=True)) for name, row in zip(names, of_queries, strict=True)}
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read the lines of a run: query, Q0, document, rank, score and tag.
+
+    Parameters
+    ----------
+    f_run : iterable of str
+        Such as an open file.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+
+    Raises
+    ------
+    ValueError
+        For another number of columns, or a score that is no number.
+    AssertionError
+        For a document that is there twice for a query.
+
+    Examples
+    --------
+    >>> from hitcurve.compat import pytrec_eval
+    >>> dict(pytrec_eval.parse_run(["q1 Q0 d1 1 0.5 mine"]))
+    {'q1': {'d1': 0.5}}
+    """
+    return _parsed(f_run, 6, 4, float)
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Read the lines of judgments: query, iteration, document and relevance.
+
+    Parameters
+    ----------
+    f_qrel : iterable of str
+        Such as an open file.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+
+    Raises
+    ------
+    ValueError
+        For another number of columns, or a relevance that is no whole number.
+    AssertionError
+        For a document that is there twice for a query.
+
+    Examples
+    --------
+    >>> from hitcurve.compat import pytrec_eval
+    >>> dict(pytrec_eval.parse_qrel(["q1 0 d1 2"]))
+    {'q1': {'d1': 2}}
+    """
+    return _parsed(f_qrel, 4, 3, int)
+
+
+def compute_aggregated_measure(measure: str, values: list[float]) -> float:
+    """Add up values of queries: the sum for ``num_``, the geometric mean for ``gm_``, else the mean.
+
+    Parameters
+    ----------
+    measure : str
+        A key of the results.
+    values : list of float
+        One for each query; of ``gm_map`` and ``gm_bpref`` their logarithms.
+
+    Returns
+    -------
+    float
+        NaN for no values, 0 for no values of a sum.
+
+    Examples
+    --------
+    >>> from hitcurve.compat import pytrec_eval
+    >>> pytrec_eval.compute_aggregated_measure("map", [0.5, 1.0])
+    0.75
+    """
+    if measure.startswith("num_"):
+        return float(np.sum(values))
+    if measure.startswith("gm_"):
+        return float(np.exp(np.sum(values) / len(values)))
+    return float(np.mean(values))
+
+
+_SCORES = (float, int, np.floating, np.integer)
+
+
+def _plain(nested: Mapping[Any, Any], argument: str, what: str, kinds: tuple[type, ...],
+           convert: Callable[[Any], Any]) -> dict[str, dict[str, Any]]:
+    """The same in dicts, texts and numbers of Python's own, or an error for the first that is something else."""
+    plain: dict[str, dict[str, Any]] = {}
+    for query, docs in nested.items():
+        if not isinstance(query, str):
+            raise TypeError(f"{argument}: the id of a query is {query!r}: it must be a string")
+        if not isinstance(docs, dict):
+            raise TypeError(f"{argument}: query {query!r} holds {type(docs).__name__}, not a dict of documents")
+        of_query = plain[str(query)] = {}
+        for doc, value in docs.items():
+            if not isinstance(doc, str):
+                raise TypeError(f"{argument}: the id of a document of query {query!r} is {doc!r}: it must be a string")
+            if not isinstance(value, kinds):
+                raise TypeError(f"{argument}: the {what} of document {doc!r} of query {query!r} is {value!r}: it must "
+                                f"be {'a whole number' if convert is int else 'a number'}")
+            try:
+                of_query[str(doc)] = convert(value)
+            except OverflowError:
+                raise OverflowError(f"{argument}: the {what} of document {doc!r} of query {query!r} is an integer that "
+                                    "no float holds") from None
+    return plain
+
+
+def _columns_for(measures: Iterable[str]) -> list[_Column]:
+    """What the names stand for, in the order of trec_eval's output."""
+    parameters: dict[str, set[str]] = {}
+    for name in measures:
+        if not isinstance(name, str):
+            raise TypeError(f"measures holds {name!r}: a measure is named by a string")
+        for one in supported_nicknames.get(name, (name,)):
+            given = None if one in supported_measures else _WITH_PARAMETERS.match(one)
+            if given is None and one not in supported_measures:
+                raise ValueError(f"measures: unsupported measure {one}")
+            base, listed = (one, []) if given is None else (given[1], given[2].split(","))
+            parameters.setdefault(base, set()).update(listed)
+    found = [column for base, given in parameters.items() for column in _expanded(base, tuple(sorted(given)))]
+    return sorted(found, key=lambda column: column[0])
+
+
+@lru_cache(maxsize=1024)
+def _expanded(base: str, parameters: tuple[str, ...]) -> list[_Column]:
+    """Of a measure: its places in the output, keys, and measures; None for one that is no number."""
+    if base not in PARAMETERS or base == "set_F":
+        parameters = parameters[: base == "set_F"]  # the others change nothing there either
+    found = expand(".".join([base, ",".join(parameters)]) if parameters else base, 9)
+    by_parameter = bool(PARAMETERS.get(base, ("",))[0])
+    return [(entry.place, entry.name if by_parameter and entry.measure else base, entry.measure) for entry in found]
+
+
+def _parsed(lines: Iterable[str], number: int, place: int, convert: Callable[[str], Any]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row, line in enumerate(lines, 1):
+        cells = line.split()
+        if len(cells) != number:
+            raise ValueError(f"line {row} has {len(cells)} columns, not {number}: {line.rstrip()!r}")
+        query, doc = found[cells[0]], cells[2]
+        if doc in query:
+            raise AssertionError(f"line {row}: document {doc!r} is there twice for query {cells[0]!r}")
+        try:
+            query[doc] = convert(cells[place])
+        except ValueError as error:
+            raise ValueError(f"line {row}: {error}") from None
+    return found
