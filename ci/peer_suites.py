@@ -188,6 +188,33 @@ def trec_eval(checkout: Path) -> Outcomes:
     return outcomes
 
 
+def pytrec_eval(checkout: Path) -> Outcomes:
+    """tests/pytrec_eval_tests.py, of cvangysel/pytrec_eval or terrierteam/pytrec_eval, with its submodule trec_eval."""
+    tests = checkout / "tests/pytrec_eval_tests.py"
+    sys.modules["pytrec_eval"] = importlib.import_module("hitcurve.compat.pytrec_eval")
+    spec = importlib.util.spec_from_file_location("pytrec_eval_tests", tests)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for *files, options in module.TRADITIONAL_TREC_EVAL_TEST_CASES:  # as it does where it is run
+        name = "-".join(["test_" + files[0], *files[1:]])
+        setattr(module.PyTrecEvalIntegrationTest, name, module.generate_traditional_test(*files, **options))
+    outcomes: Outcomes = {}
+
+    class Result(unittest.TestResult):
+        def startTest(self, test: unittest.TestCase) -> None:
+            outcomes[test.id().rpartition(".PyTrecEval")[2]] = ""
+
+        def addError(self, test: unittest.TestCase, error: Any) -> None:
+            outcomes[test.id().rpartition(".PyTrecEval")[2]] = str(error[1]).splitlines()[0]
+
+        addFailure = addError
+
+    unittest.defaultTestLoader.loadTestsFromModule(module).run(Result())
+    return outcomes
+
+
 def lines_by_measure(text: str) -> dict[str, list[str]]:
     lines: dict[str, list[str]] = {}
     for line in text.splitlines():
@@ -243,6 +270,7 @@ SUITES = {
     "ranx": ("tests/unit/ranx/metrics_test.py", ranx),
     "scikit-learn": ("sklearn/metrics/tests/test_ranking.py", scikit_learn),
     "trec_eval": ("m_iprec_at_recall.c", trec_eval),
+    "pytrec_eval": ("tests/pytrec_eval_tests.py", pytrec_eval),
     "rdkit": ("rdkit/ML/Scoring/UnitTestScoring.py", rdkit),
 }
 
