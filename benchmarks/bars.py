@@ -325,6 +325,11 @@ def other_libraries(options):
         yield row, partial(against_sklearn, options, row, n, relevant, least)
     row = Row("MAP, 300 queries x 1,000, R = 20", "pytrec_eval's time ÷ ours", 100, at_least=True)
     yield row, partial(against_pytrec_eval, options, row)
+    for queries, items, judged, target, least in ((500, 1_000, 20, 10, 0.0), (500, 1_000, 100, 7, 0.0),
+                                                  (1, 100, 20, 1, 0.02)):
+        work = f"four measures of dicts, {queries} x {items:,}, {judged} judged"
+        row = Row(work, "pytrec_eval's time ÷ the drop-in's", target, at_least=True)
+        yield row, partial(drop_in, options, row, queries, items, judged, least)
 
 
 def against_sklearn(options, row, n, relevant, least):
@@ -387,6 +392,24 @@ def against_trec_eval(options, row, asked, queries, documents, judged, kept=True
     if not kept:
         calls = [partial(hc.evaluate, qrels, run, asked), lambda: RelevanceEvaluator(qrels, set(asked)).evaluate(run)]
     against(options, row, *calls, least=0.02 if queries == 1 else 0.0, invert=row.at_least)
+
+
+def drop_in(options, row, queries, items, judged, least):
+    if find_spec("pytrec_eval") is None:
+        row.note = "pytrec_eval is not installed"
+        return
+    import pytrec_eval
+
+    from hitcurve.compat import pytrec_eval as compat
+
+    qrels, run = peers.dicts(*data.rows(options.size(queries), items, judged))
+    qrels = {query: {doc: level for doc, level in docs.items() if level} for query, docs in qrels.items()}
+    measures = {"map", "ndcg_cut.10", "P.10", "recip_rank"}
+    made = (module.RelevanceEvaluator(qrels, measures) for module in (pytrec_eval, compat))
+    theirs, ours = (partial(evaluator.evaluate, run) for evaluator in made)
+    if ours() != theirs():
+        raise WrongAnswerError("WRONG: the drop-in's results are not pytrec_eval's")
+    against(options, row, ours, theirs, least=least, invert=True)
 
 
 PARTS = (
