@@ -207,7 +207,7 @@ def pytrec_eval(checkout: Path) -> Outcomes:
             outcomes[test.id().rpartition(".PyTrecEval")[2]] = ""
 
         def addError(self, test: unittest.TestCase, error: Any) -> None:
-            outcomes[test.id().rpartition(".PyTrecEval")[2]] = str(error[1]).splitlines()[0]
+            outcomes[test.id().rpartition(".PyTrecEval")[2]] = repr(error[1])
 
         addFailure = addError
 
