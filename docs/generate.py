@@ -76,7 +76,10 @@ def directive(path: str, value: Any) -> str:
     return f".. autodata:: {where}.{name}\n   :no-value:\n\n"
 
 
-PUBLIC_MODULES = ("measures", "ir_measures", "spark", "compat.sklearn_metrics")
+PUBLIC_MODULES = (
+    "measures", "ir_measures", "spark", "compat.pytrec_eval", "compat.ranx", "compat.sklearn_metrics", "compat.rdkit_scoring",
+    "compat.torchmetrics",
+)
 
 
 def modules() -> list[str]:
