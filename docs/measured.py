@@ -92,6 +92,15 @@ def of_judgments() -> str:
     return table(["names", "definition", "ties", "source"], rows)
 
 
+def of_others() -> str:
+    """What other libraries write, by the measure that it stands for."""
+    rows: dict[str, list[measures.Synonym]] = {}
+    for one in measures.SYNONYMS:
+        rows.setdefault(one.ours + (f"({one.options})" if one.options else ""), []).append(one)
+    return table(["name here", "written by others"], [
+        [f"`{ours}`", "; ".join(f"`{one.name}` ({one.users})" for one in found)] for ours, found in rows.items()])
+
+
 def undefined() -> str:
     """The measures that some ranking leaves undefined, by what they are of three such rankings."""
     def shown(measure: measures.Measure, label: int, num_items: int) -> str:
@@ -118,7 +127,8 @@ def presets() -> str:
 
 MADE = {
     "measures.md": {
-        "of curves": of_curves, "of levels": of_levels, "of judgments": of_judgments, "undefined": undefined,
+        "of curves": of_curves, "of levels": of_levels, "of judgments": of_judgments, "of others": of_others,
+        "undefined": undefined,
     },
     "presets.md": {"presets": presets},
 }

@@ -20,21 +20,45 @@ from hitcurve._kernel.formulas import readings
 if TYPE_CHECKING:
     from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
 
-__all__ = ["MEASURES", "TIES", "Definition", "Measure", "Option", "parse"]
+__all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
 
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
 _BOUNDS = TIES[1:3]
 
-# What others call a measure, and the options that such a name stands for.
-_ALIASES = {
-    "MAP": "AP", "Precision": "P", "Recall": "R", "MRR": "RR", "NDCG": "nDCG", "RPrec": "Rprec", "BPref": "Bpref",
-    "SetRelP": "SetP", "MPR": "MeanPercentileRank", "Q-measure": "Q",
-}
+
+class Synonym(NamedTuple):
+    """What others than trec_eval, whose names are in the records, call a measure."""
+
+    name: str
+    ours: str
+    options: str
+    users: str
+
+
+SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
+    ("MAP", "AP", "", "BEIR, MTEB, ranx, ir_measures"), ("Precision", "P", "", "MTEB, ranx, ir_measures"),
+    ("Recall", "R", "", "BEIR, MTEB, ranx, ir_measures"), ("R_cap", "R", "norm=min", "BEIR"),
+    ("MRR", "RR", "", "BEIR, MTEB, ranx, ir_measures"), ("hit_rate", "Success", "", "ranx"),
+    ("NDCG", "nDCG", "", "BEIR, MTEB, ranx, ir_measures"), ("ndcg_burges", "nDCG", "dcg=exp-log2", "ranx"),
+    ("RPrec", "Rprec", "", "ir_measures"), ("r-precision", "Rprec", "", "ranx"), ("BPref", "Bpref", "", "ir_measures"),
+    ("SetRelP", "SetP", "relative", "ir_measures"), ("MPR", "MeanPercentileRank", "", "Hu, Koren & Volinsky"),
+    ("Q-measure", "Q", "", "Sakai"),
+))
+# What trec_eval's names stand for beside the measure.
 _MEANT = {
-    "SetRelP": "relative", "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative",
-    "iprec_at_recall_X": "levels=trec_eval10", "11pt_avg": "levels=trec_eval10",
+    "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative", "iprec_at_recall_X": "levels=trec_eval10",
+    "11pt_avg": "levels=trec_eval10",
 }
+# What means different things to different people, or is no measure here.
+_UNCLEAR = {
+    "accuracy": "BEIR's is Success@K; ir_measures' is a share of pairs in the right order",
+    "auc": "the area under the ROC curve is ROCAUC, that under precision and recall AP",
+    "dcg": "it depends on the number of documents judged, and GainCurve.dcg() has it; over the best one it is nDCG",
+    "hole": "documents without a judgment are counted by Unjudged@K; BEIR's passes over those judged for another query",
+}
+# With all documents of a run, which ranx takes where no cutoff is said.
+_OF_ALL = {"P": "SetP", "R": "SetR", "Hits": "NumRelRet", "F": "SetF"}
 
 
 class Option(NamedTuple):
@@ -472,9 +496,11 @@ def parse(name: str) -> Measure:
     name : str
         ``NAME(option=value, ...)@cutoff``. A cutoff is a rank (``@10``) or a share in percent (``@1%``, which stands
         for ``ceil(N/100)`` items, exactly; for ROCE a false positive rate). ``AP@10`` divides by R, as ir_measures and
-        trec_eval's ``map_cut_10`` do; ``AP(norm=min)@10`` by min(10, R). Any measure that depends on ties takes
-        ``ties=``. trec_eval's names (``map``, ``P_10``, ``recall_1000`` ...) mean the same definitions; the caller's
-        ``ties`` holds for them.
+        trec_eval's ``map_cut_10`` do; ``AP(norm=min)@10`` by min(10, R), as the method ``average_precision(10)`` does
+        where its ``normalize=`` says nothing else. Any measure that depends on ties takes ``ties=``. Names of trec_eval
+        (``map``, ``P_10``, ``recall_1000`` ...), BEIR and MTEB (``MAP@100``, ``ndcg_at_10``) and ranx (``hit_rate@10``,
+        ``precision@5-l2``, ``rbp.95``) mean the same definitions, and lower case is understood; the caller's ``ties``
+        holds for them.
 
     Returns
     -------
@@ -490,8 +516,8 @@ def parse(name: str) -> Measure:
     >>> from hitcurve.measures import parse
     >>> parse("map_cut_10").name
     'AP@10'
-    >>> parse("BEDROC").name
-    'BEDROC(20)'
+    >>> parse("BEDROC").name, parse("hit_rate@5").name
+    ('BEDROC(20)', 'Success@5')
     """
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}: a measure is named by a string")
@@ -507,7 +533,7 @@ def of_ir_measures(one: Any) -> bool:
 def _parsed(text: str) -> Measure:
     record, brackets, at, beta = _parts(text)
     head = record.name if beta is None else f"F{_shown(Fraction(beta))}"
-    keyword, value, cutoff = _cutoff(text, record, at)
+    keyword, value, cutoff = _cutoff(text, record, at, beta)
     options = {**dict(record.defaults), **_options(text, record, brackets)}
     if record.name == "AP":
         if keyword:
@@ -532,38 +558,74 @@ def _parsed(text: str) -> Measure:
         options.get("rel"), "judged_only" in options)
 
 
-def _parts(text: str) -> tuple[Definition, str | None, str | None, float | None]:
+def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | None, float | None]:
     """The record that a name means, what its brackets and its cutoff hold, and the beta of F."""
+    said = said or text
+    for pattern, ours in _GRAMMARS:
+        match = re.fullmatch(pattern, text)
+        if match is not None:
+            return _parts(match.expand(ours), said)
+    match = re.fullmatch(r"(.+)-l([0-9]+)", text)
+    if match is not None:  # ranx's lowest level that is relevant
+        record, brackets, at, beta = _parts(match[1], said)
+        if record.graded and record.name != "RBP":
+            raise ValueError(f"{said!r}: {record.name} takes the levels as they are; give lower ones a gain of 0, as "
+                             "in nDCG(gains={1:0,2:2})@10")
+        options = [(brackets or "").removesuffix(",rel=1"), f"rel={match[2]}"]
+        return record, ",".join(filter(None, options)), at, beta
     match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)
     if match is None:
-        raise ValueError(f"{text!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
-    for record in MEASURES:
-        for synonym in record.synonyms:
-            number = re.fullmatch(synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)"), text)
-            if number is not None:
-                value = number[1] if number.groups() else None
-                if record.cutoffs == ("",) and value is not None:  # an option, as in Rprec_mult_0.20
-                    return record, value, None, None
-                return record, _MEANT.get(synonym), value, None
+        raise ValueError(f"{said!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
     head, brackets, at = match.groups()
     head = head.strip()
-    if head in _MEANT:
-        brackets = ",".join(filter(None, (_MEANT[head], brackets)))
-    head = _ALIASES.get(head, head)
-    beta = re.fullmatch(r"F(\d+(?:\.\d+)?)", head)
-    for record in MEASURES:
-        if beta and record.name == "F":
-            if not 0 < float(beta[1]) < math.inf:
-                raise ValueError(f"{text!r}: beta must be above 0 and finite")
-            return record, brackets, at, float(beta[1])
-        if record.name == head != "F":
-            return record, brackets, at, None
+    of_f = re.fullmatch(r"[Ff](\d+(?:\.\d+)?)", head)
+    if of_f:
+        if not 0 < float(of_f[1]) < math.inf:
+            raise ValueError(f"{said!r}: beta must be above 0 and finite")
+        return next(record for record in MEASURES if record.name == "F"), brackets, at, float(of_f[1])
+    found = _of_trec_eval(text) or _heads().get(head) or _heads().get(head.lower())
+    if found is None and head.lower() not in _heads(ambiguous=True):
+        found = _of_trec_eval(text, re.IGNORECASE)
+    if found is not None:
+        record, meant, value = found
+        if value is not None:
+            return (record, value, None, None) if record.cutoffs == ("",) else (record, meant or None, value, None)
+        return record, ",".join(filter(None, (meant, brackets))) if meant else brackets, at, None
     for record in MEASURES:
         if head in record.synonyms:
+            meant = _MEANT.get(head, "")
+            brackets = ",".join(filter(None, ("" if brackets and "p=" in brackets else meant, brackets)))
             ours = record.name + (f"({brackets})" if brackets else "") + ("" if at is None else f"@{at}")
             parse(ours)  # or what is wrong with it
-            raise ValueError(f"{text!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
-    raise ValueError(f"{text!r}: there is no measure {head!r}{_near(text)}")
+            raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
+    unclear = _UNCLEAR.get(head.lower(), "")
+    raise ValueError(f"{said!r}: there is no measure {head!r}" + (f": {unclear}" if unclear else _near(text)))
+
+
+# How others write what is between the brackets or behind @ here: MTEB, and ranx.
+_GRAMMARS = ((r"([^()@]+)_at_([0-9]+)", r"\1@\2"), (r"rbp[.]([0-9]+)", r"RBP(p=0.\1,rel=1)"))
+_Found = tuple[Definition, str, str | None]
+
+
+def _of_trec_eval(text: str, flags: int = 0) -> _Found | None:
+    """The record that has this name of trec_eval, what it stands for, and the number within."""
+    for record in MEASURES:
+        for synonym in record.synonyms:
+            number = re.fullmatch(synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)"), text, flags)
+            if number is not None:
+                return record, _MEANT.get(synonym, ""), number[1] if number.groups() else None
+    return None
+
+
+@lru_cache(maxsize=2)
+def _heads(ambiguous: bool = False) -> dict[str, _Found]:
+    """The records by their names and synonyms, and those in lower case; or the latter that mean two things."""
+    records = {record.name: record for record in MEASURES if record.name != "F"}
+    exact: dict[str, _Found] = {name: (record, "", None) for name, record in records.items()}
+    exact |= {one.name: (records[one.ours], one.options, None) for one in SYNONYMS}
+    lower = {name.lower(): found for name, found in exact.items()}
+    twice = {name: found for name, found in lower.items() if (_of_trec_eval(name) or found) != found}
+    return twice if ambiguous else {name: found for name, found in lower.items() if name not in twice} | exact
 
 
 def _shown(value: Any) -> str:
@@ -580,12 +642,14 @@ def _shown(value: Any) -> str:
     return "/".join(map(_shown, value))
 
 
-def _cutoff(text: str, record: Definition, at: str | None) -> tuple[str, Any, str]:
+def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -> tuple[str, Any, str]:
     """The keyword a cutoff goes to, its value, and how it is written; keyword "" for none."""
     forms = _listed(tuple(form for form in record.forms if "@" in form) or record.forms)
     if at is None:
         if "" not in record.cutoffs:
-            raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}")
+            of_all = _OF_ALL.get(record.name, "") if beta in (None, 1.0) else ""
+            raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}"
+                             + (f"; of all documents of a run, as ranx takes them, it is {of_all}" if of_all else ""))
         return "", None, ""
     at = at.strip()
     if record.cutoffs == ("",):
@@ -645,13 +709,63 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
 
 
 def _near(text: str) -> str:
-    from difflib import get_close_matches
-
-    known: dict[str, str] = {}
-    for record in MEASURES:
-        for form in (*record.forms, *(synonym.replace("K", "10").replace("X", "0.10") for synonym in record.synonyms)):
-            known.setdefault(form.lower(), form)
-    near = get_close_matches(text.lower(), known, n=3, cutoff=0.5)
-    if not near:
+    """The names that a wrong one may have been meant for, each with its cutoff."""
+    head, mark, number = _split(re.sub(r"\([^)]*\)?", "", text))
+    found = []
+    for place, (key, form, record) in enumerate(_candidates()):
+        distance = _distance(head, key)
+        if distance > 0.4 * max(len(head), len(key)):
+            continue
+        _, joint, cutoff = _split(form)
+        alike = bool(cutoff) == bool(number)
+        if cutoff and number and ("%" in number, "." in number.strip("%")) == ("%" in cutoff, "." in cutoff):
+            form = form[: -len(cutoff)] + number
+        elif number.endswith("%") and cutoff:
+            alike = False
+        style = 0.1 * (joint != mark) + 0.05 * (("_" in text) != ("_" in form))
+        found.append((distance + 0.3 * (not alike) + style, place, form, record))
+    near: dict[str, str] = {}
+    for _, _, form, record in sorted(found):
+        near.setdefault(record, form)
+    if not near or not head:
         return "; the measures are " + ", ".join(record.name for record in MEASURES)
-    return "; near names: " + ", ".join(known[one] for one in near)
+    return "; near names: " + ", ".join(list(near.values())[:3])
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
+    head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
+    return re.sub(r"[\W_]", "", head.lower()), mark, number
+
+
+@lru_cache(maxsize=1)
+def _candidates() -> list[tuple[str, str, str]]:
+    """What a name is compared with, how it is then written, and its record's name."""
+    found = []
+    for record in MEASURES:
+        forms = [form for form in record.forms if "(" not in form] or [record.forms[0]]
+        found += [(_split(form)[0] if "(" not in form else record.name.lower(), form, record.name) for form in forms]
+        found += [(record.name.lower(), forms[0], record.name)]
+        written = [one.replace("K", "10").replace("X", "0.10") for one in record.synonyms]
+        named = [one.name for one in SYNONYMS if one.ours == record.name]
+        written += [f"{name}@10" for name in named if "k" in record.cutoffs]
+        written += [name for name in named if "" in record.cutoffs]
+        found += [(_split(form)[0], form, record.name) for form in written]
+        methods = filter(None, (record.method, record.of_gains))
+        found += [(method.replace("_", ""), forms[0], record.name) for method in methods]
+    return found
+
+
+def _distance(one: str, other: str) -> float:
+    """How many letters to put in, take out, change or swap with the next; less for the beginning of a longer word."""
+    if len(one) >= 4 and other.startswith(one):
+        return min(1.0, 0.3 * (len(other) - len(one)))
+    before: list[float] = []
+    row: list[float] = [*range(len(other) + 1)]
+    for i, letter in enumerate(one):
+        last, before, row = before, row, [i + 1]
+        for j, its in enumerate(other):
+            row.append(min(before[j + 1] + 1, row[j] + 1, before[j] + (letter != its)))
+            if i and j and letter == other[j - 1] and its == one[i - 1]:
+                row[-1] = min(row[-1], last[j - 1] + 0.8)
+    return row[-1]

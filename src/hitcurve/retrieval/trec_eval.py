@@ -61,7 +61,7 @@ def expand(text: str, version: int = 10) -> list[Entry]:
     if text in _SETS:
         return [entry for name in names_of(text, version) for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
-    if name in _MEASURES:
+    if name in _MEASURES and not re.fullmatch(r"rbp[.][0-9]+(-l[0-9]+)?", text):  # which is ranx's
         return [entry._replace(given=bool(parameters)) for entry in _lines(name, parameters, version)]
     measure = parse(text)
     return [_named(measure, text, version)]
