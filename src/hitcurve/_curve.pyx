@@ -194,7 +194,8 @@ cdef class _Measures:
             for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
-            among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit).
+            among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit). The
+            name ``"AP@10"`` of a measure divides by R, as trec_eval does; ``average_precision(10)`` by min(10, R).
 
         Returns
         -------
@@ -1977,7 +1978,8 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     y_score : array_like of shape (n,)
         Scores; the highest rank first.
     k, ties, interpolation, normalize
-        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number.
+        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number. With
+        `k` it divides by min(k, R) unless `normalize` says otherwise; the name ``"AP@10"`` of a measure by R.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
         How the ranking is made: see ``HitCurve``.
 
