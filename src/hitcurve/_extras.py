@@ -33,4 +33,5 @@ class Later:
 
 def advice(library: str, what: str) -> str:
     """What to do where `library` is missing, which `what` needs."""
-    return f'{what} needs {library}: pip install "hitcurve[{_EXTRAS[library]}]"'
+    extra = _EXTRAS.get(library)
+    return f"{what} needs {library}: pip install " + (f'"hitcurve[{extra}]"' if extra else library)

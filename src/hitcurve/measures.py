@@ -710,7 +710,7 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
 
 def _near(text: str) -> str:
     """The names that a wrong one may have been meant for, each with its cutoff."""
-    head, mark, number = _split(re.sub(r"\([^)]*\)?", "", text))
+    head, mark, number = _split(re.sub(r"\([^)]*\)?", "", text[:100]))
     found = []
     for place, (key, form, record) in enumerate(_candidates()):
         distance = _distance(head, key)

@@ -664,7 +664,7 @@ def test_queries_on_one_side_only():
         ({"depth": 5, "ties": "best"}, "depth=5 needs ranks, and ties='best' resolves none"),
         ({"measures": "IPrec@0.1", "ties": "expected"}, "no expected value"),
         ({"measures": "BEDROC"}, "not on a run"),
-        ({"measures": "map@5"}, "write AP@5"),
+        ({"measures": "recip_rank@5"}, "write RR@5"),
         ({"measures": "Hits@1%"}, "give a rank"),
         ({"measures": "P@1%"}, "give a rank"),
         ({"measures": "xyz"}, "no measure 'xyz'"),

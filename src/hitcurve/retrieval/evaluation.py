@@ -66,7 +66,7 @@ class Evaluation:
     name : str
         The tag of the run.
     query_ids : list of str
-        The queries that count, in the order of their bytes.
+        The queries that count, in the order of their bytes; numbered ones, which had no ids, in that of their numbers.
     values : dict of str to float64 array
         By the name that was asked for, a value for each query; NaN where a query has none. Every other name of the
         measure finds it too. Measures of a set of trec_eval go by the names here.

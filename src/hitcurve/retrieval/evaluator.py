@@ -16,9 +16,10 @@ from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
+from hitcurve.retrieval.formats import is_one_run, text_of
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.nested import judge_nested
-from hitcurve.retrieval.reading import columns_of, decoded, parquet, read_qrels, warn
+from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
 from hitcurve.retrieval.runs import Judged, Run
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ class Evaluator:
         self._qrels = read_qrels(qrels, strict=strict)
         self._own = self._planned(groups, self._measures)
         self._texts = self._qrels.names.all_texts()
-        order = sorted(range(len(self._texts)), key=self._texts.__getitem__)
+        order = list(range(len(self._texts)))
+        if not self._qrels.listed:
+            order.sort(key=self._texts.__getitem__)
         self._places, self._in_order = np.array(order, dtype=np.intp), order == list(range(len(order)))
         self._query_ids = [decoded(self._texts[i]) for i in order]
         self._without = self._qrels.num_relevant(self._level) == 0
@@ -123,6 +126,8 @@ class Evaluator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
+    @overload
+    def evaluate(self, run: list[list[int]], name: str | None = ...) -> Evaluation: ...
     @overload
     def evaluate(self, run: list[Any] | tuple[Any, ...], name: str | None = ...) -> list[Evaluation]: ...
     @overload
@@ -156,7 +161,7 @@ class Evaluator:
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
     def _evaluated(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Any:
-        if not isinstance(run, (list, tuple)):
+        if is_one_run(run):
             return self._of(run, name, progress)
         threads = min(self._workers, len(run))
         told = progress if threads <= 1 else None
@@ -175,27 +180,37 @@ class Evaluator:
 
     def _judge(self, run: Any, progress: Callable[[int], None] | None) -> Judged:
         qrels, order, single = self._qrels, self._rank_by, self._single
-        if isinstance(run, (str, os.PathLike)):
+        if isinstance(run, (str, os.PathLike)) and not text_of(run):
+            run = read_run(run, strict=self._strict)
+        elif isinstance(run, (str, os.PathLike)):
+            found = None
             with opened_text(run, pieces=True) as (name, text):
-                if text is not None:
-                    found = runs.judge_buffer(qrels, text, name, order, single, self._strict, progress)
-                    if found is None:  # lines of a query apart
+                try:
+                    if text is not None:
+                        found = runs.judge_buffer(qrels, text, name, order, single, self._strict, progress)
+                    if text is not None and found is None:  # lines of a query apart
                         text = text.read() if isinstance(text, TextFile) else text
                         found = runs.judge(qrels, Run.from_buffer(text, name, self._strict), order, single)
-                    warn(found.passed)
-                    return found
-            run = parquet(run)
+                except ValueError as error:
+                    text = text.read() if isinstance(text, TextFile) else text
+                    run = Run.from_columns(*of_other_text(Run, text, name, error))
+            if found is not None:
+                warn(found.passed)
+                return found
+            run = parquet(run) if text is None else run
         if isinstance(run, dict) and order == "score":
             nested = judge_nested(qrels, run, single)
             if nested is not None:
                 return nested
         if not isinstance(run, Run):
-            starts, names, docs, values, name, ranks = columns_of(run, ("score",), "run")
+            starts, names, docs, values, name, ranks, listed = columns_of(run, ("score",), "run")
+            if listed and qrels.listed and len(names) != len(qrels):
+                raise ValueError(f"{name} has {len(names)} rows, and {qrels.source} has {len(qrels)}")
             plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
             if plain and len(set(names)) == len(names):
                 ends = np.append(starts, len(docs))
                 return runs.judge_integers(qrels, ends, names, docs, values, name, order, single)
-            run = Run.from_columns(starts, names, docs, values, name, ranks)
+            run = Run.from_columns(starts, names, docs, values, name, ranks, listed)
         return runs.judge(qrels, run, order, single)
 
     def _read(self, judged: Judged, planned: _Planned, measures: Sequence[Measure],
@@ -291,6 +306,12 @@ class Evaluator:
 
 @overload
 def evaluate(
+    qrels: Any, run: list[list[int]], measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
+) -> Evaluation: ...
+@overload
+def evaluate(
     qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, rank_by: str = ..., ties: str = ...,
     scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ...,
     relevance_level: int = ..., depth: int | None = ..., strict: bool = ..., workers: int = ...,
@@ -313,8 +334,9 @@ def evaluate(
     Parameters
     ----------
     qrels, run
-        Whatever `read_qrels` and `read_run` take, or what they return. A list of runs is measured one by one (on
-        `workers` threads), with the qrels read once.
+        Whatever `read_qrels` and `read_run` take, or what they return: files, dicts, frames, arrays, objects of other
+        libraries, and ids in rows, one for each query. A list of runs is measured one by one (on `workers` threads),
+        with the qrels read once. Queries without ids are numbered from 0, and the results stay in that order.
     measures : name, Measure, or several
         Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).

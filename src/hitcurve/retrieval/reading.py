@@ -11,34 +11,43 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._checks import as_column, check_flag, no_masked, unchanged
+from hitcurve._checks import as_column, check_choice, check_flag, no_masked, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import opened_text
+from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Qrels", "Run", "columns_of", "decoded", "parquet", "read_qrels", "read_run", "warn"]
+__all__ = ["Qrels", "Run", "columns_of", "decoded", "of_other_text", "parquet", "read_qrels", "read_run", "warn"]
 
-_QUERY = ("query_id", "qid", "q_id")
-_DOC = ("doc_id", "docno", "docid")
+_QRELS = ("relevance", "label", "rel")
+_RUN = ("score",)
 
 
-def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
+def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -> Qrels:
     """Read relevance judgments.
 
     Parameters
     ----------
-    source : path, "-", mapping or data frame
+    source : path, "-", mapping, data frame, list, array or object of another library
         A TREC qrels file: query, iteration, document and relevance, separated by any mix of blanks and tabs; empty
         lines and lines that begin with # are passed over. It may be compressed (gzip, bzip2, xz; zstd with pyarrow);
         ``"-"`` is standard input. Or a Parquet file or a data frame (pandas, polars, pyarrow, or a dict of arrays) with
         columns ``query_id, doc_id, relevance``; or ``{query: {document: relevance}}``. Ids are text or integers.
+        A file that is no TREC file may be JSON of such a dict (ranx), have a header that names the columns (BEIR, CSV),
+        or three columns query, document, relevance (MS MARCO). Or a tuple of three arrays (query, document, relevance);
+        named tuples of ir_measures or ir_datasets; a Qrels of ranx; ``"ir_datasets:ID"``, if ir_datasets is installed.
+        Or, for queries that are numbered from 0 and keep that order, a list with the relevant ids of each query or with
+        a dict ``{id: relevance}``; a matrix of ids with a row for each query, where -1 is none; a sparse matrix in CSR
+        format, whose values are the relevance.
     strict : bool, default True
         False reads what trec_eval reads: a relevance that is no whole number counts as the whole number it begins
         with, 0 if there is none. A warning says how often.
+    format : {"trec", "json", "csv", "msmarco"}, optional
+        How a file is written, where its first line does not say so.
 
     Returns
     -------
@@ -55,11 +64,13 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
     >>> import hitcurve as hc
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 queries, 2 judgments)
+    >>> hc.read_qrels([[4, 7], [2], [7, 1, 3]])
+    Qrels('qrels': 3 queries, 6 judgments)
     """
-    found = _read(Qrels, source, "qrels", strict)
+    found = _read(Qrels, source, "qrels", strict, format)
     if isinstance(found, Qrels):
         return found
-    starts, names, docs, values, name, _ = found
+    starts, names, docs, values, name, _, listed = found
     whole = np.trunc(values)
     cut = whole != values
     for wrong, text in ((cut & strict, "{}: it must be a whole number"),
@@ -69,22 +80,26 @@ def read_qrels(source: Any, *, strict: bool = True) -> Qrels:
             raise ValueError(f"{name}: the relevance in row {row} is {text.format(values[row])}")
     if cut.any():
         warn([f"{name}: {cut.sum()} relevances that are no whole numbers: cut off to whole ones"])
-    return Qrels.from_columns(starts, names, docs, whole, name)
+    return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
 
 
-def read_run(source: Any, *, strict: bool = True) -> Run:
+def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> Run:
     """Read a run: the documents that a system retrieved, with their scores.
 
     Parameters
     ----------
-    source : path, "-", mapping or data frame
+    source : path, "-", mapping, data frame, list, array or object of another library
         A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
         `read_qrels`, with the column ``score`` (and ``rank``, where ``rank_by="rank"`` is to be used) in place of
-        relevance.
+        relevance. Ids in a matrix (numpy, torch) or in a list for each query are listed best first: the scores fall by
+        place, from 0. Three columns without a header are an error unless `format` says what the third one is.
     strict : bool, default True
         False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
         0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
         are errors always.
+    format : {"trec", "json", "csv", "msmarco", "scores"}, optional
+        How a file is written, where its first line does not say so. ``"msmarco"``: query, document and rank; scores are
+        then minus the rank. ``"scores"``: query, document and score.
 
     Returns
     -------
@@ -101,32 +116,56 @@ def read_run(source: Any, *, strict: bool = True) -> Run:
     >>> import hitcurve as hc
     >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
     Run('run': 1 queries, 2 documents)
+    >>> hc.read_run([[7, 4, 5], [3, 2, -1]])
+    Run('run': 2 queries, 5 documents)
     """
-    found = _read(Run, source, "run", strict)
+    found = _read(Run, source, "run", strict, format)
     return found if isinstance(found, Run) else Run.from_columns(*found)
 
 
 _Kind = TypeVar("_Kind", Qrels, Run)
-_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None"]
+_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool]
 
 
-def _read(kind: type[_Kind], source: Any, name: str, strict: bool) -> _Kind | _Columns:
+def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None) -> _Kind | _Columns:
     """What the source is, or the text of a file holds; else, as of a Parquet file, its columns."""
     check_flag(strict, "strict")
+    if format is not None:
+        check_choice(format, "format", tuple(one for one in FORMATS if kind is Run or one != "scores"))
+        if not isinstance(source, (str, os.PathLike)):
+            raise ValueError(f"format={format!r} says how a file is written, and {name} is a {type(source).__name__}")
     if isinstance(source, kind):
         return source
     if kind is Qrels and isinstance(source, dict):
         judgments = judgments_of(source, name)
         if judgments is not None:
             return judgments
-    if isinstance(source, (str, os.PathLike)):
+    if isinstance(source, str) and source.startswith("ir_datasets:"):
+        name, source = source, of_ir_datasets(source, kind is Qrels)
+    elif isinstance(source, str) and is_json(source):
+        return of_other_text(kind, source.encode("utf-8", "surrogateescape"), name, "json")
+    elif isinstance(source, (str, os.PathLike)):
+        written = format or ("trec" if text_of(source) else "json")
         with opened_text(source) as (name, text):
+            if text is not None and written != "trec":
+                return of_other_text(kind, text, name, written)
             if text is not None:
-                found = kind.from_buffer(text, name, strict)
+                try:
+                    found = kind.from_buffer(text, name, strict)
+                except ValueError as error:
+                    if format is not None:
+                        raise
+                    return of_other_text(kind, text, name, error)
                 warn(found.passed)
                 return found
         source = parquet(source)
-    return columns_of(source, ("relevance", "label", "rel") if kind is Qrels else ("score",), name)
+    return columns_of(source, _QRELS if kind is Qrels else _RUN, name)
+
+
+def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError) -> _Columns:
+    """The columns of a text that is not TREC's: see `of_text`."""
+    wanted = _QRELS if kind is Qrels else _RUN
+    return columns_of(of_text(text, wanted, name, how), wanted, name)
 
 
 def warn(notes: Sequence[str]) -> None:
@@ -140,13 +179,17 @@ def parquet(path: str | os.PathLike[str]) -> Any:
 
 def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
     """What `from_columns` takes; documents are texts or integers."""
-    keys = [source[key] for key in _QUERY if key in source] if isinstance(source, Mapping) else [()]
+    source, name = shaped(source, value_names, name)
+    if isinstance(source, Listed):
+        values = _numbers(source.values, value_names[0], name)
+        return source.starts, source.names, source.docs, values, name, None, True
+    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
         return _nested(source, name)
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # of polars
-    query = _column(source, _QUERY, name, ids=True)
-    docs = _column(source, _DOC, name, ids=True)
+    query = _column(source, QUERY, name, ids=True)
+    docs = _column(source, DOC, name, ids=True)
     values = _numbers(_column(source, value_names, name), value_names[0], name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
@@ -165,7 +208,7 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns
     if isinstance(docs, list):
         docs = _texts(docs, "document", name)
     ranks = None if ranks is None else _numbers(ranks, "rank", name)
-    return np.asarray(starts, dtype=np.int64), names, docs, values, name, ranks
+    return np.asarray(starts, dtype=np.int64), names, docs, values, name, ranks, False
 
 
 def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
@@ -181,7 +224,7 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
     values = list(chain.from_iterable(found.values() for found in source.values()))
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return starts, names, docs, _numbers(values, "value", name), name, None
+    return starts, names, docs, _numbers(values, "value", name), name, None, False
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:

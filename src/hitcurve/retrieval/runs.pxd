@@ -30,6 +30,7 @@ cdef class Grouped:
     cdef readonly str source
     cdef readonly Names names
     cdef readonly bint integers  # the document ids
+    cdef readonly bint listed    # queries without ids of their own, numbered as they came
     cdef readonly list passed    # what strict=False let pass, in words
     cdef str tag                 # of a run
     cdef bint ranks              # the rank column was read

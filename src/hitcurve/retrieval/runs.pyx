@@ -222,8 +222,9 @@ cdef class Grouped:
         return self
 
     @classmethod
-    def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None):
-        """From arrays: `starts` says where another query begins, and `names` which.
+    def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None,
+                     bint listed=False):
+        """From arrays: `starts` says where another query begins, and `names` which; `listed`: they stay in that order.
 
         A query without documents is none of a run, as in a file.
         """
@@ -238,7 +239,8 @@ cdef class Grouped:
             names = [one for one, some in zip(names, full, strict=True) if some]
             starts = starts[full]
         self.source = self.tag = source
-        self.columns = (starts, names, docs, values, source, ranks)  # the texts of ids as well
+        self.columns = (starts, names, docs, values, source, ranks, listed)  # the texts of ids as well
+        self.listed = listed
         self.names = Names()
         self.integers = not isinstance(docs, list)
         self.passed = []
@@ -334,9 +336,9 @@ cdef class Grouped:
 
     def __reduce__(self):
         if self.columns is not None:
-            starts, names, docs, values, source, ranks = self.columns
+            starts, names, docs, values, source, ranks, listed = self.columns
             return judgments_or_run, (type(self).__name__, np.asarray(starts), names, docs, np.asarray(values), source,
-                                      None if ranks is None else np.asarray(ranks))
+                                      None if ranks is None else np.asarray(ranks), listed)
         return judgments_or_run, (type(self).__name__, PyBytes_FromStringAndSize(self.begin, self.length), self.source,
                                   self.strict)
 
@@ -658,6 +660,8 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         query = qrels.names.find(&name)
         begin = starts[s]
         n = starts[s + 1] - begin
+        if n == 0:  # a query without documents is none of a run
+            continue
         with nogil:
             if not single and judged.order == ORDER_SCORE and judged.add_integers(
                     query, &ids[begin], &scores[begin], n, &scratch.work):

@@ -1,0 +1,325 @@
+"""Judgments and runs as others hold them: each becomes columns, dicts, or ids in a list for each query."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hitcurve._extras import needed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_one_run", "of_ir_datasets", "of_text", "shaped",
+           "text_of"]
+
+# What columns are called.
+QUERY = ("query_id", "qid", "q_id", "query-id", "query")
+DOC = ("doc_id", "docno", "docid", "corpus-id", "doc")
+FORMATS = {
+    "trec": "the four columns of TREC qrels, the six of a TREC run",
+    "json": "{query: {document: value}}",
+    "csv": "a header that names the columns; tabs, commas or semicolons between them",
+    "msmarco": "query, document and rank of a run; query, document and relevance",
+    "scores": "query, document and score of a run",
+}
+
+
+class Listed(NamedTuple):
+    """Documents of queries that have no ids: they are numbered from 0, and keep their order."""
+
+    starts: NDArray[np.int64]
+    names: list[str]
+    docs: NDArray[np.int64]
+    values: Any
+
+
+# ------------------------------------------------------------------------------------------------- objects
+
+def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str]:
+    """A mapping, a frame or `Listed` of what is none of these, and its name; what is unknown stays as it is."""
+    if type(source).__module__.partition(".")[0] == "ranx":
+        return source.to_dict(), source.name or name
+    if hasattr(source, "indptr") and hasattr(source, "indices"):
+        return _sparse(source, name), name
+    if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
+        return source, name
+    if hasattr(source, "__next__"):
+        source = list(source)
+    if _of_records(source):
+        fields = next((one for one in value_names if hasattr(source[0], one)), value_names[0])
+        return {"query_id": _field(source, "query_id", name), "doc_id": _field(source, "doc_id", name),
+                value_names[0]: _field(source, fields, name)}, name
+    if _of_columns(source):
+        columns = [np.asarray(one) if hasattr(one, "__array__") and not hasattr(one, "to_numpy") else one
+                   for one in source]
+        return dict(zip(("query_id", "doc_id", value_names[0]), columns, strict=True)), name
+    if isinstance(source, (list, tuple)) or getattr(source, "ndim", 0) == 2:
+        return _rows(source, value_names[0] != "score", name), name
+    return source, name
+
+
+def is_one_run(run: Any) -> bool:
+    """Whether a list is one run: of named tuples, of three columns, or of lists of ids. Else it is one of runs."""
+    if not isinstance(run, (list, tuple)) or _of_records(run) or _of_columns(run):
+        return True
+    if not run or not all(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) == 1 for row in run):
+        return False
+    first = next((row for row in run if len(row)), None)
+    return first is None or _whole(next(iter(first)))
+
+
+def _whole(value: Any) -> bool:
+    if hasattr(value, "dtype"):  # torch's too
+        return getattr(value, "ndim", 0) == 0 and "int" in str(value.dtype)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _of_records(source: Any) -> bool:
+    first = source[0] if isinstance(source, (list, tuple)) and source else None
+    return isinstance(first, tuple) and hasattr(first, "query_id") and hasattr(first, "doc_id")
+
+
+def _field(source: Sequence[Any], field: str, name: str) -> list[Any]:
+    try:
+        return [getattr(one, field) for one in source]
+    except AttributeError:
+        row = next(i for i, one in enumerate(source) if not hasattr(one, field))
+        raise ValueError(f"{name}: the entry in row {row} has no {field}: {source[row]!r}") from None
+
+
+def _of_columns(source: Any) -> bool:
+    """Whether it is a tuple (query, document, value) of arrays or lists."""
+    if not isinstance(source, tuple) or len(source) != 3 or hasattr(source, "_fields"):
+        return False
+    return all(one.ndim == 1 if hasattr(one, "ndim") else isinstance(one, list) and not (
+        one and isinstance(one[0], (list, tuple, Mapping))) for one in source)
+
+
+def _sparse(source: Any, name: str) -> Listed:
+    if getattr(source, "format", "csr") != "csr":
+        raise TypeError(f"{name} is a sparse matrix in format {source.format!r}: its rows are read from .tocsr()")
+    starts, docs = (np.asarray(one).astype(np.int64) for one in (source.indptr, source.indices))
+    return Listed(starts[:-1], list(map(str, range(len(starts) - 1))), docs, np.asarray(source.data))
+
+
+def _rows(source: Any, judgments: bool, name: str) -> Listed:
+    """Ids in rows, the best first; -1 is none."""
+    if hasattr(source, "ndim"):
+        ids = np.asarray(source)
+        lengths = np.full(ids.shape[0], ids.shape[1])
+    else:
+        rows = [_row(row, i, judgments, name) for i, row in enumerate(source)]
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        full = [row for row in rows if len(row)]
+        if not full:
+            ids = np.zeros(0, np.int64)
+        elif all(isinstance(row, np.ndarray) for row in full):
+            ids = np.concatenate(full)
+        else:
+            flat = list(chain.from_iterable(full))
+            ids = np.array(flat, dtype=object if {bool, np.bool_} & set(map(type, flat)) else None)
+    if ids.dtype.kind not in "iu" or (ids.size and ids.max() > np.iinfo(np.int64).max):
+        raise TypeError(f"{name}: ids in rows must be whole numbers that 64 bits hold" + _wrong(source, ids))
+    docs = np.ascontiguousarray(ids, dtype=np.int64).reshape(-1)
+    if judgments:
+        values = np.ones(len(docs))
+        if isinstance(source, (list, tuple)) and any(isinstance(row, Mapping) for row in source):
+            values = list(chain.from_iterable(  # type: ignore[assignment]
+                row.values() if isinstance(row, Mapping) else [1] * len(row) for row in source))
+    elif hasattr(source, "ndim"):
+        values = np.tile(-np.arange(float(ids.shape[1])), ids.shape[0])
+    else:
+        values = np.repeat(np.cumsum(lengths) - lengths, lengths) - np.arange(float(len(docs)))
+    if len(docs) and docs.min() < 0:
+        row_of = np.repeat(np.arange(len(lengths)), lengths)
+        if docs.min() < -1:
+            place = int(np.argmax(docs < -1))
+            raise ValueError(f"{name}: an id in row {row_of[place]} is {docs[place]}: ids are 0 or more, -1 is none")
+        kept = docs >= 0
+        lengths = np.bincount(row_of[kept], minlength=len(lengths))
+        docs, values = docs[kept], np.asarray(values)[kept]
+    return Listed(np.cumsum(lengths) - lengths, list(map(str, range(len(lengths)))), docs, values)
+
+
+def _row(row: Any, i: int, judgments: bool, name: str) -> Any:
+    if isinstance(row, (list, tuple)):
+        return row
+    if hasattr(row, "ndim"):
+        if row.ndim == 1:
+            return np.asarray(row)
+    elif judgments and isinstance(row, (Mapping, set, frozenset)):
+        return list(row)
+    what = "a list of ids" + (", or a dict of ids and levels" if judgments else "")
+    raise TypeError(f"{name}: row {i} is {row!r}: a row is {what}")
+
+
+def _wrong(source: Any, ids: NDArray[Any]) -> str:
+    if hasattr(source, "ndim"):
+        return f", not {ids.dtype}"
+    odd = ((i, one) for i, row in enumerate(source) for one in row if not _whole(one))
+    return next((f", and in row {i} there is {one!r}" for i, one in odd), "")
+
+
+# --------------------------------------------------------------------------------------------------- texts
+
+def text_of(source: Any) -> bool:
+    """Whether it is the name of a file, which is TREC's or Parquet unless it cannot be read so."""
+    if isinstance(source, str):
+        named = source.startswith("ir_datasets:") or re.search(r"\.json(\.\w+)?$", source, re.IGNORECASE)
+        return not named and not is_json(source)
+    return isinstance(source, os.PathLike) and text_of(os.fspath(source))
+
+
+def is_json(text: str) -> bool:
+    """Whether a text, rather than the name of a file, is an object of JSON."""
+    text = text.strip()
+    return text[:1] == "{" and text[-1:] == "}"
+
+
+def of_ir_datasets(source: str, judgments: bool) -> Any:
+    """The named tuples of a data set of ir_datasets."""
+    name = source.partition(":")[2]
+    what = "qrels" if judgments else "scoreddocs"
+    try:
+        found = needed("ir_datasets", repr(source)).load(name)
+    except KeyError:
+        raise ValueError(f"{source!r}: ir_datasets has no data set {name!r}") from None
+    if not getattr(found, f"has_{what}")():
+        raise ValueError(f"{source!r}: the data set has no {what}")
+    return getattr(found, f"{what}_iter")()
+
+
+def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError) -> Any:
+    """A mapping of a text in another format: the one that is named, or the one that it looks like.
+
+    Then `how` is the error of reading it as TREC's, which is raised where it looks like nothing else.
+    """
+    text = bytes(text).removeprefix(b"\xef\xbb\xbf")
+    written = how if isinstance(how, str) else _guessed(text, value_names, name, how)
+    if written == "json":
+        return _json(text, name)
+    if written == "csv":
+        return _csv(text, value_names, name)
+    return _three(text, value_names[0], written, name)
+
+
+def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:
+    lines = (line.strip() for line in text.split(b"\n", 99))
+    first = next((line for line in lines if line and line[:1] != b"#"), b"")
+    fields = first.split()
+    judgments = value_names[0] != "score"
+    trec = len(fields) == 4 and _floats(fields[3]) if judgments else len(fields) == 6 and _floats(fields[4])
+    if not trec:
+        if first[:1] in (b"{", b"["):
+            return "json"
+        if _header(first.decode("utf-8", "surrogateescape"), value_names)[1]:
+            return "csv"
+        if len(fields) == 3 and _floats(fields[2]):
+            if judgments:
+                return "msmarco"
+            raise ValueError(f"{name}: three columns may end in ranks or in scores: hitcurve.read_run(path, "
+                             "format='msmarco') takes ranks, and format='scores' takes scores") from None
+        if re.search(r"\.(csv|tsv|tab|jsonl?)(\.\w+)?$", name, re.IGNORECASE):
+            raise ValueError(f"{error}; {name} may be in another format: format= takes {', '.join(FORMATS)}") from None
+    raise error
+
+
+def _json(text: bytes, name: str) -> Any:
+    import json
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except ValueError as error:
+        raise ValueError(f"{name}: JSON: {error}") from None
+
+
+def _header(line: str, value_names: Sequence[str]) -> tuple[str, list[int]]:
+    """The delimiter of a header, and the places of query, document and value (or rank); none if it is no header."""
+    run = value_names[0] == "score"
+    wanted = (QUERY, DOC, value_names if run else (*value_names, "score"), ("rank",) if run else ())  # BEIR's qrels
+    for delimiter in "\t,;":
+        names = [one.strip().strip('"').lower().replace(" ", "_") for one in line.split(delimiter)]
+        places = [next((names.index(one) for one in of if one in names), -1) for of in wanted]
+        if places[0] >= 0 and places[1] >= 0 and max(places[2:]) >= 0:
+            return delimiter, places
+    return "", []
+
+
+def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
+    import csv
+
+    lines = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    begin = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
+    delimiter, places = _header(lines[begin].strip(), value_names)
+    if not places:
+        raise ValueError(f"{name}, line {begin + 1}: a header must name a query ({', '.join(QUERY)}), a document "
+                         f"({', '.join(DOC)}) and a {value_names[0]}: {lines[begin]!r}")
+    reader = csv.reader((line + "\n" for line in lines[begin + 1 :]), delimiter=delimiter, strict=True)
+    width = lines[begin].count(delimiter) + 1
+    numbered: list[tuple[int, list[str]]] = []
+    try:
+        for row in reader:
+            if row:
+                numbered.append((begin + 1 + reader.line_num, row))
+                if len(row) != width:
+                    raise ValueError(f"{len(row)} columns, where the header has {width}")
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
+    query, doc, value, rank = places
+    found = {"query_id": [row[query] for _, row in numbered], "doc_id": [row[doc] for _, row in numbered]}
+    return found | _values(value_names[0], numbered, value, rank, name)
+
+
+def _three(text: bytes, value: str, written: str, name: str) -> dict[str, Any]:
+    """Three columns without a header; four of judgments are TREC's."""
+    numbered = [(i, row) for i, line in enumerate(text.split(b"\n"), 1) if (row := line.split()) and row[0][:1] != b"#"]
+    width = len(numbered[0][1]) if numbered and value != "score" else 3
+    for i, row in numbered:
+        if len(row) != width or not 3 <= width <= 4:
+            raise ValueError(f"{name}, line {i}: {len(row)} columns, where {written} has "
+                             f"{'3' if value == 'score' else '3 or 4'}: {b' '.join(row)!r}")
+    ranked = written == "msmarco" and value == "score"
+    found = {"query_id": [row[0] for _, row in numbered], "doc_id": [row[width - 2] for _, row in numbered]}
+    return found | _values(value, numbered, -1 if ranked else width - 1, width - 1 if ranked else -1, name)
+
+
+def _values(value: str, numbered: list[tuple[int, Any]], place: int, rank: int, name: str) -> dict[str, Any]:
+    """The columns of values and of ranks; ranks alone are scores that fall with them."""
+    found = {}
+    for what, at in ((value, place), ("rank", rank)):
+        if at >= 0:
+            try:
+                found[what] = np.array([_float(row[at]) for _, row in numbered], dtype=np.float64)
+            except ValueError:
+                line, text = next((i, row[at]) for i, row in numbered if not _floats(row[at]))
+                raise ValueError(f"{name}, line {line}: the {what} is {text!r}: it must be a number") from None
+    if value not in found:
+        found[value] = -found["rank"]
+    return found
+
+
+def _float(text: Any) -> float:
+    if b"_" in text if isinstance(text, bytes) else "_" in text:
+        raise ValueError
+    return float(text)
+
+
+def _floats(text: Any) -> bool:
+    try:
+        _float(text)
+    except ValueError:
+        return False
+    return True
