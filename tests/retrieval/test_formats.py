@@ -231,6 +231,17 @@ def test_three_arrays():
         hc.read_run((*numbers[:2], numbers[2][:2]))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_three_columns_of_frames(library):
+    module = pytest.importorskip(library)
+    column = module.array if library == "pyarrow" else module.Series
+    qrels, run = (tuple(column(list(one)) for one in zip(*rows, strict=True)) for rows in (OF_QRELS, OF_RUN))
+    same(hc.evaluate(qrels, run, MEASURES))
+    if library == "polars":
+        lazy = module.DataFrame(dict(zip(("query_id", "doc_id", "score"), run, strict=True))).lazy()
+        same(hc.evaluate(QRELS, lazy, MEASURES))
+
+
 def test_a_data_set_of_ir_datasets(monkeypatch):
     def load(name):
         if name == "none":
@@ -408,6 +419,7 @@ def test_rows_without_ids():
     [
         ([], False), ([[1, 2]], True), ([[], [3]], True), ([[]], True), ([np.array([1, 2])], True),
         ([{"q": {}}], False),
+        (([np.arange(2)], [np.arange(3)], [np.arange(4)]), False),
         (["a.run", "b.run"], False), ([np.zeros((2, 2), int)], False), ([[[1, 2]], [[3]]], False), ({"q": {}}, True),
         (([1], [2], [0.5]), True), (([[1]], [[2]], [[3]]), False), ((RUN, RUN, RUN), False), ([[1.5]], False),
         (("a", "b", "c"), False), ([ScoredDoc("q", "d", 1.0)], True), ([[ScoredDoc("q", "d", 1.0)]], False),

@@ -95,10 +95,14 @@ def _field(source: Sequence[Any], field: str, name: str) -> list[Any]:
 
 def _of_columns(source: Any) -> bool:
     """Whether it is a tuple (query, document, value) of arrays or lists."""
-    if not isinstance(source, tuple) or len(source) != 3 or hasattr(source, "_fields"):
-        return False
-    return all(one.ndim == 1 if hasattr(one, "ndim") else isinstance(one, list) and not (
-        one and isinstance(one[0], (list, tuple, Mapping))) for one in source)
+    return isinstance(source, tuple) and len(source) == 3 and not hasattr(source, "_fields") and all(map(_flat, source))
+
+
+def _flat(one: Any) -> bool:
+    if isinstance(one, list):
+        return not one or isinstance(one[0], (str, bytes)) or not hasattr(one[0], "__len__")
+    pyarrow = hasattr(one, "to_pylist") and not hasattr(one, "column_names")
+    return pyarrow or getattr(one, "ndim", len(getattr(one, "shape", ()))) == 1
 
 
 def _sparse(source: Any, name: str) -> Listed:

@@ -179,6 +179,8 @@ def parquet(path: str | os.PathLike[str]) -> Any:
 
 def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
     """What `from_columns` takes; documents are texts or integers."""
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # of polars
     source, name = shaped(source, value_names, name)
     if isinstance(source, Listed):
         values = _numbers(source.values, value_names[0], name)
@@ -186,8 +188,6 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
         return _nested(source, name)
-    if hasattr(source, "collect") and hasattr(source, "lazy"):
-        source = source.collect()  # of polars
     query = _column(source, QUERY, name, ids=True)
     docs = _column(source, DOC, name, ids=True)
     values = _numbers(_column(source, value_names, name), value_names[0], name)
