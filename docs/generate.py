@@ -77,8 +77,8 @@ def directive(path: str, value: Any) -> str:
 
 
 PUBLIC_MODULES = (
-    "measures", "ir_measures", "spark", "compat.pytrec_eval", "compat.ranx", "compat.sklearn_metrics", "compat.rdkit_scoring",
-    "compat.torchmetrics",
+    "measures", "ir_measures", "spark", "compat.pytrec_eval", "compat.ranx", "compat.sklearn_metrics",
+    "compat.rdkit_scoring", "compat.torchmetrics",
 )
 
 
