@@ -320,6 +320,8 @@ class TableReader(Source):
         met = dict(self.rules.met or {})
         try:
             begun = self._begun(head, shown, form)
+        except _NoNamesError:
+            raise  # the form is right
         except (BadCell, ValueError, csv.Error) as error:
             fits, near = self._others(head, shown, form)
             if not fits and near and not isinstance(error, BadCell):
@@ -406,8 +408,12 @@ class TableReader(Source):
             return
         shown_as = {"label": "a label", "grade": "a level"}
         held = " and ".join([*(f"{shown_as[one]} ({names[at[one]]!r})" for one in shown_as if one in at), "a score"])
-        raise ValueError(f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; read "
-                         "it with header=False")
+        raise _NoNamesError(f"{shown}: the first line holds {held} ({first_score!r}) where column names should be; "
+                            "read it with header=False")
+
+
+class _NoNamesError(ValueError):
+    """The first line holds data."""
 
 
 class _Form(NamedTuple):
