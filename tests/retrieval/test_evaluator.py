@@ -122,6 +122,16 @@ def test_dicts_of_other_kinds():
     assert hc.evaluate({"q": {"A": 1}}, {"q": Upper(made)}, "RR").means == {"RR": 0.5}
 
 
+def test_ordered_dicts_that_were_reordered():
+    """Their order is not that of the dict beneath, which the C functions see."""
+    levels, docs = OrderedDict(a=1, b=0), OrderedDict(a=1.0, b=1.0, c=1.0)
+    levels.move_to_end("a")
+    docs.move_to_end("a")
+    for run in (docs, dict(docs)):
+        assert hc.evaluate({"q": levels}, {"q": run}, ["RR", "NumRel"]).means == {"RR": 1 / 3, "NumRel": 1.0}
+    assert hc.evaluate({"q": levels}, {"q": docs}, "RR", rank_by="listed").means == {"RR": 1 / 3}
+
+
 def test_names_that_were_asked_for():
     qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
     found = hc.evaluate(qrels, run, ["map", "ndcg_cut.10", "AP@5", parse("P@1")])

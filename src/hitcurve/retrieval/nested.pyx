@@ -237,8 +237,8 @@ def judgments_of(source, str name):
                     break
                 levels[i] = PyLong_AsDouble(<object>value) if -MOST <= <object>value <= MOST else 2.0 * MOST
                 fits &= levels[i] <= MOST
+                docs.append(<object>key)  # an OrderedDict may list its keys in another order
                 i += 1
-            docs.extend(of)
         if not fits:
             return None
     return Qrels.from_columns(first, list(source), docs, values, name) if i == size == len(docs) else None
