@@ -1,6 +1,7 @@
 """Evaluator: one set of judgments and measures for many runs, from dicts as they are."""
 
 import pickle
+import sys
 import threading
 from collections import OrderedDict, defaultdict
 from types import MappingProxyType
@@ -130,6 +131,31 @@ def test_ordered_dicts_that_were_reordered():
     for run in (docs, dict(docs)):
         assert hc.evaluate({"q": levels}, {"q": run}, ["RR", "NumRel"]).means == {"RR": 1 / 3, "NumRel": 1.0}
     assert hc.evaluate({"q": levels}, {"q": docs}, "RR", rank_by="listed").means == {"RR": 1 / 3}
+
+
+def test_a_dict_that_another_thread_changes():
+    """A query is measured as it is at one moment: here the judged document is always the last."""
+    docs = {"a": 1.0, **{f"b{i}": 1.0 for i in range(2000)}}
+    evaluator = hc.Evaluator({"q": {"a": 1}}, ["RR", "NumRet"])
+    stop, interval = threading.Event(), sys.getswitchinterval()
+
+    def change():
+        while not stop.is_set():
+            for i in range(500):
+                docs[f"c{i}"] = 1.0
+            for i in range(500):
+                del docs[f"c{i}"]
+
+    thread = threading.Thread(target=change)
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        found = [evaluator.evaluate({"q": docs}).means for _ in range(4000)]
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        thread.join()
+    assert [one for one in found if one["RR"] != 1 / one["NumRet"]] == []
 
 
 def test_names_that_were_asked_for():

@@ -123,11 +123,11 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
             memcpy(&work.items[m].key, &score, sizeof(double))
             work.items[m].place = i
             m += 1
-    with nogil:
-        if m > 0 and not falling:
-            for i in range(n):
-                work.rounded[i] = <float>work.scores[i]
-        way = way_to_place(work.scores, n, falling, m, work)
+    # Without a `nogil` in here, no other thread changes the dict between two looks at it.
+    if m > 0 and not falling:
+        for i in range(n):
+            work.rounded[i] = <float>work.scores[i]
+    way = way_to_place(work.scores, n, falling, m, work)
     for i in range(m):
         memcpy(&score, &work.items[i].key, sizeof(double))
         place_score(work.scores, n, way, work, score, &above, &equal)
@@ -140,11 +140,10 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
         rows[i] = Row(above + greater + 1, above, equal, <int64_t>judgments[work.items[i].place].score)
         work.items[i].key = ~<uint64_t>rows[i].rank
         work.items[i].place = i
-    with nogil:
-        sort_items(work.items, work.spare, m, NULL)
-        for i in range(m):
-            judged.rows.items[judged.rows.size] = rows[work.items[i].place]
-            judged.rows.size += 1
+    sort_items(work.items, work.spare, m, NULL)
+    for i in range(m):
+        judged.rows.items[judged.rows.size] = rows[work.items[i].place]
+        judged.rows.size += 1
     return True
 
 
@@ -184,20 +183,21 @@ def judge_nested(Qrels qrels, run, bint single=False):
         if type(name) is not str or type(docs) not in DICTS:
             return None
         place = places.get(name)
+        ids = None if place is None else qrels.ids_of(place)  # which waits for a lock, and would give up that on `docs`
         with cython.critical_section(docs):
             n = read_scores(docs, single, work, &falling)
             if n > 0 and place is not None:
                 query = place
                 judged.retrieved[query] = n
                 judged.first[query] = judged.rows.size
-                if not add_looked_up(judged, query, qrels.ids_of(query), docs, n, falling, work):
+                if not add_looked_up(judged, query, ids, docs, n, falling, work):
                     add_sorted(judged, query, docs, scratch, n)
                 judged.last[query] = judged.rows.size
         if n < 0:
             return None
         if n > 0 and place is None:
             try:
-                judged.others.append(name.encode("utf-8", "surrogateescape"))
+                judged.others.append(name.encode())
             except UnicodeEncodeError:
                 return None
         since += n + 64
