@@ -158,6 +158,13 @@ def test_a_dict_that_another_thread_changes():
     assert [one for one in found if one["RR"] != 1 / one["NumRet"]] == []
 
 
+def test_a_query_called_like_a_measure():
+    found = hc.evaluate({"map": {"a": 1}, "P_1": {"a": 1}}, {"map": {"a": 1.0}}, ["P@1", "AP", "map"])
+    assert found["map"] == found["AP"] == 0.5  # as it was asked for
+    assert found["P_1"] == {"P@1": 0.0, "AP": 0.0, "map": 0.0}  # the query, as the measure was asked for otherwise
+    assert found["P@1"] == found["precision@1"] == 0.5
+
+
 def test_names_that_were_asked_for():
     qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
     found = hc.evaluate(qrels, run, ["map", "ndcg_cut.10", "AP@5", parse("P@1")])
@@ -178,6 +185,9 @@ def test_names_that_were_asked_for():
         assert found.means.get(name) is None
     again = pickle.loads(pickle.dumps(found))
     assert again["AP"] == again["map"] == 0.75
+    tied = hc.evaluate(qrels, {"q1": {"a": 1.0, "b": 1.0}}, ["map"])
+    for one in (tied, pickle.loads(pickle.dumps(tied)), pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(tied))))):
+        assert one.tie_report()["AP"] == one.tie_report()["map"] == tied.tie_report()["map"]
     # A set goes by the names here, a measure under two names is there twice.
     assert list(hc.evaluate(qrels, run, "set").means)[:2] == ["NumQ", "NumRet"]
     assert dict(hc.evaluate(qrels, run, ["AP", "map"]).means) == {"AP": 0.75, "map": 0.75}

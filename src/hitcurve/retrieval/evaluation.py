@@ -106,9 +106,10 @@ class Evaluation:
         return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        from copy import copy
         from functools import partial
 
-        self.__dict__ |= {**state, "_band": partial(dict, state["_band"]), "_tables": partial(list, state["_tables"])}
+        self.__dict__ |= {**state, "_band": partial(copy, state["_band"]), "_tables": partial(list, state["_tables"])}
 
     def tie_report(self) -> Named[TieBand]:
         """For each measure, the mean with all ties at their worst, their expected value, and their best.
@@ -160,12 +161,13 @@ class Evaluation:
 
     def __getitem__(self, name: Any) -> Any:
         """Of a measure its mean, of a query its values: ``found["map"]``, ``found["q1"]["map"]``."""
-        if name in self.means:
-            return self.means[name]
         if "_rows" not in self.__dict__:
             self.__dict__["_rows"] = {query: i for i, query in enumerate(self.query_ids)}
-        row = self.__dict__["_rows"].get(name)
+        asked = dict.__contains__(self.means, name)  # its other names take long to look up
+        row = None if asked else self.__dict__["_rows"].get(name)
         if row is None:
+            if name in self.means:
+                return self.means[name]
             raise KeyError(f"{name!r} is no measure and no query of this evaluation")
         return Named({one: float(column[row]) for one, column in self.values.items()}, self.means.asked)
 
