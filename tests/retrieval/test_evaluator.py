@@ -269,6 +269,16 @@ def test_threads_share_an_evaluator():
     assert found == known
 
 
+def test_no_report_for_a_measure_that_no_tie_touches():
+    found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "ndcg"])
+    assert found.tie_report() == {}
+    for name in ("AP", "map", "ndcg", "nDCG", "RR"):
+        assert name not in found.tie_report()
+        assert found.tie_report().get(name) is None
+        with pytest.raises(KeyError, match=name):
+            found.tie_report()[name]
+
+
 def test_old_names():
     for call in (hc.evaluate, hc.Evaluator):
         arguments = ({"q": {"a": 1}}, {"q": {"a": 1.0}})[: 2 if call is hc.evaluate else 1]

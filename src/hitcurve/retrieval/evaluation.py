@@ -40,9 +40,12 @@ class Named(dict[str, _Value]):
 
     def __missing__(self, name: Any) -> _Value:
         try:
-            return self[self.asked[measure_of(name).name]]
+            own = self.asked[measure_of(name).name]
         except (KeyError, ValueError, TypeError):
-            raise KeyError(name) from None
+            own = name
+        if not dict.__contains__(self, own):
+            raise KeyError(name)
+        return self[own]
 
     def __contains__(self, name: Any) -> bool:
         return self.get(name, self) is not self
