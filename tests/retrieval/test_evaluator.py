@@ -279,6 +279,12 @@ def test_no_report_for_a_measure_that_no_tie_touches():
             found.tie_report()[name]
 
 
+@pytest.mark.parametrize("option", ["judged_only", "strict"])
+def test_options_that_are_true_or_false(option):
+    with pytest.raises(TypeError, match=f"{option} must be True or False"):
+        hc.Evaluator({"q": {"a": 1}}, **{option: "no"})
+
+
 def test_old_names():
     for call in (hc.evaluate, hc.Evaluator):
         arguments = ({"q": {"a": 1}}, {"q": {"a": 1.0}})[: 2 if call is hc.evaluate else 1]

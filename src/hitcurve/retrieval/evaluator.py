@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_rank, whole_number
+from hitcurve._checks import check_choice, check_flag, check_rank, whole_number
 from hitcurve._files import TextFile, opened_text
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
@@ -97,7 +97,8 @@ class Evaluator:
         self._workers = check_workers(workers)
         self._level = max(-_BEYOND, min(whole_number(relevance_level, "relevance_level"), _BEYOND))
         self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
-        self._single, self._judged_only, self._strict = scores == "float32", bool(judged_only), bool(strict)
+        self._single, self._strict = scores == "float32", check_flag(strict, "strict")
+        self._judged_only = check_flag(judged_only, "judged_only")
         self._asked = resolve(measures)
         self._options["measures"] = tuple(self._asked)  # should it be an iterator
         self._measures = list({one.name: one for one in self._asked.values()}.values())
