@@ -285,6 +285,18 @@ def test_options_that_are_true_or_false(option):
         hc.Evaluator({"q": {"a": 1}}, **{option: "no"})
 
 
+def test_warnings_point_at_the_caller(tmp_path):
+    path = tmp_path / "run"
+    path.write_text("q Q0 a 1 x t\n")
+    qrels = {"q": {"a": 1}}
+    for call in (lambda: hc.evaluate(qrels, path, strict=False), lambda: hc.read_run(path, strict=False),
+                 lambda: hc.Evaluator(qrels, strict=False).evaluate([path]),
+                 lambda: hc.evaluate(qrels, {"q": {"b": 1.0, "a": 2.0}}, rank_by="listed")):
+        with pytest.warns(UserWarning) as told:
+            call()
+        assert [one.filename for one in told] == [__file__]
+
+
 def test_old_names():
     for call in (hc.evaluate, hc.Evaluator):
         arguments = ({"q": {"a": 1}}, {"q": {"a": 1.0}})[: 2 if call is hc.evaluate else 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress, count
@@ -169,8 +170,12 @@ def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError
 
 
 def warn(notes: Sequence[str]) -> None:
+    """Warnings that point at the line which called this library."""
+    frame, level = sys._getframe(1), 2
+    while notes and frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hitcurve":
+        frame, level = frame.f_back, level + 1
     for note in notes:
-        warnings.warn(note, stacklevel=4)
+        warnings.warn(note, stacklevel=level)
 
 
 def parquet(path: str | os.PathLike[str]) -> Any:
