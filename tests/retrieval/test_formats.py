@@ -341,6 +341,8 @@ def test_sparse_matrices():
         same(hc.evaluate(kind(levels.astype(float)), run, MEASURES), expected)
         with pytest.raises(TypeError, match=r"qrels is a sparse matrix in format 'csc': its rows are read from .tocsr"):
             hc.read_qrels(kind(levels).tocsc())
+        with pytest.raises(TypeError, match="qrels is a sparse matrix in format 'coo'"):
+            hc.read_qrels(kind(levels).tocoo())
 
 
 class Tensor:

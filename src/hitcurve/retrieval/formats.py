@@ -45,7 +45,7 @@ def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str
     """A mapping, a frame or `Listed` of what is none of these, and its name; what is unknown stays as it is."""
     if type(source).__module__.partition(".")[0] == "ranx":
         return source.to_dict(), source.name or name
-    if hasattr(source, "indptr") and hasattr(source, "indices"):
+    if hasattr(source, "tocsr") or (hasattr(source, "indptr") and hasattr(source, "indices")):
         return _sparse(source, name), name
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         return source, name
@@ -246,7 +246,7 @@ def _json(text: bytes, name: str) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=once)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{name}: JSON: {error}") from None
 
 

@@ -304,8 +304,11 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
 
 def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
     no_masked(values, f"{name}: a {what}")
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub" and len(array):
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of several lengths among them
+        array = np.asarray(None)
+    if array.ndim != 1 or (array.dtype.kind not in "fiub" and len(array)):
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
                 raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
