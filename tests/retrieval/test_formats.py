@@ -135,6 +135,7 @@ def test_the_format_that_is_said(tmp_path, format):
         ("a.json", "7", "a.json is a int"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b,x\n", "a.csv, line 3: the (score|relevance) is 'x'"),
         ("a.csv", "query_id,doc_id,score\n\nq,a,1_0\n", "a.csv, line 3: the (score|relevance) is '1_0'"),
+        ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b,nan\n", "a.csv, line 3: the (score|relevance) is 'nan'"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b\n", "a.csv, line 3: 2 columns, where the header has 3"),
         ("a.csv", 'query_id,doc_id,score\nq,"a,1\n', "a.csv, line 2: unexpected end of data"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,a,2\n", "a.csv: document 'a' is there twice for query 'q'"),

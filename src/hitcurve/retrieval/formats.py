@@ -316,9 +316,10 @@ def _values(value: str, numbered: list[tuple[int, Any]], place: int, rank: int, 
 
 
 def _float(text: Any) -> float:
-    if b"_" in text if isinstance(text, bytes) else "_" in text:
+    number = float(text)
+    if number != number or (b"_" if isinstance(text, bytes) else "_") in text:
         raise ValueError
-    return float(text)
+    return number
 
 
 def _floats(text: Any) -> bool:
