@@ -152,6 +152,15 @@ def test_what_is_wrong_with_a_file(tmp_path, name, text, problem):
             read(path)
 
 
+def test_blanks_behind_commas_are_no_part_of_ids(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text(lines(OF_RUN, "query_id, doc_id, score\n", ", "), encoding="utf-8")
+    same(hc.evaluate(QRELS, path, MEASURES))
+    path.write_text(lines([(q, f'"{d}"', level) for q, d, level in OF_QRELS], "query_id, doc_id, rel\n", ", "),
+                    encoding="utf-8")
+    same(hc.evaluate(path, RUN, MEASURES))
+
+
 def test_trec_files_stay_as_strict_as_they_are(tmp_path):
     """Only a first line that TREC's cannot be is looked at again."""
     path = tmp_path / "run.csv"

@@ -271,7 +271,8 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
     if not places:
         raise ValueError(f"{name}, line {begin + 1}: a header must name a query ({', '.join(QUERY)}), a document "
                          f"({', '.join(DOC)}) and a {value_names[0]}: {lines[begin]!r}")
-    reader = csv.reader((line + "\n" for line in lines[begin + 1 :]), delimiter=delimiter, strict=True)
+    rows = (line + "\n" for line in lines[begin + 1 :])
+    reader = csv.reader(rows, delimiter=delimiter, strict=True, skipinitialspace=True)
     width = lines[begin].count(delimiter) + 1
     numbered: list[tuple[int, list[str]]] = []
     try:
