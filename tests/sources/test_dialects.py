@@ -156,6 +156,8 @@ def test_the_first_rows_decide(tmp_path):
     assert said(path, "y", "s", decimal=",", delimiter=";") == (*expected, [])
     path = made(tmp_path, text_of(";", ","))
     assert said(path, "y", "s", delimiter=";")[2] == ["read with decimal commas"]
+    path = made(tmp_path, text_of("|", ","))
+    assert said(path, "y", "s", delimiter="|")[2] == ["read with decimal commas"]
     path = made(tmp_path, text_of(";", ",", rows=[(0, 0.5)] * 30_000 + [(1, 7)]))
     assert said(path, "y", "s")[1][-2:] == [0.5, 7]
 

@@ -149,7 +149,8 @@ class TableReader(Source):
         alike: dict[str, list[str]] = {}
         for shown, form in self._forms.items():
             _, kind, _ = file_kind("-" if shown == "standard input" else shown)
-            between = [f"{_DELIMITERS[form.delimiter]} between cells"] * (form.delimiter != (self._delimiter or kind))
+            as_said = form.delimiter == (self._delimiter or kind)
+            between = [] if as_said else [f"{_DELIMITERS[form.delimiter]} between cells"]
             commas = ["decimal commas"] * (form.decimal != self.rules.decimal)
             alike.setdefault(" and ".join(between + commas), []).append(shown)
         said = []
