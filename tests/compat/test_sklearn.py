@@ -233,6 +233,12 @@ def test_lists_and_frames():
     agree("roc_auc_score", text, s)
 
 
+@pytest.mark.parametrize("labels", [[1], [0, 0], ["a", "a", "a"]])
+def test_one_class_and_two_columns_of_probabilities(labels):
+    here, there = agree("roc_auc_score", labels, np.full((len(labels), 2), 0.5))
+    assert np.isnan(here) and np.isnan(there)
+
+
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 Y, S, W = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [[1, 0], [0, 1]]

@@ -157,8 +157,12 @@ def _areas(flags: Any, score: Any, weight: Any, max_fpr: Any = None) -> Any:
             fpr, tpr = _rates(*_counts(flags[i], score[i], weight)[:2])
             values[i] = auc(fpr, tpr) if whole else _partial(fpr, tpr, max_fpr)
     if undefined.any():
-        _warn("Only one class is present in y_true. ROC AUC score is not defined in that case.")
+        _warn_one_class()
     return values
+
+
+def _warn_one_class() -> None:
+    _warn("Only one class is present in y_true. ROC AUC score is not defined in that case.")
 
 
 def _partial(fpr: Any, tpr: Any, max_fpr: float) -> float:
@@ -424,9 +428,11 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
             raise ValueError("multi_class must be in ('ovo', 'ovr')")
         return _multiclass_area(as_column(given), score, labels, multi_class, average, weight)
     if target == "binary":
-        flags = as_column(given) == two[1] if two.size == 2 else np.zeros(given.shape[0], bool)
         need_same_length(given, score, weight)
-        return float(_areas(flags[None], as_column(score)[None], weight, max_fpr)[0])
+        if two.size < 2:
+            _warn_one_class()
+            return float("nan")
+        return float(_areas((as_column(given) == two[1])[None], as_column(score)[None], weight, max_fpr)[0])
     if target != "multilabel-indicator":
         raise refused(target)
     flags = given == 1
