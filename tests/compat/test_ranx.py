@@ -408,6 +408,30 @@ def test_data_of_the_caller_stay():
 # --- objects ------------------------------------------------------------------------------------------------
 
 
+def test_what_is_read_stays_while_it_is_sorted():
+    qrels = Qrels({"a": {"x": 1}})
+    qrels.qrels = {"b": {"x": 1, "y": 2}, "a": {"x": 1}}
+    queries = qrels.keys()
+    qrels.sort()
+    assert (list(queries), list(qrels.keys())) == (["b", "a"], ["a", "b"])
+    assert list(qrels["b"]) == ["y", "x"]
+
+
+def test_queries_that_are_added_sort_no_others(monkeypatch):
+    run, sorts = Run(), []
+    monkeypatch.setattr(ours, "sorted", lambda *args, **how: sorts.append(args) or sorted(*args, **how), raising=False)
+    for at in range(50, 0, -1):
+        run.add(f"q{at:02}", ["a", "b"], [1.0, 2.0])
+    assert len(sorts) <= 2 * 50 + 1
+    assert list(run.to_dict().items()) == [(f"q{at:02}", {"b": 2.0, "a": 1.0}) for at in range(1, 51)]
+    run.run["q02"]["c"] = 3.0
+    run.add("q51", ["a"], [1.0])
+    assert list(run["q02"]) == ["c", "b", "a"]
+    with pytest.raises(ValueError, match="zip"):
+        run.add_multi(["q60", "q61"], [["a"]], [[1.0]])
+    assert len(run) == 51
+
+
 def test_order():
     run = Run({"q2": {"a": 1, "b": 3, "c": 2}, "q1": {"a": 1}}, "mine")
     assert run.sorted

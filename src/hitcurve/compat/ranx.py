@@ -124,9 +124,12 @@ class _Table:
 
     def add_multi(self, q_ids: list[str], doc_ids: list[list[str]], scores: list[list[Any]]) -> None:
         """Add queries with their documents."""
+        if self._lent or not self.sorted:
+            self.sort()
+        held = dict(self._own())
         for query, docs, values in zip(q_ids, doc_ids, scores, strict=True):
-            self._own()[query] = self._numbers(query, dict(zip(docs, values, strict=True)))
-        self.sort()
+            held[query] = _ranked(self._numbers(query, dict(zip(docs, values, strict=True))))
+        self._held = {query: held[query] for query in sorted(held)}
 
     def get_query_ids(self) -> list[str]:
         """The ids of the queries."""
@@ -138,10 +141,8 @@ class _Table:
 
     def sort(self) -> None:
         """Put queries in the order of their ids, and documents in that of their numbers, the greatest first."""
-        held = self._own()
-        ordered = {query: dict(sorted(held[query].items(), key=itemgetter(1), reverse=True)) for query in sorted(held)}
-        held.clear()
-        held.update(ordered)
+        held = self._own()  # threads may read it, and sort it too
+        self._held = {query: _ranked(held[query]) for query in sorted(held)}
         self.sorted = True
 
     def to_typed_list(self) -> Never:
@@ -356,6 +357,10 @@ class Run(_Table):
     def from_ranxhub(id: str) -> Never:
         """Downloads stay with ranx."""
         raise AttributeError(f"hitcurve.compat.ranx evaluates: downloading {id!r} of ranxhub stays with ranx")
+
+
+def _ranked(docs: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(docs.items(), key=itemgetter(1), reverse=True))
 
 
 def _kind_of(path: str, kind: str | None) -> str:
