@@ -569,6 +569,19 @@ def test_table_and_latex():
     assert "Tukey's HSD test" in reports("tukey")[0].to_latex()
 
 
+def test_more_runs_than_letters():
+    qrels = Qrels({f"q{i}": {"d1": 1} for i in range(9)})
+    scores = [{"d1": 2.0, "d2": 1.0}, *[{"d1": 1.0, "d2": 2.0}] * 27]
+    runs = [Run({f"q{i}": docs for i in range(9)}, name=f"m{at}") for at, docs in enumerate(scores)]
+    report = compare(qrels, runs, "mrr", stat_test="fisher")
+    lines = str(report).splitlines()
+    assert len(lines) == 29
+    assert [line.split()[0] for line in lines[26:]] == ["z", "aa", "bb"]
+    assert lines[1].split()[2] == "1.000ᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ۹ʳˢᵗᵘᵛʷˣʸᶻᵃᵃᵇᵇ"
+    assert "$^{bcdefghijklmnopqrstuvwxyzaabb}$" in report.to_latex()
+    assert "bb &\nm27 &\n" in report.to_latex()
+
+
 def test_report_is_kept(tmp_path, capsys):
     report, _ = reports("tukey")
     report.save(str(tmp_path / "report.json"))

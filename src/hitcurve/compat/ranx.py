@@ -711,6 +711,11 @@ class _Pairs(MutableMapping[Any, Any]):
         return len(self._found)
 
 
+def _letter(place: int, letters: str = _LETTERS) -> str:
+    """That of a model: a to z, then aa to zz, and so on."""
+    return letters[place % 26] * (place // 26 + 1)
+
+
 class Report:
     """A comparison, to be printed, set in LaTeX or kept. Made by `compare`.
 
@@ -752,15 +757,15 @@ class Report:
     def _letters(self, model: str, metric: str, letters: str, better: bool = True) -> str:
         """Those of the models that this one is significantly better than, or of the others."""
         return "".join(
-            letters[i] for i, other in enumerate(self.model_names) if other != model and better == bool(
+            _letter(i, letters) for i, other in enumerate(self.model_names) if other != model and better == bool(
                 self.comparisons[model, other][metric]["significant"]
                 and self.results[model][metric] > self.results[other][metric]))
 
     def to_table(self) -> str:
         """Aligned text; a raised letter stands for a model that this one is significantly better than."""
         rows = [["#", "Model", *map(self.get_metric_label, self.metrics)]]
-        for letter, (model, means) in zip(_LETTERS, self.results.items(), strict=False):
-            rows.append([letter, model, *(self.format_score(means[metric]) + self._letters(model, metric, _RAISED)
+        for i, (model, means) in enumerate(self.results.items()):
+            rows.append([_letter(i), model, *(self.format_score(means[metric]) + self._letters(model, metric, _RAISED)
                                           for metric in self.metrics)])
         return rendered([Grid(rows, len(rows[0]))])
 
@@ -778,14 +783,14 @@ class Report:
             most = max(shown[model][metric] for model in self.model_names)
             best[metric] = next((model for model in self.model_names if shown[model][metric] == most > 0), None)
         body = []
-        for letter, model in zip(_LETTERS, self.model_names, strict=False):
+        for i, model in enumerate(self.model_names):
             cells = []
             for metric in self.metrics:
                 mean = self.format_score(self.results[model][metric])
                 mean = f"\\textbf{{{mean}}}" if best[metric] == model else mean
                 above, others = (self._letters(model, metric, _LETTERS, better) for better in (True, False))
                 cells.append(f"{mean}$^{{{above}}}$\\hphantom{{$^{{{others}}}$}} ")
-            body.append(f"{letter} &\n{model} &\n" + "&\n".join(cells) + "\\\\")
+            body.append(f"{_letter(i)} &\n{model} &\n" + "&\n".join(cells) + "\\\\")
         rule = "=" * 24
         heads = "".join(f"\n& \\textbf{{{self.get_metric_label(metric)}}}" for metric in self.metrics)
         return "\n".join([
