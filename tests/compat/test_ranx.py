@@ -432,6 +432,15 @@ def test_queries_that_are_added_sort_no_others(monkeypatch):
     assert len(run) == 51
 
 
+def test_documents_put_into_the_dicts_are_ranked():
+    qrels, run = Qrels({"q": {"a": 1}}), Run({"q": {"b": 2.0, "c": 1.0}})
+    assert evaluate(qrels, run, "mrr") == 0
+    run.run["q"]["a"] = 3.0
+    assert evaluate(qrels, run, "mrr") == 1
+    qrels.qrels["q"]["c"] = 3
+    assert round(float(evaluate(qrels, run, "ndcg")), 4) == 0.6885
+
+
 def test_order():
     run = Run({"q2": {"a": 1, "b": 3, "c": 2}, "q1": {"a": 1}}, "mine")
     assert run.sorted
@@ -514,6 +523,8 @@ def test_what_stays_with_ranx():
     for name in ("fuse", "normalize", "optimize_fusion", "plot"):
         with pytest.raises(AttributeError, match="stays with ranx"):
             getattr(ours, name)
+    with pytest.raises(ImportError):
+        from hitcurve.compat.ranx import fuse  # noqa: F401
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         ours.other  # noqa: B018
     for call in (lambda: Qrels.from_ir_datasets("x"), lambda: Run.from_ranxhub("x"), lambda: Run().save("a.lz4")):
