@@ -133,14 +133,8 @@ def _precisions(flags: Any, score: Any, weight: Any) -> Any:
         if np.isnan(values).any():
             _warn_no_positive()
         return np.nan_to_num(values)
-    return np.array([_precision(*row, weight) for row in zip(flags, score, strict=True)])
-
-
-def _precision(flags: Any, score: Any, weight: Any) -> float:
-    if weight is None:
-        return float(_precisions(flags[None], score[None], None)[0])
-    precision, recall = _precision_recall(*_counts(flags, score, weight)[:2])
-    return float(max(0.0, np.sum(np.diff(recall, prepend=0.0) * precision)))
+    points = [_precision_recall(*_counts(*row, weight)[:2]) for row in zip(flags, score, strict=True)]
+    return np.array([max(0.0, np.sum(np.diff(recall, prepend=0.0) * precision)) for precision, recall in points])
 
 
 def _areas(flags: Any, score: Any, weight: Any, max_fpr: Any = None) -> Any:
@@ -273,7 +267,7 @@ def average_precision_score(y_true: Any, y_score: Any, *, average: str | None = 
             raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {two}")
         flags = flags_of(labels, pos_label)
         need_same_length(labels, score, weight)
-        return _precision(flags, need_finite(need_items(as_column(score))), weight)
+        return float(_precisions(flags[None], need_finite(need_items(as_column(score)))[None], weight)[0])
     if target not in ("multilabel-indicator", "multiclass"):
         raise refused(target)
     if pos_label != 1:
