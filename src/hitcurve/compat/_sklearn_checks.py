@@ -36,6 +36,8 @@ def as_array(values: Any, name: str) -> Any:
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
     array = np.asarray(values)
     need(array.ndim > 0, name, values, "an array-like")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
     return array
 
 
