@@ -440,3 +440,10 @@ def test_rows_without_ids():
 )
 def test_a_list_is_one_run_or_many(run, one):
     assert is_one_run(run) is one
+
+
+def test_three_rows_in_a_tuple_are_no_columns():
+    judged = [[1], [2], [4]]
+    assert hc.evaluate(judged, [[1], [2], [4]], "P@1").means == {"P@1": 1.0}
+    with pytest.raises(ValueError, match=r"run is a tuple of three lists, .*: give rows of ids in a list"):
+        hc.evaluate(judged, ([1], [2], [4]), "P@1")

@@ -205,6 +205,10 @@ class Evaluator:
                 return nested
         if not isinstance(run, Run):
             starts, names, docs, values, name, ranks, listed = columns_of(run, ("score",), "run")
+            lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
+            if lists and qrels.listed:
+                raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
+                                 "ids in a list, or columns (query, document, score) as arrays")
             if listed and qrels.listed and len(names) != len(qrels):
                 raise ValueError(f"{name} has {len(names)} rows, and {qrels.source} has {len(qrels)}")
             plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
