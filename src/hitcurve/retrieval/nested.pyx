@@ -5,7 +5,7 @@ among the scores. Ids are compared where a judged document shares its score.
 """
 from cpython.dict cimport PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact, PyUnicode_Compare
@@ -38,6 +38,7 @@ cdef enum:
 # Of these the C functions for dicts see what their methods show; who knows what others do.
 cdef frozenset DICTS = frozenset((dict, defaultdict, OrderedDict))
 
+cdef tuple SINGLE = (np.float32, np.float16)
 cdef double EXACT = 2.0**53
 cdef long MOST = 10**9  # of a level
 
@@ -46,7 +47,7 @@ cdef bint as_score(object value, double* score) except -1:
     """Whether a value is a number that a double holds; what is not is looked at by others."""
     if PyLong_CheckExact(value):
         score[0] = PyLong_AsDouble(value) if -(1 << 53) < value < 1 << 53 else EXACT
-    elif isinstance(value, (float, np.float32, np.float16)):
+    elif isinstance(value, SINGLE):
         score[0] = PyFloat_AsDouble(value)
         return True
     else:
@@ -71,7 +72,7 @@ cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling)
                 PyUnicode_AsUTF8AndSize(<object>key, &length)
             except UnicodeEncodeError:
                 return -1
-        if PyFloat_CheckExact(<object>value):
+        if PyFloat_Check(<object>value):
             score = PyFloat_AS_DOUBLE(<object>value)
         elif not as_score(<object>value, &score):
             return -1
@@ -114,7 +115,7 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
     for i in range(len(ids)):
         value = PyDict_GetItemWithError(docs, ids[i])
         if value is not NULL and m < most:
-            if not PyFloat_CheckExact(<object>value):
+            if not PyFloat_Check(<object>value):
                 as_score(<object>value, &score)
             else:
                 score = PyFloat_AS_DOUBLE(<object>value)
