@@ -24,6 +24,8 @@ APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
 DELEGATING |= {("_gains.pyx", method) for method in ("interval", "resample", "plot")}
+SHOWN = ("_curve.pyx", "_gain_measures.pyx", "results.py", "evaluation.py", "comparison.py")
+DELEGATING |= {(file, "_repr_html_") for file in SHOWN}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

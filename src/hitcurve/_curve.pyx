@@ -72,6 +72,10 @@ cdef class _Measures:
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
+    def _repr_html_(self):
+        from hitcurve.report.html import curve_tables, shown
+        return shown(curve_tables(self))
+
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
 

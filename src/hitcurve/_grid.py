@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "as_csv", "rendered"]
+__all__ = ["Grid", "as_csv", "between", "number", "rendered"]
 
 
 class Grid(NamedTuple):
@@ -31,6 +32,14 @@ def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
     gap = "\n" if form == "table" else "\n\n"
     parts = [lines(one) if isinstance(one, str) else gap.join([table(one), *map(lines, one.foot)]) for one in blocks]
     return "\n\n".join(parts)
+
+
+def number(value: float, sign: str = "") -> str:
+    return "-" if math.isnan(value) else f"{value:{sign}.4f}"
+
+
+def between(low: float, high: float, sign: str = "") -> str:
+    return "-" if math.isnan(low) or math.isnan(high) else f"{low:{sign}.4f} to {high:{sign}.4f}"
 
 
 def as_csv(rows: Iterable[Iterable[Any]]) -> str:

@@ -51,6 +51,10 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
     largest_group: _Count
     cutoff_group: _Count
 
+    def _repr_html_(self) -> str:
+        from hitcurve.report.html import shown, tie_tables
+        return shown(tie_tables(self))
+
 
 class PrecisionRecallCurve(NamedTuple):
     """Corner points of precision over recall, by increasing threshold.
@@ -177,6 +181,10 @@ class Interval(NamedTuple):
     measure: str
     method: str
     confidence_level: float
+
+    def _repr_html_(self) -> str:
+        from hitcurve.report.html import interval_tables, shown
+        return shown(interval_tables(self))
 
 
 class PValue(NamedTuple):

@@ -187,6 +187,10 @@ class Evaluation:
         means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
         return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {means})"
 
+    def _repr_html_(self) -> str:
+        from hitcurve.report.html import evaluation_tables, shown
+        return shown(evaluation_tables(self))
+
     def _columns(self) -> dict[str, Any]:
         """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
         texts = [query.encode("utf-8", "surrogateescape") for query in self.query_ids]

@@ -25,7 +25,7 @@ from hitcurve._checks import (
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
 from hitcurve._gains import GainCurve, GainCurves
-from hitcurve._grid import Grid, rendered
+from hitcurve._grid import Grid, between, number, rendered
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
@@ -162,21 +162,25 @@ class Comparison:
         """
         return rendered(tables_of(self), "latex")
 
+    def _repr_html_(self) -> str:
+        from hitcurve.report.html import shown
+        return shown(tables_of(self))
+
 
 def tables_of(found: Comparison) -> list[Grid | str]:
     """The tables of a comparison, and how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
     values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
     for one in found.systems:
-        values.append([one.measure, one.system, _number(one.value), _between(one.low, one.high), one.method])
+        values.append([one.measure, one.system, number(one.value), between(one.low, one.high), one.method])
     titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
     made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
     rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
     for row in found.rows:
-        between = [_number(row.difference, "+"), _between(row.low, row.high, "+")]
         chances = [getattr(row, name) for name in made]
         method = "delong" if row.test == "DeLong" else "bootstrap"
-        rows.append([row.measure, row.system, row.baseline, *between, method, *map(_probability, chances)])
+        cells = [number(row.difference, "+"), between(row.low, row.high, "+"), method, *map(_probability, chances)]
+        rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
     tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
     resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
@@ -186,14 +190,6 @@ def tables_of(found: Comparison) -> list[Grid | str]:
     if not over_items and any(row.p_t is None for row in found.rows):
         text += " " + advice("scipy", "Student's t") + "."
     return [Grid(values, 2), Grid(rows, 3), text]
-
-
-def _number(value: float, sign: str = "") -> str:
-    return "-" if math.isnan(value) else f"{value:{sign}.4f}"
-
-
-def _between(low: float, high: float, sign: str = "") -> str:
-    return "-" if math.isnan(low) or math.isnan(high) else f"{low:{sign}.4f} to {high:{sign}.4f}"
 
 
 def _probability(p: float | None) -> str:

@@ -1,0 +1,139 @@
+"""What a notebook shows: small tables, in its own colours, made while a person waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._grid import Grid, between, number, rendered
+from hitcurve.results import Interval, TieReport
+
+if TYPE_CHECKING:
+    from hitcurve.retrieval.evaluation import Evaluation
+
+__all__ = ["curve_tables", "evaluation_tables", "interval_tables", "shown", "tie_tables"]
+
+_MOST_LINES = 20
+_MOST_LETTERS = 60
+_MOST_ROWS = 100_000  # of a table that is measured: some 10 ms for nDCG under three readings
+_ROWS_A_QUERY = 500  # what a weighted query costs, in rows
+
+# No colour but the notebook's own; the classes keep MathJax from what stands between two $.
+_STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
+.hitcurve .wide { overflow-x: auto; } .hitcurve table { border-collapse: collapse; }
+.hitcurve th { border-bottom: 1px solid currentColor; } .hitcurve .word { text-align: left; }
+</style>"""
+
+
+def shown(blocks: Iterable[Grid | str]) -> str:
+    """HTML of the tables and the text between them: the first lines of each table, the first letters of each cell."""
+    text = rendered((one if isinstance(one, str) else _cut(one) for one in blocks), "html")
+    # A name may hold halves of characters, which no message to a notebook can.
+    return f"{_STYLE}\n{text}\n</div>".encode("utf-8", "backslashreplace").decode()
+
+
+def _cut(grid: Grid) -> Grid:
+    rows = [[_short(cell) for cell in row] for row in grid.rows[: 1 + _MOST_LINES]]
+    return grid._replace(rows=rows, foot=(*_left_out(len(grid.rows) - 1), *grid.foot))
+
+
+def _left_out(lines: int) -> tuple[str, ...]:
+    return (f"{lines - _MOST_LINES:,} more rows are left out here.",) if lines > _MOST_LINES else ()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 3] + "..."
+
+
+def curve_tables(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> list[Grid | str]:
+    """Counts and AP, of levels nDCG, with what the order of ties leaves open; a line for each of the first queries."""
+    name = type(curves).__name__
+    graded, weighted = isinstance(curves, GainCurve | GainCurves), _weighted(curves)
+    measure = "nDCG" if graded else "AP (ties='threshold')" if weighted else "AP"
+    small = _size(curves) <= _MOST_ROWS
+    head = ["items", "relevant", "hits", *(["tied"] if not weighted else [])]
+    head += ([measure, *(["worst to best order"] if not weighted else [])]) if small else []
+    foot = () if small else (f"No {measure} here: the table has more than {_MOST_ROWS:,} rows.",)
+    if isinstance(curves, HitCurve | GainCurve):
+        return [name, Grid([head, _cells(curves, small)], 0, foot=foot)]
+    lead = f"{name}: {_many(len(curves), 'query', 'queries')}"
+    if small:
+        value, *band = _values(curves)
+        lead += f"; mean {measure} {value}" + "".join(f", {ends} by the order of ties" for ends in band if ends != "-")
+    ids: Any = range(len(curves)) if curves.qid is None else curves.qid
+    rows = [[str(ids[q]), *_cells(curves[q], small)] for q in range(min(len(curves), _MOST_LINES))]
+    return [lead, Grid([["query", *head], *rows], foot=(*_left_out(len(curves)), *foot))]
+
+
+def _weighted(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> bool:
+    return isinstance(curves, HitCurve | HitCurves) and curves.weighted
+
+
+def _size(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> int:
+    """How long a measure takes, as a number of rows."""
+    if isinstance(curves, GainCurve | GainCurves):
+        return int(curves.level.shape[0] + np.sum(curves.num_relevant) - np.sum(curves.num_hits))
+    one_by_one = isinstance(curves, HitCurves) and curves.weighted
+    return int(curves.above.shape[0] + (_ROWS_A_QUERY * len(curves) if one_by_one else 0))
+
+
+def _cells(curve: HitCurve | GainCurve, small: bool) -> list[str]:
+    counts = curve.num_items, curve.num_relevant, curve.num_hits
+    weighted = _weighted(curve)
+    cells = [f"{count:{'g' if weighted else 'd'}}" for count in counts] + ([str(_tied(curve))] if not weighted else [])
+    return cells + (_values(curve) if small else [])
+
+
+def _tied(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> int:
+    return int(curves.tied[curves.tied > 1].sum())
+
+
+def _values(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> list[str]:
+    """The measure, and between what it lies in other orders of the ties; of many queries the mean."""
+    method = "ndcg" if isinstance(curves, GainCurve | GainCurves) else "average_precision"
+    read: Any = getattr(curves, method if isinstance(curves, HitCurve | GainCurve) else f"mean_{method}")
+    if _weighted(curves):
+        return [number(read(ties="threshold"))]
+    try:
+        value = number(read())
+        return [value, between(read(ties="worst"), read(ties="best")) if _tied(curves) else "-"]
+    except ValueError:  # gains whose sum may be no number
+        return ["-", "-"]
+
+
+def tie_tables(report: TieReport[Any, Any]) -> list[Grid | str]:
+    """A line, or one for each of the first queries."""
+    head = [name.replace("_", " ") for name in report._fields]
+    columns = [np.atleast_1d(column) for column in report]
+    lines = zip(*(column[:_MOST_LINES].tolist() for column in columns), strict=True)
+    rows = [[number(cell) if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
+    if np.ndim(report.worst) == 0:
+        return ["TieReport", Grid([head, *rows], 0)]
+    rows = [[str(q), *row] for q, row in enumerate(rows)]
+    lead = f"TieReport: {_many(len(columns[0]), 'query', 'queries')}"
+    return [lead, Grid([["query", *head], *rows], foot=_left_out(len(columns[0])))]
+
+
+def interval_tables(found: Interval) -> list[Grid | str]:
+    """One line, as of a comparison."""
+    head = ["measure", "value", f"{100 * found.confidence_level:.6g} % interval", "standard error", "by"]
+    cells = number(found.estimate), between(*found.confidence_interval), number(found.standard_error)
+    return ["Interval", Grid([head, [found.measure, *cells, found.method]], last="word")]
+
+
+def evaluation_tables(found: Evaluation) -> list[Grid | str]:
+    """The means, and which queries they lack."""
+    lead = f"{_short(found.name)}: {_many(len(found.query_ids), 'query', 'queries')}"
+    for what in ("missing", "extra", "empty"):
+        if found.counts.get(what):
+            lead += f", {found.counts[what]:,} {what}"
+    rows = [[name, number(mean)] for name, mean in found.means.items()]
+    return [lead, Grid([["measure", "mean"], *rows])]
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
