@@ -53,6 +53,23 @@ def test_every_page_is_linked():
     assert {page.stem for page in PAGES} == listed | {"index"}
 
 
+def test_the_first_page():
+    """Its speed figure is a row of the whole table, its picture is that of the README, and its lines of code work."""
+    text = " ".join(TEXT["index.md"].split())
+    rows = table("speed.md", "task")
+    row = next(cells for cells in rows if "10,000 queries x 1,000 float32, 20 relevant" in cells[0])
+    ours, sklearn, _, pytrec_eval, ranx = (cell.partition(" (")[0] for cell in row[1:6])
+    assert f"10,000 queries with 1,000 items each takes {ours} on one thread." in text
+    assert f"pytrec_eval takes {pytrec_eval} times as long, ranx {ranx} times, and scikit-learn {sklearn} " in text
+    pictures = re.findall(r"!\[.*?\]\(.*?\)", TEXT["index.md"])
+    assert pictures == re.findall(r"!\[.*\]\(hits.svg\)", TEXT["ties.md"])
+    assert "(disagreements.md)" in TEXT["index.md"].partition("![")[0]
+    lines = [code(row[2])[0] for row in table("index.md", "you know")]
+    assert len(lines) == 5
+    for line in lines[1:]:
+        exec(line, {})
+
+
 # --- tables -------------------------------------------------------------------------------------------------
 
 

@@ -264,7 +264,7 @@ def test_what_is_not_installed_is_named_with_its_extra():
     assert {library for library, *_ in said} == {*libraries} - {"pytrec_eval"}
     for library, name, problem in said:
         assert name.partition(".")[0] == library
-        text, extra = re.fullmatch(r'(.+) needs \w+: pip install "hitcurve\[(.+)\]"', problem).groups()
+        text, extra = re.fullmatch(r'(.+) needs \w+: pip install "\.\[(.+)\]" in a checkout', problem).groups()
         assert text
         assert any(re.match(rf"{library}\b", one) for one in extras[extra]), problem
 STATES = """

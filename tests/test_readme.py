@@ -4,6 +4,7 @@ import doctest
 import importlib.metadata
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import optional
 import pytest
 
 import hitcurve as hc
-from hitcurve import measures
+from hitcurve import _extras, measures
 from hitcurve.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -163,3 +164,21 @@ def test_package_index():
     assert "hc.average_precision(relevant, score)" in text
     assert "docs/hits.svg" not in text
     assert not re.search(r"\]\((?!http)", text)
+
+
+def test_extras_are_installed_from_a_checkout():
+    """README, pages and errors have one wording, as long as no index has the package; and each extra exists."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    modules = [path for kind in ("py", "pyx") for path in (ROOT / "src").rglob(f"*.{kind}")]
+    named = set()
+    for path in (*pages, *modules):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"pip install\W+hitcurve\b", text), path
+        assert not re.search(r"\bhitcurve\[[a-z{]", text), path
+        for listed in re.findall(r"\.\[([a-z,-]+)\]\"", text):
+            named |= {*listed.split(",")}
+    assert {"files", "plot", "excel", "stats"} <= named <= {*extras}
+    for library, extra in _extras._EXTRAS.items():
+        assert _extras.advice(library, "it") == f'it needs {library}: pip install ".[{extra}]" in a checkout'
+        assert extra in extras

@@ -34,4 +34,4 @@ class Later:
 def advice(library: str, what: str) -> str:
     """What to do where `library` is missing, which `what` needs."""
     extra = _EXTRAS.get(library)
-    return f"{what} needs {library}: pip install " + (f'"hitcurve[{extra}]"' if extra else library)
+    return f"{what} needs {library}: pip install " + (f'".[{extra}]" in a checkout' if extra else library)

@@ -266,6 +266,6 @@ def test_tables_for_papers(capsys):
     assert out.endswith("\n\n2 queries; equal scores: docid\n")
     status, out, _ = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "-m", "AP", "--compare", "--format", "latex")
     assert (status, out.count(r"\toprule")) == (0, 3)
-    status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "json")
+    status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "trec")
     assert (status, out) == (2, "")
-    assert "--compare does not go with --format json" in err
+    assert "--compare does not go with --format trec" in err

@@ -437,7 +437,7 @@ def test_bad_excel(tmp_path, rows, error):
 def test_excel_without_its_reader(tmp_path, monkeypatch):
     (tmp_path / "t.xlsx").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    advice = r'reading Excel files needs python_calamine: pip install "hitcurve\[excel\]"'
+    advice = r'reading Excel files needs python_calamine: pip install "\.\[excel\]" in a checkout'
     with pytest.raises(ModuleNotFoundError, match=advice):
         hc.scan(tmp_path / "t.xlsx", "y", "s")
 

@@ -351,14 +351,14 @@ def test_only_students_t_needs_scipy(monkeypatch):
     without = hc.compare(per_query(systems=2), rng=1)
     assert without.systems == with_scipy.systems
     assert without.rows == tuple(row._replace(p_t=None) for row in with_scipy.rows)
-    assert str(without).endswith('resamples. Student\'s t needs scipy: pip install "hitcurve[stats]".')
+    assert str(without).endswith('resamples. Student\'s t needs scipy: pip install ".[stats]" in a checkout.')
     assert "p (t)" not in str(without)
     assert "scipy" not in str(with_scipy)
     y, a, b = two_rankings()
     groups = np.arange(300) % 5
     assert hc.compare(y, {"a": a, "b": b}, groups=groups).rows[0].p_t is None
     assert "scipy" not in str(hc.compare(y, {"a": a, "b": b}, n_resamples=9))
-    with pytest.raises(ModuleNotFoundError, match=r"pip install \"hitcurve\[stats\]\""):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install \"\.\[stats\]\" in a checkout"):
         hc.HitCurves(y, a, qid=groups).interval(method="t")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitcurve.measures import Measure, parse
 
-__all__ = ["WIDTH", "Option", "Run", "command", "count", "measure", "refuse", "say"]
+__all__ = ["WIDTH", "Option", "Run", "command", "count", "measure", "refuse", "say", "seed"]
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
@@ -39,6 +39,12 @@ def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) 
 def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
     return int(text)
 
 

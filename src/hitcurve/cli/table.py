@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._progress import Progress
-from hitcurve.cli.common import Option, command, count, measure, refuse, say
+from hitcurve.cli.common import Option, command, count, measure, refuse, say, seed
 from hitcurve.measures import TIES
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--compare", None, "is one score better than another: differences with intervals", {}),
     ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
     ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999); --seed N (0)", {"type": _resamples}),
-    ("--seed", "N", argparse.SUPPRESS,
-     {"type": lambda text: 0 if text == "0" else count(text), "default": 0}),
+    ("--seed", "N", argparse.SUPPRESS, {"type": seed, "default": 0}),
     ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",

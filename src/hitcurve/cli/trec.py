@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve._progress import Progress
-from hitcurve.cli.common import Option, command, count, refuse, say
+from hitcurve.cli.common import Option, command, count, refuse, say, seed
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.retrieval.trec_eval import Entry
+    from hitcurve.statistics.comparison import Comparison
 
 __all__ = ["add", "as_trec_eval"]
 
@@ -25,6 +27,7 @@ _LEFT_OUT = 3  # exit status
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 _LONG = 1 << 26  # bytes of a file worth a progress line
 _MOVED = 0.001  # what ties may move a mean without a warning
+_COUNTS = re.compile(r"'[^']*'|\d+( \w+)?")  # in a note, what differs between runs
 
 # Of trec_eval's measures: those that print a whole number, and those that have no line for a query.
 _WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
@@ -81,8 +84,10 @@ _OPTIONS: tuple[Option, ...] = (
     ("--lenient", None, "read bad lines as trec_eval does, and say so (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (formulas are kept)", {"choices": _FORMS, "default": "table"}),
-    ("--compare", None, "test the differences between runs (default: no)", {}),
-    ("--baseline", "RUN", "compare with this run (default: every pair)", {}),
+    ("--sort", "MEASURE", "best run first, by one of the measures (default: runs as given)", {}),
+    ("--compare", None, "test differences between runs; csv prints only these (default: no)", {}),
+    ("--baseline", "RUN", "compare with this run, path or printed name (default: every pair)", {}),
+    ("--seed", "N", "of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
     ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
 )  # fmt: skip
 
@@ -103,12 +108,15 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         options.usage_error(f"the following arguments are required: {', '.join(('QRELS', 'RUN')[len(files):])}")
     options.qrels, *options.runs = files
     options.compare = options.compare or options.baseline is not None
-    runs, baseline, form = options.runs, options.baseline, options.format
-    aside = options.compare and form in ("trec", "csv", "json")
+    runs, baseline, form, names = options.runs, options.baseline, options.format, _names(options.runs)
+    if baseline in runs:
+        options.baseline = names[runs.index(baseline)]
+    unknown = options.baseline is not None and options.baseline not in names
     refuse(options, (
-        (baseline is not None and baseline not in runs, f"--baseline {baseline}: it is none of the runs"),
+        (unknown, f"--baseline {baseline}: it is none of the runs: {', '.join(names)}"),
         (options.compare and len(runs) < 2, "--compare needs two runs or more"),
-        (aside, f"--compare does not go with --format {form}"),
+        (options.compare and form == "trec", "--compare does not go with --format trec"),
+        (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
         (options.compare and len(set(runs)) < len(runs), "--compare: a run is named twice"),
         (files.count("-") > 1, "standard input can be read once"),
     ))  # fmt: skip
@@ -116,7 +124,24 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
     entries = [entry for text in asked for entry in expand(text, options.version)]
     if form != "trec" and all(entry.measure is None for entry in entries):
         options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints it")
+    if options.sort is not None:
+        options.sort = _key(options, [entry.measure for entry in entries if entry.measure is not None])
     return entries
+
+
+def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
+    """By what runs are sorted: one of the measures, under any of its names."""
+    from hitcurve.retrieval.trec_eval import expand
+
+    try:
+        named = [entry.measure for entry in expand(options.sort, options.version)]
+    except ValueError as error:
+        options.usage_error(f"argument --sort: {error}")
+    key = named[0] if len(named) == 1 else None
+    if key is not None and key in shown:
+        return key
+    listed = ", ".join(one.name for one in shown)
+    return options.usage_error(f"argument --sort: {options.sort!r} is none of the measures: {listed}")  # type: ignore[no-any-return]
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -146,10 +171,12 @@ def _run(options: argparse.Namespace) -> str:
         )  # fmt: skip
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
     names = _names(options.runs)
+    if options.sort is not None:
+        names, evaluations = _sorted(names, evaluations, options.sort)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
-        text = _json(names, evaluations, options.each)
+        text = _json(names, evaluations, options)
     else:
         text = _table(names, evaluations, options)
     sys.stdout.write(text)
@@ -163,6 +190,18 @@ def _names(paths: Sequence[str]) -> list[str]:
     """File names, or paths where those are not distinct."""
     short = ["standard input" if path == "-" else os.path.basename(path) for path in paths]
     return short if len(set(short)) == len(short) else list(paths)
+
+
+def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tuple[list[str], list[Evaluation]]:
+    """The best run first; runs without a value last, equal ones in the order given."""
+    sign = 1 if by.record.lower_is_better else -1
+
+    def place(at: int) -> tuple[bool, float]:
+        mean = evaluations[at].means[by.name]
+        return (True, 0.0) if mean != mean else (False, sign * mean)
+
+    order = sorted(range(len(names)), key=place)
+    return [names[at] for at in order], [evaluations[at] for at in order]
 
 
 def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
@@ -196,11 +235,31 @@ def _value(entry: Entry, value: Any) -> str:
     return str(int(value)) if entry.name in _WHOLE or entry.measure.record.mean == "sum" else f"{value:6.4f}"
 
 
-def _json(names: list[str], evaluations: list[Evaluation], each: bool) -> str:
-    found: list[dict[str, Any]] = [{"run": name, **one.to_dict()} for name, one in zip(names, evaluations, strict=True)]
-    for entry in () if each else found:
+def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> Comparison:
+    from hitcurve.statistics.comparison import compare
+
+    return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline, rng=options.seed)
+
+
+def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
+    runs: list[dict[str, Any]] = [{"run": name, **one.to_dict()} for name, one in zip(names, evaluations, strict=True)]
+    for entry in () if options.each else runs:
         del entry["queries"]
-    return json.dumps({"runs": found}, indent=1) + "\n"
+    found: dict[str, Any] = {"runs": runs}
+    if options.compare:
+        made = _compared(names, evaluations, options)
+        found["comparison"] = {
+            "unit": made.unit, "count": made.count, "left_out": made.left_out, "n_resamples": made.n_resamples,
+            "seed": options.seed, "confidence_level": made.confidence_level,
+            "systems": [_defined(one._asdict()) for one in made.systems],
+            "differences": [_defined(one._asdict()) for one in made.rows],
+        }  # fmt: skip
+    return json.dumps(found, indent=1) + "\n"
+
+
+def _defined(row: dict[str, Any]) -> dict[str, Any]:
+    """None for what is not a number, which JSON has no word for."""
+    return {name: None if value != value else value for name, value in row.items()}
 
 
 def _rows(names: list[str], evaluations: list[Evaluation], each: bool) -> Iterator[tuple[str, str, list[float]]]:
@@ -213,9 +272,12 @@ def _rows(names: list[str], evaluations: list[Evaluation], each: bool) -> Iterat
 
 
 def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    from hitcurve.statistics.comparison import compare, tables_of
+    from hitcurve.statistics.comparison import Difference, tables_of
 
     rows, measures, each = _rows(names, evaluations, options.each), evaluations[0].means, int(options.each)
+    if options.format == "csv" and options.compare:
+        differences = (_defined(row._asdict()).values() for row in _compared(names, evaluations, options).rows)
+        return as_csv([Difference._fields, *differences])
     if options.format == "csv":
         body = ([name, query, *("" if one != one else one for one in values)] for name, query, values in rows)
         return as_csv([["run", "query_id", *measures], *body])
@@ -223,9 +285,7 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
     foot = f"{_queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
     parts: list[Grid | str] = [Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))]
     if options.compare:
-        baseline = None if options.baseline is None else names[options.runs.index(options.baseline)]
-        # Seeded, so that the same call prints the same.
-        parts += tables_of(compare(dict(zip(names, evaluations, strict=True)), baseline=baseline, rng=0))
+        parts += tables_of(_compared(names, evaluations, options))
     return rendered(parts, options.format) + "\n"
 
 
@@ -241,30 +301,36 @@ def _number(value: float) -> str:
 
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
-    """On standard error; whether anything was."""
+    """On standard error, of many runs the first and how many they are; whether anything was."""
     left = False
-    said: dict[str, None] = {}
+    said: dict[str, list[tuple[str, str]]] = {}  # by kind, of each run: of what it is said, and what
+
+    def add(kind: str, where: str, what: str) -> None:
+        said.setdefault(kind, []).append((where, what))
+
     for name, one in zip(names, evaluations, strict=True):
-        lines = list(one.notes)
-        left |= len(lines) > (one.counts["contradicting"] > 0)  # which leaves nothing out
+        for note in one.notes:
+            where, _, what = note.partition(": ")
+            add(_COUNTS.sub("", what), where, what)
+        left |= len(one.notes) > (one.counts["contradicting"] > 0)  # which leaves nothing out
         for kind, where, what, how in (
             ("missing", name, f"of {options.qrels} missing", options.missing),
             ("extra", name, "without judgments", "skip"),
             ("empty", options.qrels, "without relevant documents", options.empty),
         ):
             if one.counts[kind]:
-                counted = "left out" if how == "skip" else "counted as 0"
-                lines.append(f"{where}: {_queries(one.counts[kind])} {what}: {counted}")
+                text = f"{_queries(one.counts[kind])} {what}: {'left out' if how == 'skip' else 'counted as 0'}"
+                add(kind if where == name else text, where, text)
                 left |= how == "skip"
         bands = one.tie_report() if options.ties == "docid" else {}
         moved = {measure: band for measure, band in bands.items() if abs(band.best - band.worst) > _MOVED}
         if moved:
             shown = [f"{measure} {band.worst:.4f}..{band.best:.4f}" for measure, band in list(moved.items())[:3]]
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-            lines.append(f"{name}: equal scores leave open {', '.join(shown)}{more} (see --ties)")
-        said |= dict.fromkeys(lines)
-    for line in said:
-        say(f"hitcurve: warning: {line}")
+            add("ties", name, f"equal scores leave open {', '.join(shown)}{more} (see --ties)")
+    for found in said.values():
+        (where, what), many = found[0], len(set(found))
+        say(f"hitcurve: warning: {where}{f', first of {many} such runs' if many > 1 else ''}: {what}")
     return left
 
 

@@ -1,0 +1,191 @@
+"""`hitcurve trec` with several runs: sorted, compared, in forms for programs, and one warning for all of them."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import hitcurve as hc
+from hitcurve.cli.main import main
+
+QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n3 0 d4 1\n"
+RUNS = {
+    "low": "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 2.5 t\n2 Q0 d9 1 1 t\n",
+    "high": "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 1.5 t\n2 Q0 d1 1 1 t\n3 Q0 d4 1 1 t\n",
+    "mid": "1 Q0 d1 1 2.5 t\n1 Q0 d2 2 2.5 t\n2 Q0 d1 1 1 t\n9 Q0 d1 1 2 t\n",
+}
+PATHS = [f"runs/{name}.txt" for name in RUNS]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    (tmp_path / "q.txt").write_text(QRELS)
+    (tmp_path / "runs").mkdir()
+    for name, text in RUNS.items():
+        (tmp_path / "runs" / f"{name}.txt").write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+
+def trec(capsys, *arguments, paths=PATHS):
+    status = main(["trec", "q.txt", *paths, *arguments])
+    return status, *capsys.readouterr()
+
+
+def order(out):
+    return [line.split()[0].removesuffix(".txt") for line in out.splitlines()[1:4]]
+
+
+@pytest.mark.parametrize(
+    ("measures", "by", "expected"),
+    [
+        (("AP", "RR"), "AP", ["high", "mid", "low"]),
+        (("AP",), "map", ["high", "mid", "low"]),
+        (("P.1,2",), "P_2", ["high", "mid", "low"]),
+        (("AP", "Unjudged@1"), "Unjudged@1", ["high", "mid", "low"]),  # fewer are better
+        (("NumQ",), "num_q", ["low", "high", "mid"]),  # equal ones as given
+    ],
+)
+def test_the_best_run_first(capsys, measures, by, expected):
+    out = trec(capsys, "-m", *measures)[1]
+    assert order(out) == list(RUNS)
+    found = trec(capsys, "-m", *measures, "--sort", by)[1]
+    assert order(found) == expected
+    assert sorted(found.splitlines()) == sorted(out.splitlines())
+
+
+def test_runs_without_a_value_come_last(capsys, tmp_path):
+    (tmp_path / "q.txt").write_text("1 0 d1 0\n2 0 d1 1\n")
+    (tmp_path / "runs" / "low.txt").write_text("1 Q0 d1 1 2.5 t\n")
+    how = ("--missing", "skip", "--empty", "skip", "-m", "AP", "--sort", "AP")
+    out = trec(capsys, *how)[1]
+    assert out.splitlines()[3].split() == ["low.txt", "-"]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "trec"])
+def test_every_form_is_sorted(capsys, form):
+    out = trec(capsys, "-m", "AP", "--sort", "AP", "--format", form)[1]
+    if form == "csv":
+        means = [float(row["AP"]) for row in csv.DictReader(io.StringIO(out))]
+    elif form == "json":
+        means = [run["means"]["AP"] for run in json.loads(out)["runs"]]
+    else:
+        means = [float(line.split()[2]) for line in out.splitlines()]
+    assert len(means) == 3
+    assert means == sorted(means, reverse=True)
+
+
+def python(baseline=None, seed=0, names=tuple(RUNS)):
+    runs = {f"{name}.txt": hc.evaluate("q.txt", f"runs/{name}.txt", ["AP", "RR"]) for name in names}
+    return hc.compare(runs, baseline=baseline, rng=seed)
+
+
+def plain(row):
+    return {name: None if value != value else value for name, value in row._asdict().items()}
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("baseline", [None, "runs/mid.txt", "mid.txt"])
+@pytest.mark.filterwarnings("ignore")
+def test_comparisons_for_programs_are_those_of_python(capsys, baseline, seed):
+    """To the last bit, for the same seed; the baseline by its path and by the name that is printed."""
+    arguments = ["-m", "AP", "RR", "--compare", "--seed", str(seed), *(("--baseline", baseline) if baseline else ())]
+    expected = python(baseline and "mid.txt", seed)
+    made = json.loads(trec(capsys, *arguments, "--format", "json")[1])
+    assert [run["run"] for run in made["runs"]] == [f"{name}.txt" for name in RUNS]
+    made = made["comparison"]
+    assert made["differences"] == [plain(row) for row in expected.rows]
+    assert made["systems"] == [plain(row) for row in expected.systems]
+    assert (made["unit"], made["count"], made["seed"]) == ("queries", 3, seed)
+    rows = list(csv.DictReader(io.StringIO(trec(capsys, *arguments, "--format", "csv")[1])))
+    cells = [{name: "" if value is None else str(value) for name, value in plain(row).items()} for row in expected.rows]
+    assert rows == cells
+    for form in ("markdown", "latex"):
+        text = trec(capsys, *arguments, "--format", form)[1]
+        assert text.rstrip().endswith(getattr(expected, f"to_{form}")())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_seed_changes_what_is_drawn_and_nothing_else(capsys):
+    arguments = ("-m", "AP", "--compare", "--format", "csv")
+    assert trec(capsys, *arguments)[1] == trec(capsys, *arguments, "--seed", "0")[1]
+    assert trec(capsys, *arguments)[1] != trec(capsys, *arguments, "--seed", "1")[1]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sorted_comparison_is_that_of_the_runs_in_this_order(capsys):
+    arguments = ("-m", "AP", "RR", "--compare", "--format", "csv")
+    sorted_ = trec(capsys, *arguments, "--sort", "AP", "--baseline", "low.txt")[1]
+    given = [f"runs/{name}.txt" for name in ("high", "mid", "low")]
+    assert sorted_ == trec(capsys, *arguments, "--baseline", "runs/low.txt", paths=given)[1]
+
+
+def test_names_that_are_not_distinct_are_paths(capsys, tmp_path):
+    (tmp_path / "low.txt").write_text(RUNS["high"])
+    paths = ["runs/low.txt", "low.txt"]
+    out = trec(capsys, "-m", "AP", "--baseline", "low.txt", "--format", "csv", paths=paths)[1]
+    assert out.splitlines()[1].startswith("AP,low.txt,runs/low.txt,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--sort", "P@3"), "argument --sort: 'P@3' is none of the measures: AP, nDCG@10, P@10, RR, R@1000"),
+        (("--sort", "official"), "argument --sort: 'official' is none of the measures: AP, "),
+        (("-m", "AP", "--sort", "nDGC@10"), "argument --sort: 'nDGC@10': there is no measure 'nDGC'"),
+        (("--baseline", "none.txt"), "--baseline none.txt: it is none of the runs: low.txt, high.txt, mid.txt"),
+        (("--compare", "--format", "trec"), "--compare does not go with --format trec"),
+        (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables: --format csv has one"),
+        (("--compare", "--seed", "-1"), "argument --seed: '-1' is not a whole number from 0 up"),
+        (("--compare", "--seed", "1.5"), "argument --seed: '1.5' is not a whole number from 0 up"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, problem):
+    status, out, err = trec(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert problem in err.splitlines()[-1]
+
+
+def test_one_warning_for_many_runs(capsys):
+    status, _, err = trec(capsys, "-m", "AP")
+    assert status == 3
+    assert err.splitlines() == [
+        "hitcurve: warning: low.txt, first of 2 such runs: 1 query of q.txt missing: counted as 0",
+        "hitcurve: warning: low.txt, first of 2 such runs: equal scores leave open AP 0.1667..0.3333 (see --ties)",
+        "hitcurve: warning: mid.txt: 1 query without judgments: left out",
+    ]
+    _, _, err = trec(capsys, "-m", "AP", paths=PATHS[:1])
+    assert err.splitlines() == [
+        "hitcurve: warning: low.txt: 1 query of q.txt missing: counted as 0",
+        "hitcurve: warning: low.txt: equal scores leave open AP 0.1667..0.3333 (see --ties)",
+    ]
+
+
+def test_one_warning_for_what_many_files_let_pass(capsys, tmp_path):
+    """The counts, lines and queries in it are those of the first; what is said of the judgments is said once."""
+    (tmp_path / "q.txt").write_text(QRELS + "3 0 d5 0.5\n")
+    for at, path in enumerate(PATHS):
+        lines = "".join(f"{query} Q0 d1 1 x{query} t\n" for query in range(1, 2 + at))
+        (tmp_path / path).write_text(lines + "3 Q0 d4 1 1 t\n")
+    _, _, err = trec(capsys, "-m", "AP", "--lenient")
+    passed = [line for line in err.splitlines() if "no number" in line or "no whole number" in line]
+    assert len(passed) == 2
+    assert passed[0].startswith("hitcurve: warning: q.txt: 1 relevance that are no whole number")
+    assert passed[1].startswith("hitcurve: warning: runs/low.txt, first of 3 such runs: 1 score that are no number")
+
+
+def test_one_warning_for_orders_that_scores_contradict(capsys, tmp_path):
+    for path in PATHS:
+        (tmp_path / path).write_text(f"1 Q0 d1 1 1 t\n1 Q0 {path[5:8]} 2 2 t\n2 Q0 d1 1 1 t\n3 Q0 d4 1 1 t\n")
+    status, _, err = trec(capsys, "-m", "AP", "--rank-by", "listed")
+    assert status == 0
+    (line,) = err.splitlines()
+    assert line.startswith("hitcurve: warning: runs/low.txt, first of 3 such runs: scores rise in the order of")
+
+
+def test_help_says_it_on_short_lines(capsys):
+    status, out, _ = trec(capsys, "--help")
+    assert status == 0
+    assert len(out.splitlines()) <= 40
+    for option in ("--sort MEASURE", "--baseline RUN", "--seed N"):
+        assert f"\n  {option} " in out
