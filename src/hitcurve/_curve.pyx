@@ -1592,8 +1592,8 @@ cdef class HitCurve(_Measures):
         ----------
         kind : {"hits", "precision-recall", "pr", "roc", "enrichment"}
             The picture.
-        ax, k, band, n_resamples, rng, log_x, **line
-            As for ``plot_curves``, which draws several curves; ``line``: ``color``, ``label`` and other keywords of lines.
+        ax, k, band, n_resamples, rng, log_x, line
+            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
 
         Returns
         -------

@@ -301,8 +301,8 @@ cdef class GainCurve(_Gains):
         ----------
         kind : "gain"
             The other kinds of picture are of hit curves: ``curve.at_level(1).plot("roc")``.
-        ax, k, gain, band, n_resamples, rng, **line
-            As for ``plot_curves``, which draws several curves; ``line``: ``color``, ``label`` and other keywords of lines.
+        ax, k, gain, band, n_resamples, rng, line
+            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
 
         Returns
         -------

@@ -199,7 +199,7 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
         For the bands.
     log_x : bool
         For ``"roc"``: a logarithmic axis of false positive rates, or (False) a linear one from 0.
-    **line
+    line : keywords
         Keywords of matplotlib's Line2D: ``color``, ``label``, ``linestyle``, ``linewidth``, ``alpha`` and others. One
         value is for all curves; a mapping has values by the names of the curves. Regions and bands have the colour of
         their line. ``label`` is the whole text in the legend.
@@ -228,7 +228,7 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
     'precision'
     >>> hc.plot_curves({"a model": curve}, "PR", color="black").line_.get_label()
-    'a model (AP = 0.83)'
+    'a model (AP = 0.79)'
     """
     kind = _check(curves, kind, k, gain, log_x)
     how: dict[str, Any] = {"k": k, "gain": gain, "n_resamples": n_resamples, "rng": rng, "log_x": log_x}
