@@ -16,7 +16,7 @@ _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
 _RecallNormalize: TypeAlias = Literal["relevant", "min"]
 _Empty: TypeAlias = Literal["skip", "zero", "one", "raise"]
 _NanPolicy: TypeAlias = Literal["raise", "worst", "omit"]
-_Picture: TypeAlias = Literal["hits", "precision-recall", "roc", "enrichment"]
+_Picture: TypeAlias = Literal["hits", "precision-recall", "pr", "roc", "enrichment"]
 _Bootstrap: TypeAlias = Literal["percentile", "BCa"]
 _Floats: TypeAlias = NDArray[np.float64]
 _Counts: TypeAlias = NDArray[np.int64]
@@ -195,7 +195,7 @@ class HitCurve(_Measures[float, int]):
     def roc_curve(self, *, ties: _Ties = "expected") -> results.RocCurve: ...
     def hit_curve(self, *, ties: _Ties = "expected") -> results.HitCurvePoints: ...
     def plot(self, kind: _Picture = "hits", *, ax: Any = None, k: int | None = None, band: float | None = None,
-             n_resamples: int = 1000, rng: Any = None) -> Any: ...
+             n_resamples: int = 1000, rng: Any = None, log_x: bool = True, **line: Any) -> Any: ...
     def interval(
         self, measure: str | Measure = "AP", *, method: Literal["logit", "delong", "bootstrap"] | None = None,
         confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,

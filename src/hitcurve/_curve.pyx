@@ -1589,34 +1589,37 @@ cdef class HitCurve(_Measures):
         f, h = np.append(0, f), np.append(0, h)
         return RocCurve(shares(f, f[-1]), shares(h, self.num_relevant), thresholds)
 
-    def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None):
+    def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None, log_x=True, **line):
         """Draw the curve, or what reads off it, with matplotlib.
 
         Parameters
         ----------
-        kind : {"hits", "precision-recall", "roc", "enrichment"}
+        kind : {"hits", "precision-recall", "pr", "roc", "enrichment"}
             The picture.
-        ax, k, band, n_resamples, rng
-            As for ``plot_curves``, which draws several curves.
+        ax, k, band, n_resamples, rng, log_x, line
+            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
 
         Returns
         -------
-        matplotlib Axes
-            Its ``figure`` has ``savefig``.
+        CurveDisplay
+            With ``ax_``, ``figure_``, ``line_``, and every attribute of the axes: ``figure.savefig``.
 
         Raises
         ------
-        ValueError, ImportError
+        ValueError, TypeError, ImportError
             As ``plot_curves``.
 
         Examples
         --------
         >>> import hitcurve as hc
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
-        >>> axes = curve.plot("hits")
+        >>> display = curve.plot("roc", log_x=False, color="black")
+        >>> display.line_.get_label()
+        'AUC = 0.83'
         """
         from hitcurve.report.plot import plot_curves
-        return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng)
+        return plot_curves({"": self}, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng, log_x=log_x,
+                           **line)
 
     def hit_curve(self, *, ties="expected"):
         """Corner points of the hit curve: relevant items among the first x items, from (0, 0) to (N, hits).

@@ -293,20 +293,21 @@ cdef class GainCurve(_Gains):
         others = other_items(self.above, self.tied, self.hits, self.num_items)
         return GainCurvePoints(*corners(place, worth[self.code], self.count, others, worth[0], reading))
 
-    def plot(self, kind="gain", *, ax=None, k=None, gain="linear", band=None, n_resamples=1000, rng=None):
+    def plot(self, kind="gain", *, ax=None, k=None, gain="linear", band=None, n_resamples=1000, rng=None,
+             **line):
         """Draw the gain curve with matplotlib, with those of the ideal and of a random order.
 
         Parameters
         ----------
         kind : "gain"
             The other kinds of picture are of hit curves: ``curve.at_level(1).plot("roc")``.
-        ax, k, gain, band, n_resamples, rng
-            As for ``plot_curves``, which draws several curves.
+        ax, k, gain, band, n_resamples, rng, line
+            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
 
         Returns
         -------
-        matplotlib Axes
-            Its ``figure`` has ``savefig``.
+        CurveDisplay
+            With ``ax_``, ``figure_``, ``line_``, and every attribute of the axes: ``figure.savefig``.
 
         Raises
         ------
@@ -319,7 +320,8 @@ cdef class GainCurve(_Gains):
         >>> axes = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1]).plot(k=3)
         """
         from hitcurve.report.plot import plot_curves
-        return plot_curves({"": self}, kind, ax=ax, k=k, gain=gain, band=band, n_resamples=n_resamples, rng=rng)
+        return plot_curves({"": self}, kind, ax=ax, k=k, gain=gain, band=band, n_resamples=n_resamples, rng=rng,
+                           **line)
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
         """Curves of resamples of the items, drawn with replacement from the table.

@@ -119,7 +119,7 @@ def test_into_axes_of_ones_own():
     from matplotlib.figure import Figure
 
     ax = Figure().add_subplot()
-    assert hc.plot_curves({"a": CURVE}, "roc", ax=ax) is ax
+    assert hc.plot_curves({"a": CURVE}, "roc", ax=ax).ax_ is ax
     assert ax.get_legend() is not None
 
 
@@ -315,11 +315,11 @@ def test_pyplot_writes_and_shows_what_was_drawn(tmp_path, plt, draw, kind):
 def test_pyplots_current_axes(plt):
     whole, (left, right) = plt.subplots(1, 2)
     plt.sca(left)
-    assert CURVE.plot("roc") is left
-    assert hc.plot_curves({"b": CURVE}, "roc") is left
+    assert CURVE.plot("roc").ax_ is left
+    assert hc.plot_curves({"b": CURVE}, "roc").ax_ is left
     assert [one.get_label() for one in left.get_lines()].count("random order") == 1
     assert len({one.get_color() for one in left.get_lines()}) == 3
-    assert CURVE.plot(ax=right) is right
+    assert CURVE.plot(ax=right).ax_ is right
     assert plt.get_fignums() == [whole.number]
     apart = plot.figure({"a": CURVE})
     assert apart is not plt.gcf() and len(whole.axes) == 2

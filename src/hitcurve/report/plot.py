@@ -11,11 +11,12 @@ import math
 import sys
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_count, check_level, check_rank
+from hitcurve._checks import check_choice, check_count, check_flag, check_level, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gains import GainCurve, GainCurves
@@ -25,13 +26,14 @@ from hitcurve.statistics.resampling import check_plain, curve_blocks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
     _Points = tuple[NDArray[Any], NDArray[Any]]
     _Curve = HitCurve | GainCurve
     _Curves = Mapping[str, Any]
 
-__all__ = ["KINDS", "figure", "plot_curves"]
+__all__ = ["KINDS", "CurveDisplay", "figure", "plot_curves"]
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
 # left out, for print. With the line styles they are told apart in grey too.
@@ -61,23 +63,104 @@ class _Kind(NamedTuple):
     log_y: bool = False
     x_tick: Any = None
     y_tick: Any = None
+    area: tuple[str, ...] = ()  # in the legend: the name there and that of the measure
 
 
 _AXES = {
     "hits": _Kind("Hit curve", "items from the top", "relevant items found", x_tick=_count, y_tick=_count),
-    "precision-recall": _Kind("Precision and recall", "recall", "precision"),
-    "roc": _Kind("ROC", "false positive rate", "true positive rate", log_x=True),
+    "precision-recall": _Kind("Precision and recall", "recall", "precision", area=("AP", "AP")),
+    "roc": _Kind("ROC", "false positive rate", "true positive rate", log_x=True, area=("AUC", "ROCAUC")),
     "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True,
                         lambda value, _: f"{100 * value:g} %", lambda value, _: f"{value:g}"),
     "gain": _Kind("Gain curve", "items from the top", "cumulated gain", x_tick=_count, y_tick=_count),
 }  # fmt: skip
 KINDS = tuple(_AXES)[:-1]  # of hit curves
 _THEMSELVES = ("hits", "gain")  # the kinds whose line is the curve itself
+_SHORT = {"pr": "precision-recall"}
+
+
+class CurveDisplay:
+    """A picture of curves that was drawn, as scikit-learn's Display objects are.
+
+    Every other attribute is that of ``ax_``: ``display.set_title("docking")``. A display equals its axes, so that
+    ``plt.sca`` and ``fig.delaxes`` take it. It is no Axes for ``isinstance``: ``display.ax_`` is.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the curves are.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    line_ : matplotlib Line2D, or list of them
+        The line of the curve; of several curves a list in their order.
+    """
+
+    ax_: Axes
+    figure_: Any
+    line_: Line2D | list[Line2D]
+
+    def __init__(self, curves: _Curves, options: dict[str, Any], ax: Axes, lines: list[Line2D]) -> None:
+        self._curves, self._options = curves, options
+        self.ax_, self.figure_, self.line_ = ax, ax.figure, lines[0] if len(lines) == 1 else lines
+
+    def plot(self, *data: Any, ax: Axes | None = None, **options: Any) -> Any:
+        """Draw the curves again; with data for a line, what ``ax_.plot`` draws.
+
+        Parameters
+        ----------
+        *data
+            Nothing, or the axes, or what goes to ``ax_.plot`` as it is, such as ``display.plot([0, 1], [0, 1], "--")``.
+        ax : matplotlib Axes, optional
+            Where to draw, by default as in ``plot_curves``.
+        **options
+            Arguments of ``plot_curves`` in place of those before.
+
+        Returns
+        -------
+        CurveDisplay
+            This one: ``ax_``, ``figure_`` and ``line_`` are those of the new picture. With data, the new lines.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> display = hc.HitCurve([1, 0, 1, 0, 0, 0], [6, 5, 4, 4, 2, 1]).plot("roc")
+        >>> display.plot(log_x=False, color="black").get_xscale()
+        'linear'
+        """
+        if data and not (len(data) == 1 and hasattr(data[0], "get_xlim")):
+            return self.ax_.plot(*data, **options)
+        new = plot_curves(self._curves, ax=data[0] if data else ax, **{**self._options, **options})
+        self.__dict__.update(new.__dict__)
+        return self
+
+    def _repr_png_(self) -> bytes | None:
+        """For a notebook. What pyplot holds open is shown by pyplot."""
+        canvas, managers = self.figure_.canvas, sys.modules.get("matplotlib._pylab_helpers")
+        if managers is not None and any(one.canvas is canvas for one in managers.Gcf.get_all_fig_managers()):
+            return None
+        return _png(canvas.figure)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "ax_":  # a copy that is being made has none yet
+            raise AttributeError(name)
+        return getattr(self.ax_, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self.ax_)})
+
+    def __eq__(self, other: object) -> bool:
+        return self.ax_ is (other.ax_ if isinstance(other, CurveDisplay) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.ax_)
+
+    def __repr__(self) -> str:
+        return f"CurveDisplay({self._options['kind']!r}, {list(self._curves)!r})"
 
 
 def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: str = "hits", *,
                 ax: Axes | None = None, k: int | None = None, gain: Any = "linear", band: float | None = None,
-                n_resamples: int = 1000, rng: Any = None) -> Axes:  # fmt: skip
+                n_resamples: int = 1000, rng: Any = None, log_x: bool = True, **line: Any) -> CurveDisplay:  # fmt: skip
     """Draw hit curves, curves computed from them, or gain curves, into one picture.
 
     Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
@@ -88,13 +171,17 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     Parameters
     ----------
     curves : mapping of str to HitCurve, or of str to GainCurve
-        The curves by the names in the legend; an empty name stays out of it.
-    kind : {"hits", "precision-recall", "roc", "enrichment", "gain"}
+        The curves by the names in the legend; an empty name stays out of it. Without k, the legend also has the
+        average precision for ``"precision-recall"``, and the area under the curve for ``"roc"``, both expected under
+        ties: ``docking (AP = 0.76)``.
+    kind : {"hits", "precision-recall", "pr", "roc", "enrichment", "gain"}
+        In lower or upper case.
         ``"hits"``: relevant items over items from the top, with the curves of a random and of a perfect order (Zhu
-        2004). ``"precision-recall"``: precision over recall going down the list. ``"roc"``: with a logarithmic axis of
-        false positive rates. ``"enrichment"``: enrichment factor over the share of the list, both logarithmic.
-        ``"gain"``, of a GainCurve: what the items from the top gain together, with the curves of the ideal order and of
-        a random order of the items that were ranked. The other kinds are of ``curve.at_level(level)``.
+        2004). ``"precision-recall"`` or ``"pr"``: precision over recall going down the list. ``"roc"``: with a
+        logarithmic axis of false positive rates, or a linear one (`log_x`). ``"enrichment"``: enrichment factor over
+        the share of the list, both logarithmic. ``"gain"``, of a GainCurve: what the items from the top gain together,
+        with the curves of the ideal order and of a random order of the items that were ranked. The other kinds are of
+        ``curve.at_level(level)``.
     ax : matplotlib Axes, optional
         Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
         ``plt.savefig`` writes; else a new figure, which a notebook shows.
@@ -110,17 +197,27 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
         Bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
         For the bands.
+    log_x : bool
+        For ``"roc"``: a logarithmic axis of false positive rates, or (False) a linear one from 0.
+    line : keywords
+        Keywords of matplotlib's Line2D: ``color``, ``label``, ``linestyle``, ``linewidth``, ``alpha`` and others. One
+        value is for all curves; a mapping has values by the names of the curves. Regions and bands have the colour of
+        their line. ``label`` is the whole text in the legend.
 
     Returns
     -------
-    matplotlib Axes
-        Its ``figure`` has ``savefig``.
+    CurveDisplay
+        It has ``ax_``, ``figure_`` and ``line_``, as scikit-learn's Display objects, and every attribute of the axes:
+        ``figure.savefig``, ``set_title``.
 
     Raises
     ------
+    TypeError
+        For a keyword that lines do not have.
     ValueError
-        For an unknown kind, no curves, or a curve that has no such picture: no relevant item; for ROC also nothing but
-        relevant items; for ROC and enrichment also relevant items that were never retrieved.
+        For an unknown kind, a value that a line cannot have, no curves, or a curve that has no such picture: no
+        relevant item; for ROC also nothing but relevant items; for ROC and enrichment also relevant items that were
+        never retrieved.
     ImportError
         matplotlib is not installed.
 
@@ -130,27 +227,66 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     >>> curve = hc.HitCurve([1, 0, 1, 0, 0, 0], [6, 5, 4, 4, 2, 1])
     >>> hc.plot_curves({"a model": curve}, "precision-recall").get_ylabel()
     'precision'
+    >>> hc.plot_curves({"a model": curve}, "PR", color="black").line_.get_label()
+    'a model (AP = 0.79)'
     """
-    _check(curves, kind, k, gain)
-    how: dict[str, Any] = {"k": k, "gain": gain, "n_resamples": n_resamples, "rng": rng}
+    kind = _check(curves, kind, k, gain, log_x)
+    how: dict[str, Any] = {"k": k, "gain": gain, "n_resamples": n_resamples, "rng": rng, "log_x": log_x}
+    options = {"kind": kind, "band": band, **how, **line}
+    styles = _line_styles(curves, kind, k, line)
+    limits = _limits(curves, kind, k, gain, log_x)
     shades = {} if band is None else bands(curves, (kind,), level=band, **how)[kind]
     pyplot = sys.modules.get("matplotlib.pyplot")
+    found: Axes
     if ax is None and pyplot is None:
         whole = _figure((6.0, 4.8))
-        ax = whole.add_subplot()
-        ax._repr_png_ = whole._repr_png_  # type: ignore[attr-defined]
-        _draw(ax, curves, kind, _limits(curves, kind, k, gain), shades)
+        found = whole.add_subplot()
+        lines = _draw(found, curves, kind, limits, shades, styles)
         _legend_below(whole)
     else:
-        ax = pyplot.gca() if ax is None else ax  # type: ignore[union-attr]
-        _draw(ax, curves, kind, _limits(curves, kind, k, gain), shades)
-        ax.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
-    return ax
+        found = pyplot.gca() if ax is None else getattr(ax, "ax_", ax)  # type: ignore[union-attr]
+        lines = _draw(found, curves, kind, limits, shades, styles)
+        found.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
+    return CurveDisplay(curves, options, found, lines)
 
 
-def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any]) -> None:
-    """One picture; `shades`: the bands by the name of the curve."""
-    axes = _AXES[kind]
+def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The keywords of each curve's line, by its name: checked, with the area in the label where there is one."""
+    styles: dict[str, dict[str, Any]] = {name: {} for name in curves}
+    one = needed("matplotlib.lines", "a picture").Line2D
+    for keyword, value in line.items():
+        if keyword in ("data", "xdata", "ydata") or not hasattr(one, f"set_{keyword}"):
+            known = "must be an argument of plot_curves or a keyword of matplotlib's Line2D"
+            raise TypeError(f"{keyword}={value!r} is unknown: {known}")
+        values = value if isinstance(value, Mapping) else dict.fromkeys(curves, value)
+        for name, own in values.items():
+            if name not in curves:
+                raise ValueError(f"{keyword}[{name!r}]: there is no curve of this name")
+            try:
+                one([], [], **{keyword: own})
+            except (TypeError, ValueError, AttributeError) as error:
+                raise ValueError(f"{keyword}={own!r} cannot be drawn: {error}") from None
+            styles[name][keyword] = own
+    normal = needed("matplotlib.cbook", "a picture").normalize_kwargs
+    styles = {name: normal(style, one) for name, style in styles.items()}
+    if _AXES[kind].area and k is None:
+        short, measure = _AXES[kind].area
+        for name, curve in curves.items():
+            if "label" not in styles[name]:
+                area = f"{short} = {curve.measure(measure, ties='threshold' if curve.weighted else 'expected'):.2f}"
+                styles[name]["label"] = f"{_shown(name)} ({area})" if name else area
+    return styles
+
+
+def _shown(name: str) -> str | None:
+    # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
+    return f"\u200b{name}" if name.startswith("_") else name or None
+
+
+def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any],
+          styles: Mapping[str, Any] = MappingProxyType({})) -> list[Line2D]:  # fmt: skip
+    """One picture; `shades`, `styles`: the bands and the keywords of lines by the name of the curve."""
+    axes, lines = _AXES[kind], []
     drawn = [line.get_label() for line in ax.get_lines()]
     for (name, x, y), *others in zip(*[_references(kind, limits, curve) for curve in curves.values()], strict=True):
         shared = all(np.array_equal(x, one[1]) and np.array_equal(y, one[2]) for one in others)
@@ -158,7 +294,10 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
             style = ":" if name == "random order" else "-"
             ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
     for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
-        colour, style = _COLOURS[at % len(_COLOURS)], _STYLES[at % len(_STYLES)]
+        usual = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _STYLES[at % len(_STYLES)], "linewidth": 1.6,
+                 "label": _shown(name), "zorder": 2.5}  # fmt: skip
+        lines += ax.plot(*drawn_points(curve, kind, limits), **{**usual, **styles.get(name, {})})
+        colour = lines[-1].get_color()
         if name in shades:
             ax.fill_between(*shades[name], color=colour, alpha=0.16, linewidth=0, zorder=1.5)
         if _has_orders(curve):
@@ -166,13 +305,9 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
             best, worst = (drawn_points(curve, kind, limits, ties) for ties in ("best", "worst"))
             outline = (np.append(there, back[::-1]) for there, back in zip(best, worst, strict=True))
             ax.fill(*outline, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
-        # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
-        label = f"\u200b{name}" if name.startswith("_") else name or None
-        points = drawn_points(curve, kind, limits)
-        ax.plot(*points, color=colour, linestyle=style, linewidth=1.6, label=label, zorder=2.5)
     ax.set_title(axes.title, fontsize=10)
     # Linear ones are said too: the current axes may hold an earlier picture.
-    scales = ["log" if wanted else "linear" for wanted in (axes.log_x, axes.log_y)]
+    scales = ["log" if wanted else "linear" for wanted in (limits.log_x, axes.log_y)]
     ax.set(xlabel=axes.x, ylabel=axes.y, xscale=scales[0], yscale=scales[1], xlim=limits[:2], ylim=limits[2:4])
     for axis, text in ((ax.xaxis, axes.x_tick), (ax.yaxis, axes.y_tick)):
         if text is not None:
@@ -180,6 +315,7 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
     ax.set_axisbelow(True)
+    return lines
 
 
 def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, title: str = "", workers: int = 1,
@@ -190,8 +326,7 @@ def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, ti
     whole = _figure((5.2 * columns, 4.0 * rows + 0.5))
     if title:
         whole.suptitle(title, fontsize=11)
-    for kind in kinds:
-        _check(curves, kind, None)
+    kinds = tuple([_check(curves, kind, None) for kind in kinds])
     shades: Mapping[str, Any] = {}
     if band is not None:
         shades = bands(curves, kinds, level=band, n_resamples=n_resamples, rng=rng, workers=workers)
@@ -225,8 +360,11 @@ def _figure(size: tuple[float, float]) -> Figure:
     return whole
 
 
-def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> None:
-    check_choice(kind, "kind", tuple(_AXES))
+def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> str:
+    """The kind by its name in `_AXES`; an error where it cannot be drawn."""
+    lower = kind.lower() if isinstance(kind, str) else ""
+    lower = _SHORT.get(lower, lower)
+    kind = lower if lower in _AXES else check_choice(kind, "kind", tuple(_AXES))
     wanted: Any = GainCurve if kind == "gain" else HitCurve
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves must be a mapping of names to {wanted.__name__}, got {type(curves).__name__}")
@@ -236,6 +374,8 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> N
         check_rank(k, "k")
     if kind != "gain" and not (isinstance(gain, str) and gain == "linear"):
         raise ValueError(f"gain goes with kind='gain', not with kind={kind!r}")
+    if not check_flag(log_x, "log_x") and kind != "roc":
+        raise ValueError(f"log_x=False goes with kind='roc', not with kind={kind!r}")
     for name, curve in curves.items():
         if not isinstance(curve, wanted):
             said = f": kind={kind!r} is of curve.at_level(1)" if isinstance(curve, GainCurve) else ""
@@ -251,6 +391,7 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> N
             curve.roc_curve(ties="threshold" if curve.weighted else "expected")
         if kind == "roc" and not curve.num_relevant < curve.num_items:
             raise ValueError(f"curves[{name!r}] has nothing but relevant items: there is no false positive rate")
+    return kind
 
 
 class Limits(NamedTuple):
@@ -262,9 +403,10 @@ class Limits(NamedTuple):
     top: float
     items: float  # the last rank drawn
     gain: Any = "linear"  # of gain curves: what an item of a level gains
+    log_x: bool = False
 
 
-def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> Limits:
+def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> Limits:
     items = max(curve.num_items for curve in curves.values())
     relevant = max(curve.num_relevant for curve in curves.values())
     last = items if k is None else min(k, items)
@@ -278,11 +420,13 @@ def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear") -> 
     if kind == "precision-recall":
         return Limits(0.0, 1.0, 0.0, 1.02, last)
     if kind == "roc":
+        if not log_x:
+            return Limits(0.0, 1.0, 0.0, 1.02, last)
         # From the rate of one false positive, but never more than four decades.
         negatives = max(curve.num_items - curve.num_relevant for curve in curves.values())
-        return Limits(min(max(1e-4, 1 / negatives), 0.1), 1.0, 0.0, 1.02, last)
+        return Limits(min(max(1e-4, 1 / negatives), 0.1), 1.0, 0.0, 1.02, last, log_x=True)
     most = max(curve.num_items / curve.num_relevant for curve in curves.values())
-    return Limits(min(max(1e-5, 1 / items), 0.1), last / items if last > 1 else 1.0, 0.5, most * 1.3, last)
+    return Limits(min(max(1e-5, 1 / items), 0.1), last / items if last > 1 else 1.0, 0.5, most * 1.3, last, log_x=True)
 
 
 def _has_orders(curve: _Curve) -> bool:
@@ -304,9 +448,9 @@ def _path(curve: _Curve, kind: str, ties: str, limits: Limits) -> _Points:
     items, hits = (one.astype(np.float64) for one in _corners(curve, ties, limits.gain))
     total, last = float(items[-1]), min(float(limits.items), float(items[-1]))
     ranks = [items[items <= last], [last]]
-    if kind not in _THEMSELVES:
+    if kind not in _THEMSELVES and (kind != "roc" or limits.log_x):  # on linear axes those are straight
         ranks += [np.geomspace(1, last, _RANKS), np.linspace(min(1.0, last), last, _RANKS)]
-    if kind == "roc":
+    if kind == "roc" and limits.log_x:
         # Where the rate of false positives passes even steps of its logarithm, also inside a group.
         rates = np.geomspace(limits.left, 1, _RANKS) * (total - float(curve.num_relevant))
         ranks.append(np.interp(rates, items - hits, items))
@@ -330,11 +474,16 @@ def drawn_points(curve: _Curve, kind: str, limits: Limits, ties: str = "expected
         x, y = (rank - hits) / (items - relevant), hits / relevant
     else:
         x, y = rank / items, hits / rank * (items / relevant)
-    if _AXES[kind].log_x:
+    if limits.log_x:
         x = np.maximum(x, limits.left)  # what lies left of the axis is drawn on its edge
     if _AXES[kind].log_y:
         x, y = x[y > 0], y[y > 0]
-    return thinned(x, y, limits, _AXES[kind].log_x)
+    return thinned(x, y, limits, limits.log_x)
+
+
+def _even(limits: Limits, count: int) -> NDArray[Any]:
+    """Places in even steps along the axis."""
+    return (np.geomspace if limits.log_x else np.linspace)(limits.left, limits.right, count)
 
 
 def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
@@ -358,10 +507,10 @@ def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
 
 
 def bands(curves: _Curves, kinds: tuple[str, ...], *, level: float, k: int | None = None, gain: Any = "linear",
-          n_resamples: int, rng: Any, workers: int = 1) -> dict[str, dict[str, Any]]:  # fmt: skip
+          n_resamples: int, rng: Any, workers: int = 1, log_x: bool = True) -> dict[str, dict[str, Any]]:  # fmt: skip
     """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
     count, level = check_count(n_resamples, "n_resamples"), check_level(level, "band")
-    limits = {kind: _limits(curves, kind, k, gain) for kind in kinds}
+    limits = {kind: _limits(curves, kind, k, gain, log_x) for kind in kinds}
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for name, curve in curves.items():
         check_plain(curve, "band")
@@ -385,7 +534,7 @@ def _places(curve: _Curve, kind: str, limits: Limits) -> NDArray[Any]:
     if kind == "precision-recall":
         return np.linspace(1 / _BAND, 1, _BAND)
     if kind == "roc":
-        return np.geomspace(limits.left, 1, _BAND)
+        return _even(limits, _BAND)
     return np.unique(np.rint(np.geomspace(1, last, _BAND))) / curve.num_items
 
 
@@ -425,7 +574,7 @@ def _references(kind: str, limits: Limits, curve: _Curve) -> list[tuple[str, Any
         return [(perfect, [0, relevant, max(items, relevant)], top), (random, [0, items], [0, relevant])]
     if kind == "precision-recall":
         return [(random, [0, 1], [relevant / items] * 2)]
-    shares = np.geomspace(limits.left, limits.right, 200)
+    shares = _even(limits, 200)
     if kind == "roc":
         return [(random, shares, shares)]
     most = np.minimum(relevant / items, shares) / shares * (items / relevant)
