@@ -17,21 +17,9 @@ MODULES = [
     "retrieval.nested", "compat.rows", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
-LIBRARIES = {  # npyrandom: numpy's own samplers, as a static library in its wheel
-    "_kernel.roc": {"libraries": MATH},
-    "_kernel.formulas": {"libraries": MATH},
-    "_kernel.err": {"libraries": MATH},
-    "_kernel.gains": {"libraries": MATH},
-    "_kernel.pairwise": {"libraries": MATH},
-    "_kernel.users": {"libraries": MATH},
-    "_kernel.graded": {"libraries": MATH},
-    "_levels": {"libraries": MATH},
-    "_kernel.draw": {
-        "libraries": ["npyrandom", *MATH],
-        "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
-    },
-    "retrieval.formulas": {"libraries": MATH},
-    "retrieval.lines": {"libraries": MATH},  # ldexp
+SAMPLERS = {  # numpy's own, as a static library in its wheel
+    "libraries": ["npyrandom", *MATH],
+    "library_dirs": [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")],
 }
 
 link_flags = []
@@ -65,7 +53,7 @@ extensions = [
         ],
         extra_compile_args=flags,
         extra_link_args=link_flags,
-        **LIBRARIES.get(name, {}),
+        **(SAMPLERS if name == "_kernel.draw" else {"libraries": MATH}),
     )
     for name in MODULES
 ]
