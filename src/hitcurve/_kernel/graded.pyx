@@ -17,6 +17,7 @@ from hitcurve._kernel.formulas cimport (
 from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels, all_hits, count_of, gained, key_of, order_ideal
 from hitcurve._kernel.memory cimport grow
 from hitcurve._kernel.sort cimport sort_typed
+from hitcurve._kernel.tree cimport add_at, place_of, up_to
 
 cdef enum:
     DIRECT = 256  # places up to here, before the end of a group, and runs of so many, are added up one by one
@@ -314,7 +315,7 @@ cdef double utility(const Levels* levels, const GainReading* reading, GainRoom* 
 
 # ---------------------------------------------------------------------------------------------- graded average precision
 
-# The relevant items above, by their weights, the highest first: two binary indexed trees (Fenwick 1994).
+# The relevant items above, by their weights, the highest first: two trees of running sums.
 cdef struct Weights:
     Py_ssize_t number      # distinct weights
     const int64_t* places  # of these among the gains
@@ -323,40 +324,18 @@ cdef struct Weights:
     double* sum            # and of their weight from the lowest up
 
 
-cdef Py_ssize_t find_weight(const Weights* seen, int64_t place) noexcept nogil:
-    cdef Py_ssize_t low = 0, high = seen.number - 1, middle
-    while low < high:
-        middle = (low + high) >> 1
-        if seen.places[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+cdef inline Py_ssize_t find_weight(const Weights* seen, int64_t place) noexcept nogil:
+    return place_of(seen.places, seen.number, place) - 1
 
 
 cdef double shared(const Weights* seen, Py_ssize_t i) noexcept nogil:
     """The lesser weight of item i and of each item above, added up."""
-    cdef double lower = 0.0, higher = 0.0
-    cdef Py_ssize_t at = i
-    while at > 0:
-        higher += seen.count[at - 1]
-        at &= at - 1
-    at = seen.number - i
-    while at > 0:
-        lower += seen.sum[at - 1]
-        at &= at - 1
-    return lower + higher * seen.weight[i]
+    return up_to(seen.sum, seen.number - i) + up_to(seen.count, i) * seen.weight[i]
 
 
 cdef void count_in(Weights* seen, Py_ssize_t i, double count) noexcept nogil:
-    cdef Py_ssize_t at = i + 1
-    while at <= seen.number:
-        seen.count[at - 1] += count
-        at += at & -at
-    at = seen.number - i
-    while at <= seen.number:
-        seen.sum[at - 1] += count * seen.weight[i]
-        at += at & -at
+    add_at(seen.count, seen.number, i + 1, count)
+    add_at(seen.sum, seen.number, seen.number - i, count * seen.weight[i])
 
 
 cdef void add_precisions(double* total, double* carry, int64_t above, int64_t m, double had, double rise) noexcept nogil:

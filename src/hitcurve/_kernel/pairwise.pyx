@@ -1,7 +1,7 @@
 """Kernels that read the order of the levels alone: of pairs of items of differing level, and of ranks.
 
-Pairs are counted exactly, in 128 bits. The levels seen so far lie in a binary indexed tree (Fenwick 1994), so that n pairs of
-a level and its count cost n log n steps. Items of level 0 are counted, and never gone through.
+Pairs are counted exactly, in 128 bits. The levels seen so far lie in a tree of running sums, so that n pairs of a level and its
+count cost n log n steps. Items of level 0 are counted, and never gone through.
 """
 from libc.math cimport NAN, fmin
 from libc.stdint cimport int64_t
@@ -10,6 +10,7 @@ from hitcurve._kernel.err cimport signalled
 from hitcurve._kernel.gains cimport all_hits, gained
 from hitcurve._kernel.groups cimport TIES_BEST, TIES_WORST, Table, Wide, add, add_product, as_double
 from hitcurve._kernel.sort cimport sort_typed
+from hitcurve._kernel.tree cimport add_at, place_of, up_to
 
 
 # --------------------------------------------------------------------------------------------------------------- pairs
@@ -38,24 +39,6 @@ cdef inline double difference(Wide a, Wide b) noexcept nogil:
     return as_double(Wide(a.high - b.high - (a.low < b.low), a.low - b.low))
 
 
-cdef inline Py_ssize_t place_of(const int64_t* codes, Py_ssize_t n, int64_t code) noexcept nogil:
-    """From 1 up, of one of n rising codes."""
-    cdef Py_ssize_t low = 0, middle
-    while n > 1:
-        middle = n >> 1
-        low += middle if codes[low + middle] <= code else 0
-        n -= middle
-    return low + 1
-
-
-cdef inline int64_t up_to(const int64_t* tree, Py_ssize_t place) noexcept nogil:
-    cdef int64_t many = 0
-    while place > 0:
-        many += tree[place]
-        place &= place - 1
-    return many
-
-
 cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noexcept nogil:
     """Whether any two items differ in level; not so once the room has failed."""
     cdef const Table* table = &levels.table
@@ -74,7 +57,7 @@ cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noex
         if kinds == 0 or codes[pair] != codes[kinds - 1]:
             codes[kinds] = codes[pair]
             kinds += 1
-    for place in range(kinds + 1):
+    for place in range(kinds):
         tree[place] = 0
     for row in range(table.rows):
         others = table.tied[row] - table.hits[row]
@@ -90,9 +73,7 @@ cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noex
             in_row += many
         for pair in range(levels.starts[row], levels.starts[row + 1]):
             place = place_of(codes, kinds, levels.code[pair])
-            while place <= kinds:
-                tree[place] += levels.count[pair]
-                place += place & -place
+            add_at(tree, kinds, place, levels.count[pair])
         seen += table.hits[row]
         if signalled(&room.work, 16 * (levels.starts[row + 1] - levels.starts[row])):
             room.failed = True
