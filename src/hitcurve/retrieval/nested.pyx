@@ -33,26 +33,26 @@ cdef extern from "Python.h":
 
 cdef enum:
     DOCS_AT_ONCE = 1 << 20  # between two looks for Ctrl-C
-    MOST_COMPARED = 8       # ids compared, to the documents of a query; where ties want more, they are sorted
+    MOST_TIES = 8           # looked at by the ids of all documents; where a query has more, these are sorted
 
 # Of these the C functions for dicts see what their methods show; who knows what others do.
 cdef frozenset DICTS = frozenset((dict, defaultdict, OrderedDict))
 
 cdef tuple SINGLE = (np.float32, np.float16)
-cdef double EXACT = 2.0**53
 cdef long MOST = 10**9  # of a level
 
 
-cdef bint as_score(object value, double* score) except -1:
+cdef inline bint as_score(object value, double* score) except -1:
     """Whether a value is a number that a double holds; what is not is looked at by others."""
-    if PyLong_CheckExact(value):
-        score[0] = PyLong_AsDouble(value) if -(1 << 53) < value < 1 << 53 else EXACT
+    if PyFloat_Check(value):
+        score[0] = PyFloat_AS_DOUBLE(value)
+    elif PyLong_CheckExact(value) and -(1 << 53) < value < 1 << 53:  # beyond, a double stands for several
+        score[0] = PyLong_AsDouble(value)
     elif isinstance(value, SINGLE):
         score[0] = PyFloat_AsDouble(value)
-        return True
     else:
         return False
-    return -EXACT < score[0] < EXACT
+    return True
 
 
 cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling) except -2:
@@ -72,9 +72,7 @@ cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling)
                 PyUnicode_AsUTF8AndSize(<object>key, &length)
             except UnicodeEncodeError:
                 return -1
-        if PyFloat_Check(<object>value):
-            score = PyFloat_AS_DOUBLE(<object>value)
-        elif not as_score(<object>value, &score):
+        if not as_score(<object>value, &score):
             return -1
         if single:
             score = <double><float>score
@@ -101,10 +99,10 @@ cdef int64_t ids_before(object docs, object doc, double score, const Work* work)
 
 cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, Py_ssize_t n, bint falling,
                         Work* work) except -1:
-    """The rows of one query; False, and no rows, where the ids in its ties are many."""
-    cdef Py_ssize_t i, m = 0, most = min(n, len(ids))
-    cdef int64_t above, equal, greater, compared = 0
-    cdef double score
+    """The rows of one query; False, and no rows, where many judged documents are in ties."""
+    cdef Py_ssize_t i, m = 0, ties = 0, most = min(n, len(ids))
+    cdef int64_t above, equal, greater
+    cdef double score = 0.0
     cdef PyObject* value
     cdef Way way
     cdef Row* rows
@@ -115,10 +113,7 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
     for i in range(len(ids)):
         value = PyDict_GetItemWithError(docs, ids[i])
         if value is not NULL and m < most:
-            if not PyFloat_Check(<object>value):
-                as_score(<object>value, &score)
-            else:
-                score = PyFloat_AS_DOUBLE(<object>value)
+            as_score(<object>value, &score)  # it was one when the scores were read
             if judged.single:
                 score = <double><float>score
             memcpy(&work.items[m].key, &score, sizeof(double))
@@ -134,8 +129,8 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
         place_score(work.scores, n, way, work, score, &above, &equal)
         greater = 0
         if equal > 1:
-            compared += n
-            if compared > MOST_COMPARED * <int64_t>n:
+            ties += 1
+            if ties > MOST_TIES:
                 return False
             greater = ids_before(docs, ids[work.items[i].place], score, work)
         rows[i] = Row(above + greater + 1, above, equal, <int64_t>judgments[work.items[i].place].score)
@@ -149,7 +144,7 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
 
 
 cdef int add_sorted(Judged judged, Py_ssize_t query, object docs, Scratch scratch, Py_ssize_t n) except -1:
-    """The same for a query with many ids in ties, by the documents themselves."""
+    """The same for a query with many ties, by the documents themselves."""
     cdef Docs* all = &scratch.docs
     cdef PyObject* key
     cdef PyObject* value
@@ -242,4 +237,4 @@ def judgments_of(source, str name):
                 i += 1
         if not fits:
             return None
-    return Qrels.from_columns(first, list(source), docs, values, name) if i == size == len(docs) else None
+    return Qrels.from_columns(first, list(source), docs, values, name) if i == size else None
