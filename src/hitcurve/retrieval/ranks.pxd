@@ -68,15 +68,6 @@ cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* 
     return at
 
 
-cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
-    cdef Row* row = &rows.items[rows.size]
-    row.rank = rank
-    row.above = above
-    row.tied = tied
-    row.level = level
-    rows.size += 1
-
-
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil
 cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,

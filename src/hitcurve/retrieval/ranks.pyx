@@ -208,6 +208,15 @@ cdef enum:
     FEW_JUDGED = 64        # up to so many, counting what lies above each is quicker than sorting
 
 
+cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
+    cdef Row* row = &rows.items[rows.size]
+    row.rank = rank
+    row.above = above
+    row.tied = tied
+    row.level = level
+    rows.size += 1
+
+
 cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const uint64_t* slots, uint64_t mask,
                          Order order, bint single, Work* work, Rows* rows) noexcept nogil:
     """Appends the rows of one query of a run: its judged documents, best first."""
