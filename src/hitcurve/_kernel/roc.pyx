@@ -30,9 +30,8 @@ cdef double partial_share(const Table* table, const Reading* reading) noexcept n
     if table.num_relevant == 0 or table.num_items == table.num_relevant:
         return NAN
     while next_group(table, reading.ties, &group) and group.before <= last:
-        room = <double>(last - group.before - group.others) + reading.x
         if group.before + group.others <= last:
-            room += 0.5 * <double>group.others
+            room = (<double>(last - group.before - group.others) + reading.x) + 0.5 * <double>group.others
         else:  # the ramp up to the last of them, a share of its whole height
             room = <double>(last - group.before) + reading.x
             room *= 0.5 * (room / <double>group.others)
