@@ -274,8 +274,10 @@ cdef object listed(object values, str name, str kind, str choices):
     return numbers
 
 
-cdef dict mapped(object given, str name):
-    """{level: number} of a mapping from outside; whole levels stay whole, so that none becomes another."""
+cdef dict by_level(object given, str name, str kind, str choices):
+    """{level: number} of a mapping or a list from outside; whole levels stay whole, so that none becomes another."""
+    if not isinstance(given, Mapping):
+        return dict(enumerate(listed(given, name, kind, choices).tolist()))
     known = {}
     for level, worth in given.items():
         if not 0 <= check_number(level, f"a level of {name}") < INFINITY:
@@ -308,11 +310,8 @@ cdef object gains_of(object gain, object values, object used):
             raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
                              f"{MOST_EXPONENTIAL}")
         return exponential(np.where(used, values, 0.0), 0.0)
-    said = ""
-    if isinstance(gain, Mapping):
-        known = mapped(gain, "gain")
-    else:
-        known = dict(enumerate(listed(gain, "gain", "gain", GAIN).tolist()))
+    known, said = by_level(gain, "gain", "gain", GAIN), ""
+    if not isinstance(gain, Mapping):
         said = f": it has the levels 0 to {len(known) - 1}" if known else ": it is empty"
     gains = np.zeros(values.shape[0])
     for at in np.flatnonzero(used).tolist():
@@ -325,10 +324,7 @@ cdef object gains_of(object gain, object values, object used):
 
 cdef object weights_below(object weights, object values):
     """Of each level the weights of it and of the lower ones together, each weight that of a level above 0."""
-    if isinstance(weights, Mapping):
-        shares = mapped(weights, "weights")
-    else:
-        shares = dict(enumerate(listed(weights, "weights", "weight", "a mapping or an array").tolist()))
+    shares = by_level(weights, "weights", "weight", "a mapping or an array")
     if shares.get(0, 0.0) != 0.0:
         raise ValueError(f"weights[0] is {shares[0]}: only a level above 0 is a threshold")
     known = sorted(shares)
