@@ -288,15 +288,18 @@ class Evaluator:
             return Named({self._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
                                                      own[name]) for name, value in read["worst"].items()}, self._names)
 
-        def table(i: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+        def table(i: int, number: int) -> tuple[int, list[tuple[int, int, int, int]]]:
             """Documents retrieved and the rows of a query, as far as the measures look at them."""
-            number, rows = max(int(judged.num_retrieved()[i]), 0), judged.table(i)
+            number, rows = max(number, 0), judged.table(i)
             if self._depth > 0:
                 number, rows = min(number, self._depth), [row for row in rows if row[0] <= self._depth]
             if self._judged_only:
                 rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
                 number = len(rows)
             return number, rows
+
+        def tables() -> list[tuple[int, list[tuple[int, int, int, int]]]]:
+            return list(map(table, places.tolist(), judged.num_retrieved()[places].tolist()))
 
         counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
                   "retrieved": retrieved, "judged": judged.num_judged, "contradicting": judged.contradicting}
@@ -305,7 +308,7 @@ class Evaluator:
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: own[one.name] for name, one in self._asked.items()}, self._names),
             counts, dict(self._definitions), notes, self._ties, self._rank_by, [decoded(one) for one in absent],
-            [decoded(one) for one in judged.others], band, lambda: [table(i) for i in places.tolist()],
+            [decoded(one) for one in judged.others], band, tables,
         )
 
 
