@@ -42,7 +42,6 @@ supported_nicknames = {name: set(names_of(name, 9)) for name in ("official", "se
     }.items()
 }
 
-_LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 _MOST = 2**31 - 1  # of a relevance level
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 _WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(supported_measures))})[._]({_NUMBER}(?:,{_NUMBER})*)")
@@ -152,7 +151,7 @@ class RelevanceEvaluator:
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
         for row in self._logarithms:
-            values[row] = [math.log(max(value, _LEAST)) for value in values[row]]
+            values[row] = [math.log(max(value, plans.LEAST)) for value in values[row]]
         values.append([0.0] * len(names))  # of what is no number
         columns = [values[row] for row in self._rows]
         of_queries = zip(*columns, strict=True) if columns else [()] * len(names)
