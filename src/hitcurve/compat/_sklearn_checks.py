@@ -85,6 +85,17 @@ def need_same_length(*arrays: Any) -> None:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
 
 
+def need_same_shape(labels: Any, score: Any) -> None:
+    if labels.shape != score.shape:
+        raise ValueError(f"y_true and y_score have different shape: {labels.shape} and {score.shape}")
+
+
+def need_class_columns(fits: bool, score: Any) -> None:
+    if not fits:
+        raise ValueError("`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple "
+                         f"classes. Got `y_score.shape={score.shape}`.")
+
+
 def as_weights(sample_weight: Any) -> Any:
     if sample_weight is None:
         return None

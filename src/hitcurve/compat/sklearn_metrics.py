@@ -31,12 +31,14 @@ from hitcurve.compat._sklearn_checks import (
     flags_of,
     need,
     need_bool,
+    need_class_columns,
     need_cutoff,
     need_finite,
     need_items,
     need_known,
     need_one_of,
     need_same_length,
+    need_same_shape,
     needs_pos_label,
     refused,
     target_of,
@@ -172,8 +174,7 @@ def _average(values_of: Callable[..., Any], labels: Any, flags: Any, score: Any,
     """The mean over columns or rows, or the value of all cells together."""
     need_same_length(labels, score, weight)
     score = as_numbers(score, "y_score", 2)
-    if labels.shape != score.shape:
-        raise ValueError(f"y_true and y_score have different shape: {labels.shape} and {score.shape}")
+    need_same_shape(labels, score)
     if average == "micro":
         repeated = None if weight is None else np.repeat(weight, labels.shape[1])
         return float(values_of(flags.reshape(1, -1), score.reshape(1, -1), repeated)[0])
@@ -282,9 +283,7 @@ def _indicator(labels: Any, score: Any, classes: Any = None) -> Any:
     """A column of zeros and ones for each class."""
     labels = as_column(labels)
     classes = np.unique(labels) if classes is None else classes
-    if score.shape != (labels.size, classes.size):
-        raise ValueError("`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple "
-                         f"classes. Got `y_score.shape={score.shape}`.")
+    need_class_columns(score.shape == (labels.size, classes.size), score)
     return (labels[:, None] == classes).astype(np.int64)
 
 
@@ -437,9 +436,7 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
 
 
 def _multiclass_area(y_true: Any, score: Any, labels: Any, multi_class: str, average: str | None, weight: Any) -> Any:
-    if score.ndim != 2:
-        raise ValueError("`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple "
-                         f"classes. Got `y_score.shape={score.shape}`.")
+    need_class_columns(score.ndim == 2, score)
     if not np.allclose(1, score.sum(axis=1)):
         raise ValueError("Target scores need to be probabilities for multiclass roc_auc, i.e. they should sum up to "
                          "1.0 over classes")
@@ -592,8 +589,7 @@ def _need_rows(levels: Any, score: Any) -> None:
     target, _ = target_of(levels)
     if target not in formats:
         raise ValueError(f"Only {formats} formats are supported. Got {target} instead")
-    if levels.shape != score.shape:
-        raise ValueError(f"y_true and y_score have different shape: {levels.shape} and {score.shape}")
+    need_same_shape(levels, score)
 
 
 def _gains(levels: Any, score: Any, k: Any, ignore_ties: bool) -> Any:
@@ -739,9 +735,8 @@ def top_k_accuracy_score(y_true: Any, y_score: Any, *, k: int = 2, normalize: bo
             raise ValueError(f"`y_true` is binary while y_score is 2d with {score.shape[1]} classes. If `y_true` does "
                              "not contain all the labels, `labels` must be provided.")
         score = as_column(score)
-    elif score.ndim != 2:
-        raise ValueError("`y_score` needs to be of shape `(n_samples, n_classes)`, since `y_true` contains multiple "
-                         f"classes. Got `y_score.shape={score.shape}`.")
+    else:
+        need_class_columns(score.ndim == 2, score)
     need_same_length(own, score, sample_weight)
     columns = score.shape[1] if score.ndim == 2 else 2
     classes = np.unique(own) if labels is None else classes_of(labels)
