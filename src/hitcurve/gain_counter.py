@@ -21,7 +21,8 @@ class LevelCounts:
     def __init__(self, key: Any = (), level: Any = (), count: Any = ()) -> None:
         columns = (key, np.int64), (level, np.float64), (count, np.int64)
         self._pairs: list[list[Any]] = [[np.asarray(column, dtype)] for column, dtype in columns]
-        self._known = self._waiting = 0
+        self._known = 0
+        self._waiting: int = self._pairs[0][0].shape[0]
 
     def __len__(self) -> int:
         return self._known + self._waiting
@@ -39,13 +40,14 @@ class LevelCounts:
     def pairs(self) -> tuple[Any, Any, Any]:
         """(key, level, how many items have them), rising."""
         key, level, count = (np.concatenate(column) for column in self._pairs)
-        order = np.lexsort((level, key))
-        key, level = key[order], level[order]
-        starts = group_starts(key, level) if key.shape[0] else order
-        found = key[starts], level[starts], np.add.reduceat(count[order], starts)
-        self._pairs = [[column] for column in found]
-        self._known, self._waiting = starts.shape[0], 0
-        return found
+        if self._waiting:
+            order = np.lexsort((level, key))
+            key, level = key[order], level[order]
+            starts = group_starts(key, level)
+            key, level, count = key[starts], level[starts], np.add.reduceat(count[order], starts)
+            self._pairs = [[column] for column in (key, level, count)]
+            self._known, self._waiting = starts.shape[0], 0
+        return key, level, count
 
 
 def with_levels(curve: HitCurve, counts: LevelCounts, unretrieved: Any = None) -> GainCurve:
