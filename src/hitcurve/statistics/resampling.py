@@ -115,7 +115,8 @@ def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int
 
     rows = [len(curve) for curve in curves]
     resampler = Resampler(*kinds, rows, stratified)
-    size_of, made = sum(rows), _hit_curves()
+    size_of = sum(rows)
+    made: Callable[..., list[Any]] = _hit_curves
     if level is not None:
         found = int(np.count_nonzero(kinds.hit_place >= 0))
         size_of, made = max(size_of, found, kinds.hit_place.size - found), _gain_curves(kinds.hit_place, level)
@@ -128,9 +129,8 @@ def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int
     return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, size_of))), rng, workers)
 
 
-def _hit_curves() -> Callable[..., list[Any]]:
-    """What makes hit curves of tables."""
-    return lambda lower, tables, _: [curves_of(one, *table) for one, table in zip(lower, tables, strict=True)]
+def _hit_curves(lower: list[bool], tables: list[Any], _: None) -> list[HitCurves]:
+    return [curves_of(one, *table) for one, table in zip(lower, tables, strict=True)]
 
 
 def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
@@ -191,6 +191,7 @@ def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: b
     check_flag(stratified, "stratified")
     count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
     blocks = curve_blocks(curve, count, rng, threads, lambda block: block, stratified)
+
     def joined(*names: str) -> list[_Array]:
         return [np.concatenate([getattr(block, name) for block in blocks]) for name in names]
 
