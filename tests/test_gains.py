@@ -4,9 +4,6 @@ import itertools
 import math
 import pickle
 import signal
-import subprocess
-import sys
-import textwrap
 import time
 
 import mpmath
@@ -14,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import interrupted, with_timer
 
 import hitcurve as hc
 
@@ -230,35 +228,22 @@ def test_err_without_memory():
     assert near(curve.err(1, max_level=1023), chance(1, 1023))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+@with_timer
 def test_err_is_interrupted():
-    code = """
-        import signal, time
-        import hitcurve as hc
-
-        class Late(Exception):
-            pass
-
-        def late(*_):
-            raise Late
-
-        signal.signal(signal.SIGALRM, late)
+    interrupted(
+        """
         many = 10**12
-        for levels, hits, ties in ((1, 1, "expected"), (1, many, "best"), (2, many, "worst"), (2, 10**7, "expected")):
-            curve = hc.GainCurve.from_table(
+
+        def of(levels, hits):
+            return hc.GainCurve.from_table(
                 None, [0], [many], [0, levels], range(1, levels + 1), [hits // levels] * levels, num_items=many)
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
-            start = time.perf_counter()
-            try:
-                curve.err([many, many // 2], max_level=60, ties=ties)
-            except Late:
-                print(time.perf_counter() - start)
-            assert curve.err(1, max_level=60, ties=ties) > 0
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
-    times = [float(line) for line in done.stdout.split()]
-    assert len(times) == 4, done.stderr
-    assert all(0.1 < time < 5 for time in times), times
+
+        curves = [of(1, 1), of(1, many), of(2, many), of(2, 10**7)]
+        every = ["expected", "best", "worst", "expected"]
+        """,
+        *(f"curves[{at}].err([many, many // 2], max_level=60, ties=every[{at}])" for at in range(4)),
+        then="assert all(curve.err(1, max_level=60, ties=ties) > 0 for curve, ties in zip(curves, every))",
+    )
 
 
 # --- every way in -------------------------------------------------------------------------------------------
@@ -756,7 +741,7 @@ def test_the_limits_of_numbers():
     assert len(hc.GainCurves([1, 0], np.empty((2, 0)))) == 0
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+@with_timer
 def test_ctrl_c_is_noticed_among_many_cutoffs():
     curve = hc.GainCurve(np.arange(6000) % 5, np.arange(6000))
 

@@ -2,9 +2,6 @@
 
 import itertools
 import math
-import subprocess
-import sys
-import textwrap
 from fractions import Fraction
 
 import mpmath
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import interrupted, with_timer
 
 import hitcurve as hc
 
@@ -426,38 +424,14 @@ def test_many_real_levels():
     assert near(one.graded_average_precision(), wanted, 1e-12)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+@with_timer
 def test_ctrl_c_is_noticed():
-    code = """
-        import signal, time
-        import numpy as np
-        import hitcurve as hc
-
-        class Late(Exception):
-            pass
-
-        def late(*_):
-            raise Late
-
-        signal.signal(signal.SIGALRM, late)
-        tied = hc.GainCurve(np.arange(30_000) / 7, np.zeros(30_000))
-        k = np.arange(1, 30_001)
-        for call in (
-            lambda: tied.ncu(k, stop="rbp", p=0.9999, utility="blended"),
-            lambda: tied.q_measure(k),
-            lambda: tied.graded_average_precision(k, ties="best"),
-        ):
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
-            start = time.perf_counter()
-            try:
-                call()
-            except Late:
-                print(time.perf_counter() - start)
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
-    times = [float(line) for line in done.stdout.split()]
-    assert len(times) == 3, done.stderr
-    assert all(0.1 < time < 5 for time in times), times
+    interrupted(
+        "tied, k = hc.GainCurve(np.arange(30_000) / 7, np.zeros(30_000)), np.arange(1, 30_001)",
+        "tied.ncu(k, stop='rbp', p=0.9999, utility='blended')",
+        "tied.q_measure(k)",
+        "tied.graded_average_precision(k, ties='best')",
+    )
 
 
 # --- names, and what has no meaning ---------------------------------------------------------------------------------

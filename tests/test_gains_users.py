@@ -3,15 +3,13 @@
 import functools
 import itertools
 import math
-import subprocess
-import sys
-import textwrap
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import interrupted, with_timer
 from test_gains import near, orders
 
 import hitcurve as hc
@@ -211,32 +209,12 @@ def test_inst_of_many_items_that_gain_almost_all(left, T):
     assert 0.0 < hc.GainCurve.from_ranked([1 - left]).inst(T=T, ties="best") <= found
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+@with_timer
 def test_inst_is_interrupted():
-    code = """
-        import signal, time
-        import numpy as np
-        import hitcurve as hc
-
-        class Late(Exception):
-            pass
-
-        def late(*_):
-            raise Late
-
-        signal.signal(signal.SIGALRM, late)
-        curve = hc.GainCurve(np.random.default_rng(0).random(300_000), np.zeros(300_000))
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        start = time.perf_counter()
-        try:
-            curve.inst(np.arange(1, 100_000) + 200_000, ties="best")
-        except Late:
-            print(time.perf_counter() - start)
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
-    times = [float(line) for line in done.stdout.split()]
-    assert len(times) == 1, done.stderr
-    assert 0.1 < times[0] < 5
+    interrupted(
+        "curve = hc.GainCurve(np.random.default_rng(0).random(300_000), np.zeros(300_000))",
+        "curve.inst(np.arange(1, 100_000) + 200_000, ties='best')",
+    )
 
 
 # --- the residual -------------------------------------------------------------------------------------------

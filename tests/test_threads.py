@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interrupts import with_timer
 
 import hitcurve as hc
 from hitcurve import _workers
@@ -516,7 +517,7 @@ def long_queries():
         yield f"MAP, {workers}", lambda w=workers: hc.mean_average_precision(labels, scores, offsets=offsets, workers=w)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+@with_timer
 def test_ctrl_c_is_noticed_within_a_query():
     """A handler runs while the kernels work, not once at their end; what it raises ends the call."""
     for name, call in long_queries():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import with_timer
 from slow import slow_ranking
 
 import hitcurve as hc
@@ -337,7 +338,7 @@ def test_expected_err_of_giant_tie_groups():
     assert hc.evaluate(qrels, run, "ERR", ties="expected").means["ERR"] == pytest.approx(math.fsum(wanted), rel=1e-11)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals to a process of its own")
+@with_timer
 def test_expected_err_is_interrupted():
     code = """
         import signal, time
