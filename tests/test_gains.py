@@ -48,7 +48,7 @@ def orders(levels, scores, lower):
         for one in sorted(set(scores), reverse=not lower)
     ]
     for each in itertools.product(*map(itertools.permutations, groups)):
-        yield list(itertools.chain.from_iterable(each))
+        yield tuple(itertools.chain.from_iterable(each))
 
 
 def dcg(order, k, gain, discount):

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_gains import orders
+from test_gains_graded import worth
 
 import hitcurve as hc
 
@@ -16,26 +18,13 @@ GAINS = ("linear", "exponential", {1: 3, 2: 1}, [0.5, 0.25, 4], {0: 2, 1: 0, 2: 
 # --- the slow twin ------------------------------------------------------------------------------------------
 
 
-def worth(gain, level):
-    if gain == "linear":
-        return Fraction(level)
-    if gain == "exponential":
-        return Fraction(2**level - 1)
-    return Fraction(gain.get(level, 0) if isinstance(gain, dict) else gain[level])
-
-
 def gained(order, gain):
     return [Fraction(0), *itertools.accumulate(worth(gain, level) for level in order)]
 
 
 def every_curve(levels, scores, lower, gain):
     """What the first 0, 1, ... n items gain, in each order of the items that the scores allow."""
-    groups = [
-        [level for level, score in zip(levels, scores, strict=True) if score == one]
-        for one in sorted(set(scores), reverse=not lower)
-    ]
-    for each in itertools.product(*map(itertools.permutations, groups)):
-        yield gained(itertools.chain.from_iterable(each), gain)
+    return [gained(order, gain) for order in orders(levels, scores, lower)]
 
 
 READ = {"expected": lambda values: sum(values) / len(values), "best": max, "worst": min}
@@ -51,7 +40,7 @@ READ = {"expected": lambda values: sum(values) / len(values), "best": max, "wors
 def test_all_orders(items, lower, gain, unretrieved):
     levels, scores = [level for level, _ in items], [score for _, score in items]
     curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=unretrieved)
-    curves = list(every_curve(levels, scores, lower, gain))
+    curves = every_curve(levels, scores, lower, gain)
     ranks = np.arange(len(items) + 1)
     for ties, read in READ.items():
         points = curve.gain_curve(gain=gain, ties=ties)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
+from test_gains import orders
 
 import hitcurve as hc
 
@@ -65,15 +66,6 @@ def gap(order, everything, k, weights):
 
 def average_gain(order, _, k, gain):
     return sum(worth(gain, level) for level in order[:k]) / Fraction(k or len(order))
-
-
-def orders(levels, scores, lower):
-    groups = [
-        [level for level, score in zip(levels, scores, strict=True) if score == one]
-        for one in sorted(set(scores), reverse=not lower)
-    ]
-    for each in itertools.product(*map(itertools.permutations, groups)):
-        yield tuple(itertools.chain.from_iterable(each))
 
 
 def near(found, wanted, tolerance=1e-14):
