@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 # From the ground up. A folder is one name; the modules of a line may use each other, but not in a circle.
 LAYERS = """
     _kernel
-    results measures _version _pickle _extras _workers _progress _grid _files _checks
+    results measures _version _pickle _extras _workers _progress _grid _notebook _files _checks
     _ranking _blocks _sorted _levels _gain_measures
     _curve _gains counter gain_counter capi
     retrieval sources statistics
@@ -24,8 +24,6 @@ APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
 DELEGATING |= {("_gains.pyx", method) for method in ("interval", "resample", "plot")}
-SHOWN = ("_curve.pyx", "_gain_measures.pyx", "results.py", "evaluation.py", "comparison.py")
-DELEGATING |= {(file, "_repr_html_") for file in SHOWN}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

@@ -73,7 +73,7 @@ cdef class _Measures:
     cdef readonly bint lower_is_better
 
     def _repr_html_(self):
-        from hitcurve.report.html import curve_tables, shown
+        from hitcurve._notebook import curve_tables, shown
         return shown(curve_tables(self))
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):

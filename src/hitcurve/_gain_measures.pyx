@@ -45,7 +45,7 @@ cdef double persistence(object p) except -1:
 cdef class _Gains:
     """The measures of gain, written once: a number for a GainCurve, an array of one per query for a GainCurves."""
     def _repr_html_(self):
-        from hitcurve.report.html import curve_tables, shown
+        from hitcurve._notebook import curve_tables, shown
         return shown(curve_tables(self))
 
     cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,

@@ -52,7 +52,7 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
     cutoff_group: _Count
 
     def _repr_html_(self) -> str:
-        from hitcurve.report.html import shown, tie_tables
+        from hitcurve._notebook import shown, tie_tables
         return shown(tie_tables(self))
 
 
@@ -183,7 +183,7 @@ class Interval(NamedTuple):
     confidence_level: float
 
     def _repr_html_(self) -> str:
-        from hitcurve.report.html import interval_tables, shown
+        from hitcurve._notebook import interval_tables, shown
         return shown(interval_tables(self))
 
 

@@ -188,7 +188,7 @@ class Evaluation:
         return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {means})"
 
     def _repr_html_(self) -> str:
-        from hitcurve.report.html import evaluation_tables, shown
+        from hitcurve._notebook import evaluation_tables, shown
         return shown(evaluation_tables(self))
 
     def _columns(self) -> dict[str, Any]:

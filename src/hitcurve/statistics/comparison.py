@@ -163,7 +163,7 @@ class Comparison:
         return rendered(tables_of(self), "latex")
 
     def _repr_html_(self) -> str:
-        from hitcurve.report.html import shown
+        from hitcurve._notebook import shown
         return shown(tables_of(self))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve.report import html
+from hitcurve import _notebook
 
 Y, S = [1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]
 LEVELS, PLACES = [2, 0, 3, 1], [3, 2, 2, 1]
@@ -97,7 +97,7 @@ EVERY = {
 def test_every_class(shown):
     found = page(shown)
     assert found.tables
-    style = html._STYLE
+    style = _notebook._STYLE
     assert not re.search(r"#|rgb|background|[^-]color:|font", style)
     assert {name for _, attrs in found.tags for name in attrs} <= {"class"}
 
@@ -173,7 +173,7 @@ def test_long_tables_and_long_names_are_cut():
 
 @pytest.mark.parametrize("graded", [False, True])
 def test_large_tables_are_not_measured(graded, monkeypatch):
-    n = html._MOST_ROWS + 1
+    n = _notebook._MOST_ROWS + 1
     one, many = (hc.GainCurve, hc.GainCurves) if graded else (hc.HitCurve, hc.HitCurves)
     for curve in (one(np.ones(n), np.arange(n)), many(np.ones(n), np.arange(n), qid=np.arange(n) // 2)):
         started = time.process_time()
@@ -181,13 +181,13 @@ def test_large_tables_are_not_measured(graded, monkeypatch):
         assert time.process_time() - started < 0.5
         assert found.lines[-1].endswith("the table has more than 100,000 rows.")
         assert found.tables[0][0][-1] == "tied"
-        monkeypatch.setattr(html, "_MOST_ROWS", n)
+        monkeypatch.setattr(_notebook, "_MOST_ROWS", n)
         assert page(curve).tables[0][0][-1] == "worst to best order"
         monkeypatch.undo()
 
 
 def test_weighted_queries_are_read_one_by_one():
-    n = html._MOST_ROWS // html._ROWS_A_QUERY + 1
+    n = _notebook._MOST_ROWS // _notebook._ROWS_A_QUERY + 1
     curves = hc.HitCurves([1, 0] * n, [2, 1] * n, qid=np.repeat(np.arange(n), 2), sample_weight=np.ones(2 * n))
     assert page(curves).tables[0][0][-1] == "hits"
 

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._gains import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, number, rendered
-from hitcurve.results import Interval, TieReport
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import TypeIs
+
+    from hitcurve._curve import HitCurve, HitCurves
+    from hitcurve._gain_curve import GainCurve, GainCurves
+    from hitcurve.results import Interval, TieReport
     from hitcurve.retrieval.evaluation import Evaluation
+
+    _Curve: TypeAlias = HitCurve | GainCurve
+    _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves
 
 __all__ = ["curve_tables", "evaluation_tables", "interval_tables", "shown", "tie_tables"]
 
@@ -49,16 +56,16 @@ def _short(text: str) -> str:
     return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 3] + "..."
 
 
-def curve_tables(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> list[Grid | str]:
+def curve_tables(curves: _Curves) -> list[Grid | str]:
     """Counts and AP, of levels nDCG, with what the order of ties leaves open; a line for each of the first queries."""
     name = type(curves).__name__
-    graded, weighted = isinstance(curves, GainCurve | GainCurves), _weighted(curves)
+    graded, weighted = _graded(curves), _weighted(curves)
     measure = "nDCG" if graded else "AP (ties='threshold')" if weighted else "AP"
     small = _size(curves) <= _MOST_ROWS
     head = ["items", "relevant", "hits", *(["tied"] if not weighted else [])]
     head += ([measure, *(["worst to best order"] if not weighted else [])]) if small else []
     foot = () if small else (f"No {measure} here: the table has more than {_MOST_ROWS:,} rows.",)
-    if isinstance(curves, HitCurve | GainCurve):
+    if not _of_queries(curves):
         return [name, Grid([head, _cells(curves, small)], 0, foot=foot)]
     lead = f"{name}: {_many(len(curves), 'query', 'queries')}"
     if small:
@@ -69,33 +76,41 @@ def curve_tables(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> list[
     return [lead, Grid([["query", *head], *rows], foot=(*_left_out(len(curves)), *foot))]
 
 
-def _weighted(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> bool:
-    return isinstance(curves, HitCurve | HitCurves) and curves.weighted
+def _weighted(curves: _Curves) -> bool:
+    return not _graded(curves) and curves.weighted
 
 
-def _size(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> int:
+def _graded(curves: _Curves) -> TypeIs[GainCurve | GainCurves]:
+    return hasattr(curves, "ndcg")
+
+
+def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves]:
+    return hasattr(curves, "qid")
+
+
+def _size(curves: _Curves) -> int:
     """How long a measure takes, as a number of rows."""
-    if isinstance(curves, GainCurve | GainCurves):
+    if _graded(curves):
         return int(curves.level.shape[0] + np.sum(curves.num_relevant) - np.sum(curves.num_hits))
-    one_by_one = isinstance(curves, HitCurves) and curves.weighted
+    one_by_one = _of_queries(curves) and curves.weighted
     return int(curves.above.shape[0] + (_ROWS_A_QUERY * len(curves) if one_by_one else 0))
 
 
-def _cells(curve: HitCurve | GainCurve, small: bool) -> list[str]:
+def _cells(curve: _Curve, small: bool) -> list[str]:
     counts = curve.num_items, curve.num_relevant, curve.num_hits
     weighted = _weighted(curve)
     cells = [f"{count:{'g' if weighted else 'd'}}" for count in counts] + ([str(_tied(curve))] if not weighted else [])
     return cells + (_values(curve) if small else [])
 
 
-def _tied(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> int:
+def _tied(curves: _Curves) -> int:
     return int(curves.tied[curves.tied > 1].sum())
 
 
-def _values(curves: HitCurve | HitCurves | GainCurve | GainCurves) -> list[str]:
+def _values(curves: _Curves) -> list[str]:
     """The measure, and between what it lies in other orders of the ties; of many queries the mean."""
-    method = "ndcg" if isinstance(curves, GainCurve | GainCurves) else "average_precision"
-    read: Any = getattr(curves, method if isinstance(curves, HitCurve | GainCurve) else f"mean_{method}")
+    method = "ndcg" if _graded(curves) else "average_precision"
+    read: Any = getattr(curves, f"mean_{method}" if _of_queries(curves) else method)
     if _weighted(curves):
         return [number(read(ties="threshold"))]
     try:
