@@ -12,7 +12,7 @@ LAYERS = """
     _kernel
     results measures _version _pickle _extras _workers _progress _grid _notebook _files _checks
     _ranking _blocks _sorted _levels _gain_measures
-    _curve _gains counter gain_counter capi
+    _curve _gain_curve counter gain_counter capi
     retrieval sources statistics
     report
     presets ir_measures spark compat
@@ -23,7 +23,7 @@ HEIGHT = {name: layer for layer, names in enumerate(LAYERS.splitlines()) for nam
 APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
-DELEGATING |= {("_gains.pyx", method) for method in ("interval", "resample", "plot")}
+DELEGATING |= {("_gain_curve.pyx", method) for method in ("interval", "resample", "plot")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

@@ -16,7 +16,7 @@ from hitcurve.results import (
 )
 
 if typing.TYPE_CHECKING:
-    from hitcurve._gains import GainCurve, GainCurves, mean_ndcg, ndcg
+    from hitcurve._gain_curve import GainCurve, GainCurves, mean_ndcg, ndcg
     from hitcurve.counter import HitCounter
     from hitcurve.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
-    "_gains": "GainCurve GainCurves mean_ndcg ndcg",
+    "_gain_curve": "GainCurve GainCurves mean_ndcg ndcg",
     "counter": "HitCounter",
     "gain_counter": "GainCounter",
     "presets": "PRESETS",

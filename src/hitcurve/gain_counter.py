@@ -7,7 +7,7 @@ import numpy as np
 
 from hitcurve._checks import as_real
 from hitcurve._curve import HitCurve
-from hitcurve._gains import GainCurve
+from hitcurve._gain_curve import GainCurve
 from hitcurve._levels import block_levels, missing_levels
 from hitcurve._sorted import group_starts, ranks_of
 from hitcurve.counter import Counter, checked_counts

@@ -22,7 +22,7 @@ from hitcurve._blocks import BlockCounter
 from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, whole_number
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._levels import LEVEL_RULE, LEVELS, missing_levels
 from hitcurve.counter import table_from_counts
 from hitcurve.gain_counter import scored_levels

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._gains import GainCurves
+from hitcurve._gain_curve import GainCurves
 from hitcurve.compat._sklearn_checks import (
     as_array,
     as_column,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hitcurve._checks import as_real, check_rank
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._gains import GainCurves
+from hitcurve._gain_curve import GainCurves
 
 __all__ = [
     "BinaryAUROC", "BinaryAveragePrecision", "RetrievalHitRate", "RetrievalMAP", "RetrievalMRR",

@@ -19,7 +19,7 @@ import numpy as np
 from hitcurve._checks import check_choice, check_count, check_flag, check_level, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve.statistics.intervals import quantiles
 from hitcurve.statistics.resampling import check_plain, curve_blocks
 

@@ -22,7 +22,7 @@ import numpy as np
 from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
-from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._levels import missing_levels
 from hitcurve._pickle import gain_curves
 from hitcurve._progress import Progress

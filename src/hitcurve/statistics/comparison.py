@@ -24,7 +24,7 @@ from hitcurve._checks import (
 )
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice
-from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, number, rendered
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures

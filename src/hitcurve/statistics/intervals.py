@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._gains import GainCurve, GainCurves
+from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure
 from hitcurve.results import ConfidenceInterval, Interval

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hitcurve._checks import check_count, check_flag, checked_seed
 from hitcurve._curve import HitCurve, HitCurves, _curves_of
-from hitcurve._gains import GainCurve, GainCurves, _gain_curves_of
+from hitcurve._gain_curve import GainCurve, GainCurves, _gain_curves_of
 from hitcurve._pickle import gain_curves
 from hitcurve._sorted import group_starts
 from hitcurve._workers import check_workers, in_threads
