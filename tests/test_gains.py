@@ -538,7 +538,6 @@ def judged(levels, scores):
     return qrels, run
 
 
-@pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
 def test_ranx():
     """Its gains are linear, those of Burges exponential; ties have an order of its own, between worst and best."""
     ranx = pytest.importorskip("ranx")

@@ -277,7 +277,6 @@ def test_ir_measures():
         assert found.means[str(measure)] == pytest.approx(theirs[measure], rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore")  # of what numba says of ranx's casts
 @pytest.mark.parametrize("made", ["dicts", pytest.param("objects", marks=pytest.mark.slow)])  # whose loops it compiles
 def test_ranx(made):
     ranx = pytest.importorskip("ranx")
