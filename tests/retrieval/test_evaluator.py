@@ -65,9 +65,9 @@ def test_dicts_of_every_size(size, distinct):
 @pytest.mark.parametrize(
     ("run", "problem"),
     [
-        ({"q": {"a": float("nan"), "b": 1.0}}, "the score in row 0 is NaN"),
-        ({"q": {"a": 1.0}, "x": {"b": float("nan")}}, "the score in row 1 is NaN"),
-        ({"q": {"a": "1"}}, "the value in row 0 is '1': it must be a number"),
+        ({"q": {"a": float("nan"), "b": 1.0}}, r"the score in row 0 is NaN \(query 'q', document 'a'\)"),
+        ({"q": {"a": 1.0}, "x": {"b": float("nan")}}, r"the score in row 1 is NaN \(query 'x', document 'b'\)"),
+        ({"q": {"a": "1"}}, r"the value in row 0 is '1': it must be a number \(query 'q', document 'a'\)"),
         ({"q": {"a": None}}, "the value in row 0 is None"),
         ({"q": {"a": [1], "b": [2]}}, r"the value in row 0 is \[1\]: it must be a number"),
         ({"q": {"a": [1], "b": [2, 3]}}, r"the value in row 0 is \[1\]: it must be a number"),

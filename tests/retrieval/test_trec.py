@@ -426,7 +426,8 @@ def test_runs_in_arrays_of_integers(ids, scores):
             with_nan = all_values.copy()
             with_nan[row] = np.nan
             fast, slow = judged_integers(qrels, (starts, names, all_docs, with_nan))
-            assert fast == slow == f"run: the score in row {row} is NaN"
+            of = f"query '{names[int(np.searchsorted(starts, row, 'right')) - 1]}', document {all_docs[row]}"
+            assert fast == slow == f"run: the score in row {row} is NaN ({of})"
 
 
 @pytest.mark.filterwarnings("ignore:.* scores rise in the order")

@@ -17,7 +17,7 @@ from hitcurve._extras import needed
 from hitcurve._files import opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
-from hitcurve.retrieval.runs import Qrels, Run
+from hitcurve.retrieval.runs import Qrels, Run, whose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,8 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
                         (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(f"{name}: the relevance in row {row} is {text.format(values[row])}")
+            said = text.format(values[row]) + whose(row, starts, names, docs)
+            raise ValueError(f"{name}: the relevance in row {row} is {said}")
     if cut.any():
         warn([f"{name}: {cut.sum()} relevances that are no whole numbers: cut off to whole ones"])
     return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
@@ -188,14 +189,14 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns
         source = source.collect()  # of polars
     source, name = shaped(source, value_names, name)
     if isinstance(source, Listed):
-        values = _numbers(source.values, value_names[0], name)
+        values = _numbers(source.values, value_names[0], name, source.starts, source.names, source.docs)
         return source.starts, source.names, source.docs, values, name, None, True
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
         return _nested(source, name)
     query = _column(source, QUERY, name, ids=True)
     docs = _column(source, DOC, name, ids=True)
-    values = _numbers(_column(source, value_names, name), value_names[0], name)
+    values = _column(source, value_names, name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
         raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
@@ -212,8 +213,10 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns
     names = [decoded(one) if isinstance(one, bytes) else one for one in names]
     if isinstance(docs, list):
         docs = _texts(docs, "document", name)
-    ranks = None if ranks is None else _numbers(ranks, "rank", name)
-    return np.asarray(starts, dtype=np.int64), names, docs, values, name, ranks, False
+    starts = np.asarray(starts, dtype=np.int64)
+    values = _numbers(values, value_names[0], name, starts, names, docs)
+    ranks = None if ranks is None else _numbers(ranks, "rank", name, starts, names, docs)
+    return starts, names, docs, values, name, ranks, False
 
 
 def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
@@ -229,7 +232,7 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
     values = list(chain.from_iterable(found.values() for found in source.values()))
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return starts, names, docs, _numbers(values, "value", name), name, None, False
+    return starts, names, docs, _numbers(values, "value", name, starts, names, docs), name, None, False
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
@@ -302,7 +305,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
     return column
 
 
-def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
+def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], docs: Any) -> NDArray[np.float64]:
     no_masked(values, f"{name}: a {what}")
     try:
         array = np.asarray(values)
@@ -311,7 +314,8 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
     if array.ndim != 1 or (array.dtype.kind not in "fiub" and len(array)):
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
-                raise ValueError(f"{name}: the {what} in row {row} is {value!r}: it must be a number")
+                said = f"{value!r}: it must be a number{whose(row, starts, names, docs)}"
+                raise ValueError(f"{name}: the {what} in row {row} is {said}")
         try:
             array = np.array([float(value) for value in values])
         except OverflowError:
@@ -319,7 +323,8 @@ def _numbers(values: Any, what: str, name: str) -> NDArray[np.float64]:
     if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:
-                raise ValueError(f"{name}: the {what} in row {row} is {value}, which a double cannot hold")
+                said = f"{value}, which a double cannot hold{whose(row, starts, names, docs)}"
+                raise ValueError(f"{name}: the {what} in row {row} is {said}")
     if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
         kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
         raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")

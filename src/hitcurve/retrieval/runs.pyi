@@ -4,6 +4,8 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+def whose(row: int, starts: Any, names: list[str], docs: Any) -> str: ...
+
 @final
 class Names:
     def all_texts(self) -> list[bytes]: ...

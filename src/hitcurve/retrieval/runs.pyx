@@ -31,6 +31,12 @@ cdef enum:
     QUERIES_AT_ONCE = 1 << 10
 
 
+def whose(row, starts, list names, docs):
+    """The query and the document of a row, for a message: a dict has no rows, and a long column is not counted by eye."""
+    query = names[int(np.searchsorted(starts, row, "right")) - 1]
+    return f" (query {query!r}, document {docs[row] if isinstance(docs, list) else int(docs[row])!r})"
+
+
 @cython.final
 cdef class Names:
     """Texts with a number each, in the order they came in."""
@@ -264,7 +270,7 @@ cdef class Grouped:
                 set_object(doc, <list>docs, i, source)
             doc.score = values[i]
             if isnan(doc.score) and not qrels:
-                raise ValueError(f"{source}: the score in row {i} is NaN")
+                raise ValueError(f"{source}: the score in row {i} is NaN{whose(i, starts, names, docs)}")
             if ranks is not None:
                 doc.rank = ranks[i]
         self.docs.size = n
@@ -674,7 +680,8 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
                     docs.items[i].score = scores[begin + i]
                     if isnan(scores[begin + i]):
                         with gil:
-                            raise ValueError(f"{source}: the score in row {begin + i} is NaN")
+                            row = begin + i
+                            raise ValueError(f"{source}: the score in row {row} is NaN{whose(row, starts, names, ids)}")
                 problem = judged.add_query(query, docs.items, n, &scratch.work)
         if problem != NO_TROUBLE:
             raise_document(source, NULL, 0, problem, name_bytes(&name), &docs.items[scratch.work.bad],
