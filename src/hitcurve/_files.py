@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -62,7 +64,10 @@ def _suffix(text: str) -> tuple[str, str | None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """The bytes of the file, decompressed; text with a line end that Python and Arrow both know."""
+    """The bytes of the file, decompressed; text as UTF-8, with a line end that Python and Arrow both know.
+
+    Of a table that Excel wrote, the line ``sep=;`` is left empty: the delimiter is found out anyway.
+    """
     if os.fspath(path) == "-":
         yield _Lines.of(_standard_input())
         return
@@ -178,7 +183,11 @@ class _Lines(io.RawIOBase):
     @classmethod
     def of(cls, stream: Any) -> Any:
         """The stream itself, if its first line ends otherwise."""
+        if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            stream = io.BufferedReader(_Recoded(stream), 1 << 20)
         line = stream.peek(1).partition(b"\n")[0]
+        if re.fullmatch(rb'(\xef\xbb\xbf)?"?sep=[^\r\n]"?\r?', line):
+            stream.read(len(line))
         return io.BufferedReader(cls(stream), 1 << 20) if b"\r" in line[:-1] else stream
 
     def readable(self) -> bool:
@@ -191,3 +200,27 @@ class _Lines(io.RawIOBase):
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         room[: len(data)] = data
         return len(data)
+
+
+class _Recoded(io.RawIOBase):
+    """A stream of UTF-16, which begins with its mark, as UTF-8."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.held = stream, b""
+        self.decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self.held:
+            data = self.stream.read1(1 << 16)
+            try:
+                self.held = self.decoder.decode(data, final=not data).encode("utf-8", "surrogatepass")
+            except UnicodeDecodeError as error:
+                raise OSError(f"begins as UTF-16, and is none: {error.reason}") from None
+            if not data:
+                break
+        size = min(len(room), len(self.held))
+        room[:size], self.held = self.held[:size], self.held[size:]
+        return size

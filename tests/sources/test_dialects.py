@@ -473,3 +473,31 @@ def test_what_is_counted(tmp_path, name, more, nan_policy):
             f"Rows without a score: {missing} of 500, {fate}." if missing else "Rows without a score: none."
         )
         assert len(counted.sentences()) == (1 if repeated is None else 2)
+
+
+@pytest.mark.parametrize("mark", ["", "sep=;\n", '"sep=;"\r\n', "\ufeffsep=;\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_what_excel_writes_is_read(tmp_path, slabs, mark, encoding):
+    rows = [*zip(Y, S, strict=True), *((i % 3 == 0, i / 4) for i in range(40))]
+    text = text_of(";", rows=[(int(y), s) for y, s in rows])
+    if encoding != "utf-8" and not mark.startswith("\ufeff"):
+        mark = "\ufeff" + mark
+    (tmp_path / "t.csv").write_bytes((mark + text).encode(encoding))
+    labels, scores, notes = said(tmp_path / "t.csv", "y", "s")
+    assert (labels, scores) == ([int(y) for y, _ in rows], [s for _, s in rows])
+    assert notes == ["read with semicolons between cells"]
+
+
+def test_lines_are_counted_with_the_one_that_names_the_delimiter(tmp_path):
+    wrong = problem(made(tmp_path, "sep=;\ny;s\n1;2.5\nx;1.5\n"), "y", "s")
+    assert wrong.startswith("row 2 (line 4), column 'y': the label is 'x'")
+
+
+def test_utf_16_that_is_cut_short_is_an_error(tmp_path):
+    (tmp_path / "t.csv").write_bytes(("\ufeff" + text_of()).encode("utf-16-le")[:-1])
+    assert "cannot be read: begins as UTF-16, and is none: truncated data" in problem(tmp_path / "t.csv", "y", "s")
+
+
+@pytest.mark.parametrize("text", ["sep=;", "sep=;\n", "sep=12\n1;2\n"])
+def test_a_line_that_only_looks_so_is_the_head(tmp_path, text):
+    problem(made(tmp_path, text), "y", "s")
