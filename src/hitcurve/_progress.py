@@ -1,28 +1,100 @@
-"""One line on standard error that says what is done, where somebody may be watching it."""
+"""What is done, said on standard error where somebody may be watching it."""
 
 from __future__ import annotations
 
+import os
 import sys
+from _thread import allocate_lock, get_ident  # threading takes longer to import
 from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 
+def _notebook_bar() -> Any:
+    """tqdm's class of bars in a notebook that has it, else None."""
+    shell = sys.modules.get("IPython")
+    if shell is None or "IPKernelApp" not in getattr(shell.get_ipython(), "config", ()):
+        return None
+    from importlib import import_module
+    from warnings import catch_warnings, simplefilter
+
+    with suppress(ImportError), catch_warnings():
+        simplefilter("ignore")  # of a notebook without widgets, where the bar is text
+        return import_module("tqdm.auto").tqdm
+    return None
+
+
 class Progress:
-    """A line that each text is written over; closed, it is gone. `wanted`: None for only if it is a terminal."""
+    """A line that each text is written over, in a notebook a bar of tqdm; closed, it is gone.
+
+    `begin` says how much there is to do, `add` and `reach` what of it is done; both show it now and then, and so does
+    `draw`. A call shows a text. `wanted`: None for only if standard error is a terminal.
+    """
 
     def __init__(self, wanted: bool | None = None) -> None:
-        self.on = sys.stderr is not None and (sys.stderr.isatty() if wanted is None else wanted)
-        self.width = 0
-        self.drawn = -1.0
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.on = terminal if wanted is None else wanted and sys.stderr is not None
+        self.width, self.drawn = 0, -1.0
+        self.columns = sys.maxsize
+        if terminal:
+            with suppress(OSError, ValueError):  # it has no size
+                self.columns = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+        self.bar_class = _notebook_bar() if self.on and not terminal else None
+        self.bar: Any = None
+        self.lock, self.thread = allocate_lock(), get_ident()  # whose bars a notebook shows where they belong
+        self.begin("")
 
     def __enter__(self) -> Any:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._close()
         if self.width:
             self._write(" " * self.width + "\r")
             self.width = 0
+
+    def begin(self, what: str, total: int | None = None, unit: str = "", guessed: bool = False) -> None:
+        """What is done from now on; `total`: None if nobody knows how much that is; it may be a guess."""
+        self._close()
+        self.what, self.total, self.unit, self.guessed = what, total, unit, guessed
+        self.done, self.began = 0, monotonic()
+
+    def add(self, more: int) -> None:
+        """So much more is done, in any thread."""
+        with self.lock:
+            self.done += more
+            if self.bar_class is None or get_ident() == self.thread:
+                self.draw()
+
+    def reach(self, done: int) -> None:
+        """So much is done, all in all."""
+        self.done = done
+        self.draw()
+
+    def draw(self) -> None:
+        passed = monotonic() - self.began
+        if passed < 0.2 or not self.due():
+            return
+        if self.bar_class is None:
+            self(self._line(passed))
+            return
+        if self.bar is None:
+            unit = f" {self.unit}"
+            self.bar = self.bar_class(total=self.total or None, desc=self.what, unit=unit, unit_scale=True, leave=False)
+        self.bar.update(self.done - self.bar.n)
+        self.drawn = monotonic()
+
+    def _line(self, passed: float) -> str:
+        speed = self.done / passed
+        pace = f", {speed / 1e6:.1f} million a second" if speed > 10_000 else ""
+        if not self.total:
+            return f"{self.what}: {self.done:,} {self.unit}{pace}"
+        most = 99 if self.guessed else 100
+        line = f"{self.what}: {min(100 * self.done // self.total, most)} %, "
+        if speed:
+            left = round(max(self.total - self.done, 0) / speed)
+            line += f"{left // 60}:{left % 60:02d} left, "
+        return f"{line}of {'about ' * self.guessed}{self.total:,} {self.unit}{pace}"
 
     def due(self) -> bool:
         """Whether the last text stands long enough for one that comes often."""
@@ -30,8 +102,14 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         if self.on:
+            text = text[: self.columns]
             self._write(text.ljust(self.width))
             self.width, self.drawn = len(text), monotonic()
+
+    def _close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
 
     def _write(self, text: str) -> None:
         with suppress(OSError):  # a full device must not cost the numbers

@@ -12,6 +12,7 @@ import numpy as np
 
 from hitcurve._checks import check_choice, check_flag, check_rank, whole_number
 from hitcurve._files import TextFile, opened_text
+from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
@@ -46,6 +47,7 @@ _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("f
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "raise")}
 _RENAMED = {("ties", "order"): "rank_by='listed'", ("ties", "rank"): "rank_by='rank'"}
 _Planned = list[tuple[plans.Plan, list[int]]]
+_Told = Callable[[int], None] | Progress | None
 _BEYOND = 2**62  # there is neither a level nor a rank
 
 
@@ -161,12 +163,19 @@ class Evaluator:
         """
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
-    def _evaluated(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Any:
+    def _evaluated(self, run: Any, name: str | None, progress: _Told) -> Any:
         if is_one_run(run):
             return self._of(run, name, progress)
         threads = min(self._workers, len(run))
-        told = progress if threads <= 1 else None
-        return list(in_threads(lambda one: self._of(one, name, told), run, threads))
+        if not isinstance(progress, Progress):
+            told = progress if threads <= 1 else None
+            return list(in_threads(lambda one: self._of(one, name, told), run, threads))
+        found = []
+        progress.begin("evaluate", len(run), "runs")
+        for one in in_threads(lambda one: self._of(one, name, None), run, threads, idle=progress.draw):
+            found.append(one)
+            progress.add(1)
+        return found
 
     def _groups(self, ties: str, measures: Sequence[Measure]) -> list[tuple[str, bool, list[int]]]:
         """What is read alike: the reading of ties, whether unjudged documents go, and the places of the measures."""
@@ -179,7 +188,7 @@ class Evaluator:
         return [(plans.Plan(self._qrels, [measures[row] for row in rows], reading, judged_only, self._level), rows)
                 for reading, judged_only, rows in groups]
 
-    def _judge(self, run: Any, progress: Callable[[int], None] | None) -> Judged:
+    def _judge(self, run: Any, progress: _Told) -> Judged:
         qrels, order, single = self._qrels, self._rank_by, self._single
         if isinstance(run, (str, os.PathLike)) and not text_of(run):
             run = read_run(run, strict=self._strict)
@@ -188,7 +197,10 @@ class Evaluator:
             with opened_text(run, pieces=True) as (name, text):
                 try:
                     if text is not None:
-                        found = runs.judge_buffer(qrels, text, name, order, single, self._strict, progress)
+                        if isinstance(progress, Progress):
+                            progress.begin(os.path.basename(name), _size(text), "bytes")
+                        told = progress.reach if isinstance(progress, Progress) else progress
+                        found = runs.judge_buffer(qrels, text, name, order, single, self._strict, told)
                     if text is not None and found is None:  # lines of a query apart
                         text = text.read() if isinstance(text, TextFile) else text
                         found = runs.judge(qrels, Run.from_buffer(text, name, self._strict), order, single)
@@ -240,7 +252,7 @@ class Evaluator:
                     column[self._qrels.num_relevant(self._level if one.rel is None else one.rel) == 0] = np.nan
         return found
 
-    def _of(self, run: Any, name: str | None, progress: Callable[[int], None] | None) -> Evaluation:
+    def _of(self, run: Any, name: str | None, progress: _Told) -> Evaluation:
         qrels, texts, judged = self._qrels, self._texts, self._judge(run, progress)
         here, retrieved = judged.counts()
         if judged.others and not here:
@@ -316,26 +328,28 @@ class Evaluator:
 def evaluate(
     qrels: Any, run: list[list[int]], measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 @overload
 def evaluate(
     qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, rank_by: str = ..., ties: str = ...,
     scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ...,
     relevance_level: int = ..., depth: int | None = ..., strict: bool = ..., workers: int = ...,
-    progress: Callable[[int], None] | None = ...,
+    progress: Callable[[int], None] | bool | None = ...,
 ) -> list[Evaluation]: ...
 @overload
 def evaluate(
     qrels: Any, run: Any, measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ..., progress: Callable[[int], None] | None = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 def evaluate(
     qrels: Any, run: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
     scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero", judged_only: bool = False,
     relevance_level: int = 1, depth: int | None = None, strict: bool = True, workers: int = 1,
-    progress: Callable[[int], None] | None = None, **_old: Never,
+    progress: Callable[[int], None] | bool | None = None, **_old: Never,
 ) -> Evaluation | list[Evaluation]:
     """Measure a run, or a list of runs, against relevance judgments.
 
@@ -375,8 +389,10 @@ def evaluate(
         See `read_run`.
     workers : int
         Threads, for a list of runs; -1 for all cores, and never more than there are.
-    progress : callable, optional
-        Called with the number of bytes read of a run's file, now and then.
+    progress : bool or callable, optional
+        True: per cent and time left on standard error, of a run's file or of a list of runs; in a notebook that has
+        tqdm a bar of it. A callable is called with the number of bytes read of a run's file, now and then. Default:
+        neither.
 
     Returns
     -------
@@ -403,7 +419,15 @@ def evaluate(
     evaluator = Evaluator(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
         judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
-    return evaluator._evaluated(run, None, progress)  # type: ignore[no-any-return]
+    if not isinstance(progress, bool):
+        return evaluator._evaluated(run, None, progress)  # type: ignore[no-any-return]
+    with Progress(progress) as shown:
+        return evaluator._evaluated(run, None, shown)  # type: ignore[no-any-return]
+
+
+def _size(text: Any) -> int:
+    """Of a file's text in bytes, at once or in pieces."""
+    return text.size if isinstance(text, TextFile) else len(text)
 
 
 def check_renamed(of: str, old: Mapping[str, Any]) -> None:

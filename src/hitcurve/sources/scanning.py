@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, overload
 from warnings import warn
 
@@ -157,7 +156,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
         A function runs in the caller's thread.
     progress : bool, optional
-        Rows, rows a second and time left on standard error. Default: if that is a terminal.
+        Rows, rows a second and, where their number is known, per cent and time left, on standard error; in a notebook
+        that has tqdm a bar of it. Default: if standard error is a terminal.
 
     Returns
     -------
@@ -255,8 +255,6 @@ def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], worke
                     break
                 handle(worker, piece)
                 shown.add(piece.rows)
-                if workers == 1:
-                    shown.draw()
         finally:
             free.append(worker)
 
@@ -265,31 +263,16 @@ def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], worke
 
 
 class ScanProgress(Progress):
-    """Passes, rows, rows a second, time left."""
+    """Passes over rows."""
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
         super().__init__(wanted)
-        self.rows, self.about = source.rows or source.guess(), "" if source.rows else "about "
-        self.passes, self.at, self.done, self.began, self.lock = passes, 1, 0, monotonic(), threading.Lock()
-
-    def add(self, rows: int) -> None:
-        with self.lock:
-            self.done += rows
+        self.passes, self.at = passes, 1
+        self.begin(f"pass 1 of {passes}", source.rows or source.guess(), "rows", guessed=not source.rows)
 
     def next_pass(self, rows: int) -> None:
-        self.rows, self.about, self.at, self.done, self.began = rows, "", self.at + 1, 0, monotonic()
-
-    def draw(self) -> None:
-        passed = monotonic() - self.began
-        if passed < 0.2 or not self.due():
-            return
-        speed = self.done / passed
-        of = f" of {self.about}{self.rows:,}" if self.rows else ""
-        line = f"pass {self.at} of {self.passes}: {self.done:,}{of} rows, {speed / 1e6:.1f} million a second"
-        if self.rows and speed:
-            left = round(max(self.rows - self.done, 0) / speed)
-            line += f", {left // 60}:{left % 60:02d} left"
-        self(line)
+        self.at += 1
+        self.begin(f"pass {self.at} of {self.passes}", rows, "rows")
 
 
 class _OtherType(Exception):
