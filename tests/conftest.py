@@ -13,6 +13,8 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
+os.environ.pop("FORCE_COLOR", None)  # which some runners set: the tests compare texts
+
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the tests marked slow too")

@@ -6,8 +6,9 @@ from typing import Any
 
 __all__ = ["Later", "advice", "needed"]
 
-_EXTRAS = {"ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas", "polars": "polars",
-           "pyarrow": "files", "pyspark": "spark", "python_calamine": "excel", "scipy": "stats"}  # fmt: skip
+_EXTRAS = {"argcomplete": "completion", "ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas",
+           "polars": "polars", "pyarrow": "files", "pyspark": "spark", "python_calamine": "excel",
+           "scipy": "stats"}  # fmt: skip
 
 
 def needed(name: str, what: str) -> Any:

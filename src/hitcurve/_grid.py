@@ -27,9 +27,10 @@ class Grid(NamedTuple):
 
 
 def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
-    """The tables and the text between them; `form` is "table" (aligned text), "markdown", "latex" or "html"."""
+    """The tables and the text between them; `form` is "table" (aligned text), "terminal" (the same, heads in bold),
+    "markdown", "latex" or "html"."""
     table, lines = _FORMS[form]
-    gap = "\n" if form == "table" else "\n\n"
+    gap = "\n" if form in ("table", "terminal") else "\n\n"
     parts = [lines(one) if isinstance(one, str) else gap.join([table(one), *map(lines, one.foot)]) for one in blocks]
     return "\n\n".join(parts)
 
@@ -65,6 +66,11 @@ def _text(grid: Grid) -> str:
         line = "  ".join(cell.ljust(width) if kind else cell.rjust(width) for cell, width, kind in cells)
         lines.append(("\n" if number in grid.breaks else "") + line.rstrip())
     return "\n".join(lines)
+
+
+def _terminal(grid: Grid) -> str:
+    head, *body = _text(grid).split("\n")
+    return "\n".join([head if grid.bare else f"\x1b[1m{head}\x1b[0m", *body])
 
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -115,6 +121,7 @@ def _html(grid: Grid) -> str:
 
 _FORMS: dict[str, tuple[Callable[[Grid], str], Callable[[str], str]]] = {
     "table": (_text, str),
+    "terminal": (_terminal, str),
     "markdown": (_markdown, lambda text: "\n".join(map(_markdown_words, text.splitlines()))),
     "latex": (_latex, lambda text: "% " + text.replace("\n", "\n% ")),
     "html": (_html, lambda text: f"<p>{_html_words(text)}</p>"),

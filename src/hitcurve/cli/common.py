@@ -1,32 +1,76 @@
-"""What the commands share: how they are declared, types of arguments, and what they say on standard error."""
+"""What the commands share: how they are declared, types of arguments, colours, and what they say on standard error."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
-from hitcurve.measures import Measure, parse
+from hitcurve.measures import MEASURES, Measure, parse
 
-__all__ = ["WIDTH", "Option", "Run", "command", "count", "measure", "refuse", "say", "seed"]
+__all__ = ["WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "measure", "refuse", "say", "seed"]
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
 Option = tuple[str, str | None, str, dict[str, Any]]
 """Names, the value's name (None: a flag), the help, and what else argparse takes."""
 
+_SAID = re.compile(r"^(hitcurve[^:]*: )(warning|error):")
+_COLOURS = {"warning": "1;35", "error": "1;31"}  # as compilers have them, on light and dark
+
+
+class _Help(argparse.HelpFormatter):
+    """Of what stands around the options indented lines stay as they are."""
+
+    def __init__(self, prog: str, width: int = WIDTH) -> None:
+        super().__init__(prog, max_help_position=22, width=width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines()
+        return "\n".join(line if line[:1] == " " else super(_Help, self)._fill_text(line, width, indent)
+                         for line in lines)  # fmt: skip
+
+
+class Parser(argparse.ArgumentParser):
+    """A command's parser, or that of all commands."""
+
+    def __init__(self, **texts: Any) -> None:
+        super().__init__(formatter_class=_Help, **texts)
+
+    def format_help(self) -> str:
+        """As wide as the terminal, at most `WIDTH`."""
+        from shutil import get_terminal_size
+
+        width = min(WIDTH, get_terminal_size((WIDTH + 2, 24)).columns - 2)
+        self.formatter_class = lambda prog: _Help(prog, width)
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        say(f"{self.prog}: error: {message}")
+        sys.exit(2)
+
 
 def command(commands: Any, name: str, run: Run, options: Iterable[Option], **texts: str) -> None:
     """Declare a command that `run` carries out: it returns what is printed."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=22, width=WIDTH), **texts
-    )
+    parser: Parser = commands.add_parser(name, **texts)
     parser.set_defaults(run=run, usage_error=parser.error)
     for names, metavar, text, how in options:
         value: dict[str, Any] = {"action": "store_true"} if metavar is None else {"metavar": metavar}
-        parser.add_argument(*names.split(), help=text, **value | how)
+        declared: Any = parser.add_argument(*names.split(), help=text, **value | how)
+        if "-m" in names.split() or metavar == "MEASURE":
+            declared.completer = _measures  # where argcomplete is installed
+
+
+def _measures(prefix: str, **_: Any) -> list[str]:
+    """What may stand for a measure on the command line: forms, then trec_eval's names."""
+    forms = [form for record in MEASURES for form in record.forms]
+    synonyms = [name for record in MEASURES for name in record.synonyms if prefix]
+    return forms + [name.replace("_K", "_10").replace("_X", "_0.20") for name in synonyms]
 
 
 def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) -> None:
@@ -55,7 +99,17 @@ def measure(text: str) -> Measure:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def coloured(stream: Any) -> bool:
+    """Whether text on the stream has colours: on terminals, unless the environment says otherwise."""
+    if os.environ.get("NO_COLOR") or os.environ.get("FORCE_COLOR"):
+        return not os.environ.get("NO_COLOR")
+    plain = os.environ.get("TERM") == "dumb" or (os.name == "nt" and "WT_SESSION" not in os.environ)
+    return not plain and stream is not None and bool(stream.isatty())
+
+
 def say(line: str) -> None:
     """On standard error; a full device or a reader that went away must not cost the numbers."""
+    if coloured(sys.stderr):
+        line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)

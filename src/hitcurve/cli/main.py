@@ -1,17 +1,18 @@
+# PYTHON_ARGCOMPLETE_OK (argcomplete looks for these words before it calls a program)
 """The command ``hitcurve``."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import re
 import sys
 from collections.abc import Sequence
 
+from hitcurve._extras import needed
 from hitcurve._version import __version__
 from hitcurve.cli import measures, table, trec
-from hitcurve.cli.common import say
+from hitcurve.cli.common import Parser, coloured, say
 
 __all__ = ["main"]
 
@@ -48,7 +49,12 @@ def _status(argv: Sequence[str] | None) -> int:
         _streams()
         status = 0
         try:
-            options = _parser().parse_args(argv)
+            parser = _parser()
+            if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
+                needed("argcomplete", "completion").autocomplete(parser)
+            options = parser.parse_args(argv)
+            if getattr(options, "format", "") == "table" and coloured(sys.stdout):
+                options.format = "terminal"
             options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
             sys.stdout.write(options.run(options))
         except SystemExit as stop:  # argparse, which has said why
@@ -84,9 +90,19 @@ def _failed(problem: str) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+_EXAMPLES = """
+examples:
+  hitcurve table screen.csv --label active --score docking:lower
+  hitcurve trec qrels.txt run.txt -m AP nDCG@10
+  hitcurve measures BEDROC
+
+`hitcurve COMMAND --help` has the options.
+"""
+
+
+def _parser() -> Parser:
     about = "Measure rankings: average precision and every other measure of the hit curve, ties included."
-    parser = argparse.ArgumentParser(prog="hitcurve", description=about)
+    parser = Parser(prog="hitcurve", description=about, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"hitcurve {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for each in (table, trec, measures):

@@ -11,11 +11,18 @@ from hitcurve.measures import MEASURES, Definition
 
 __all__ = ["add"]
 
+_EXAMPLES = """
+examples:
+  hitcurve measures                 what each of them is
+  hitcurve measures BEDROC EF@1%    source and ways to write it as well
+"""
+
 
 def add(commands: Any) -> None:
     options: list[Option] = [("names", "MEASURE", "such as AP or P@10 (default: all)", {"nargs": "*", "type": _record})]
     about = "List the measures; for those named: definition, source, and how to write them."
-    command(commands, "measures", _run, options, help="list the measures, or say more about some", description=about)
+    text = "list the measures, or say more about some"
+    command(commands, "measures", _run, options, help=text, description=about, epilog=_EXAMPLES)
 
 
 def _record(text: str) -> Definition:
