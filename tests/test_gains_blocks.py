@@ -489,14 +489,23 @@ def test_table_of_levels(command, ties):
 
 def test_table_of_levels_by_default(command):
     run, columns = command
-    status, out, _ = run("--grade", "level", "--group", "query", "--mean-only")
+    status, out, _ = run("--grade", "level", "--group", "query")
     assert status == 0
-    head, line, *_ = out.splitlines()
-    assert head.split() == ["group", "items", "relevant", "nDCG", "nDCG@10", "nDCG@100", "AP", "RR"]
-    mean = hc.mean_ndcg(columns["level"], columns["score"], qid=columns["query"])
-    assert line.split()[:2] == ["mean", f"{mean:.4f}"]
+    lines = [line.split() for line in out.splitlines() if line]
+    usual = ["nDCG", "nDCG@10", "nDCG@100", "AP", "RR"]
+    assert lines[1] == ["group", "items", "relevant", *usual]
+    curves = hc.GainCurves(columns["level"], columns["score"], qid=columns["query"])
+    assert lines[2] == ["a", "4", *lines[2][2:3], f"{curves.ndcg()[0]:.4f}", *lines[2][4:]]
+    assert lines[5][:4] == ["measure", "mean", "of", "2"]
+    assert [line[0] for line in lines[6:11]] == usual
+    mean, low, high = (hc.mean_ndcg(columns["level"], columns["score"], qid=columns["query"], ties=ties)
+                       for ties in ("expected", "worst", "best"))  # fmt: skip
+    assert (lines[6][1], " ".join(lines[6][-3:])) == (f"{mean:.4f}", f"{low:.4f} to {high:.4f}")
+    assert run("--grade", "level", "--group", "query", "--all")[1] == out  # few groups
     status, out, err = run("--grade", "level", "--ties", "best")
-    assert out.split()[:2] == ["nDCG", f"{hc.ndcg(columns['level'], columns['score'], ties='best'):.4f}"]
+    found = dict(line.split()[:2] for line in out.splitlines()[2:8])
+    assert found["measure"] == "best"
+    assert found["nDCG"] == f"{hc.ndcg(columns['level'], columns['score'], ties='best'):.4f}"
     assert "only 5 relevant items" in err
 
 

@@ -52,7 +52,7 @@ BOTH = {"dock": hc.HitCurve(Y, DOCK, lower_is_better=True), "<sim & co>": hc.Hit
 
 
 def test_every_measure_of_the_field_under_every_reading(capsys, path):
-    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--top", "7", "500")
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--top", "7", "500", "--all")
     rows = {line.split("  ")[0]: line for line in out.splitlines()}
     names = ["AP", "NormAP", "ROCAUC", "AUAC", "logAUC", "logAUC(adjusted)", "RIE(20)"]
     names += [f"BEDROC({alpha})" for alpha in ("20", "80.5", "160.9", "321.9")]
@@ -71,13 +71,13 @@ def test_every_measure_of_the_field_under_every_reading(capsys, path):
 
 
 def test_list_sizes_stay_within_the_list(capsys, path):
-    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower")
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--all")
     assert "Hits@100 " in out
     assert "Hits@1000" not in out
 
 
 def test_several_scores(capsys, path):
-    out, _ = run(capsys, path, *ARGUMENTS)
+    out, _ = run(capsys, path, *ARGUMENTS, "--all")
     assert "s.csv, dock (lower is better): 600 items" in out
     assert "s.csv, <sim & co> (higher is better): 600 items" in out
     assert out.count("expected: mean over all orders") == 1
@@ -193,13 +193,14 @@ def test_the_command_and_python_draw_the_same(capsys, path, ties):
 
 
 def test_intervals_in_the_report(capsys, path):
-    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval")
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--all")
     rows = {line.split("  ")[0]: line for line in out.splitlines()}
     low, high = BOTH["dock"].interval("AP").confidence_interval
     assert f"  {low:.4f} to {high:.4f}      logit  average precision" in rows["AP"]
     assert " to " not in rows["Chance"]
     assert "Intervals: 95 %, AP by logit" in out
-    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--ties", "threshold")
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--all", "--ties",
+                 "threshold")  # fmt: skip
     rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
     assert rows["BEDROC(20)"][1:3] == ["-", "-"]  # no such reading, no interval
     assert "logit" in rows["AP"]
@@ -211,7 +212,7 @@ def test_intervals_of_means_over_groups(capsys, path):
     arguments = (path, "--label", "active", "--score", "dock:lower", "--group", "target", "--interval")
     out, _ = run(capsys, *arguments, "-m", "AP")
     assert [line.split()[-1] for line in out.splitlines()[-3:]] == [f"{low:.4f}", f"{high:.4f}", "bootstrap"]
-    out, _ = run(capsys, *arguments)
+    out, _ = run(capsys, *arguments, "--all")
     assert f"{low:.4f} to {high:.4f}  bootstrap  average precision" in out
     assert "by bootstrap over the groups" in out
 

@@ -61,13 +61,14 @@ _OPTIONS: tuple[Option, ...] = (
     ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
     ("--na", "TEXT", "means a missing score, like NA and an empty cell; may be repeated", {"action": "append"}),
-    ("-m", "M", "as `hitcurve measures` lists them (default: a report of the usual)",
+    ("-m", "M", "see `hitcurve measures` (default: AP ROCAUC BEDROC(20) EF@1%%)",
      {"dest": "measures", "type": measure, **_MANY}),
+    ("--all", None, "all the usual measures and readings of ties, as CSV and JSON have", {}),
     ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
     ("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", {"choices": TIES}),
-    ("--interval", None, "confidence intervals, of a mean over groups for other groups", {}),
+    ("--interval", None, "confidence intervals of all measures; --level SHARE (default: 0.95)", {}),
     ("--compare", None, "is one score better than another: differences with intervals", {}),
-    ("--level", "SHARE", "confidence level (default: 0.95)", {"type": _level, "default": 0.95}),
+    ("--level", "SHARE", argparse.SUPPRESS, {"type": _level, "default": 0.95}),
     ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999); --seed N (0)", {"type": _resamples}),
     ("--seed", "N", argparse.SUPPRESS, {"type": seed, "default": 0}),
     ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
@@ -80,12 +81,19 @@ _OPTIONS: tuple[Option, ...] = (
     ("--workers", "N", "threads (default: all cores)", {"type": count, "default": -1}),
 )  # fmt: skip
 
+_EXAMPLES = """
+examples:
+  hitcurve table screen.csv --label active --score docking:lower
+  hitcurve table a.sdf.gz --actives ids.txt --best-per _Name --score s:lower
+  hitcurve table a.parquet --label y --score p --group target --report a.html
+"""
+
 
 def add(commands: Any) -> None:
     usage = "hitcurve table FILE ... --label COL --score COL[:lower] [option ...]"
     about = "FILE: CSV TSV Parquet xlsx smi SDF; also gz xz bz2 zst. - is CSV. COL: name or number."
     text = "measure files with a row for each item"
-    command(commands, "table", _run, _OPTIONS, help=text, usage=usage, description=about)
+    command(commands, "table", _run, _OPTIONS, help=text, usage=usage, description=about, epilog=_EXAMPLES)
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -103,9 +111,10 @@ def _run(options: argparse.Namespace) -> str:
             progress("comparing")
         made = Report(
             found.scores, options.measures, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
-            list_sizes=options.top, page=options.report is not None, machine=machine, progress=progress,
+            list_sizes=options.top, whole=options.all, page=options.report is not None, machine=machine,
+            quick=not options.interval, progress=progress,
             comparison=_comparison(options, found, drawn) if options.compare else None,
-            intervals={"confidence_level": options.level, **drawn} if options.interval else None,
+            intervals={"confidence_level": options.level, **drawn},
         )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:

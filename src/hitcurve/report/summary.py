@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hitcurve._curve import HitCurve
 from hitcurve._grid import Grid, as_csv, rendered
+from hitcurve._progress import Progress
 from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.report.warnings import warnings_of
 from hitcurve.statistics.comparison import Comparison, tables_of
@@ -16,13 +19,18 @@ if TYPE_CHECKING:
     from hitcurve.results import TieReport
     from hitcurve.sources.screen import Counted, ScreenedScore
 
-__all__ = ["GRADED", "SUMMARY", "Report", "Score"]
+__all__ = ["FIRST", "GRADED", "SUMMARY", "Report", "Score"]
 
 LIST_SIZES = (10, 100, 1000)
 _PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the early shares of the list that the field reports
 _NOTES = {name: note for record in MEASURES for name, note in record.report}
 GRADED = ("nDCG", "nDCG@10", "nDCG@100", "AP", "RR")  # the usual ones of levels; the last two of those from 1 up
 SUMMARY = ("AP", "NormAP", "ROCAUC", "logAUC", "BEDROC(20)", "EF@1%")
+FIRST = ("AP", "ROCAUC", "BEDROC(20)", "EF@1%")  # what a chemist reads first
+_WIDTH = 80  # of its sentences
+_MOST_GROUPS = 20  # lines of groups on the first screen
+_MOST_DRAWN = 20_000_000  # resamples times rows, or groups, of intervals that nobody asked for: below a second
+_NO_INTERVAL = (math.nan, math.nan, "")
 # Beside the expected value the range it is the middle of, then scikit-learn's reading.
 _READINGS = ("expected", "worst", "best", "threshold")
 _LEGEND = (
@@ -78,27 +86,39 @@ class Report:
 
     def __init__(self, found: Sequence[ScreenedScore], measures: Sequence[Measure] | None = None, *, title: str = "",
                  ties: str | None = None, each: bool = True, list_sizes: Sequence[int] | None = None,
-                 page: bool = False, machine: bool = False, notes: Iterable[str] = (),
-                 comparison: Comparison | None = None, intervals: dict[str, Any] | None = None,
-                 progress: Callable[[str], None] = lambda text: None) -> None:  # fmt: skip
+                 whole: bool = False, page: bool = False, machine: bool = False, notes: Iterable[str] = (),
+                 comparison: Comparison | None = None, intervals: dict[str, Any] | None = None, quick: bool = False,
+                 progress: Progress | None = None) -> None:  # fmt: skip
         """Measure columns of scores, under every reading of ties side by side unless `ties` names one.
 
-        `measures`: None for the usual ones, of levels `GRADED` under one reading;
-        `page` for these as well; `machine`: with intervals under every reading.
+        `measures`: None for the first screen, which has `FIRST`, of levels `GRADED`, between the worst and the best
+        order of ties; with `whole` or `machine` for all usual ones, of levels `GRADED` under one reading. `page`: the
+        usual ones as well; `machine`: with intervals under every reading.
         `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits
         and hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come
         before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there
-        are to be some. `progress` is told what is done.
+        are to be some; `quick`: on the first screen alone, and only those that take little time. `progress` is told
+        what is done.
         """
-        if measures is None and any(score.graded for score in found):
-            measures = [parse(name) for name in GRADED]
+        progress = progress or Progress(False)
+        graded = any(score.graded for score in found)
+        self.first, self.whole = measures is None and not machine and (graded or not whole), whole
+        rest = "--all lists every measure and reading of ties, -m those that you name."
+        self.rest = "-m names other measures." if graded else rest
+        if self.first or (measures is None and graded):
+            asked = [f"{name}@{size}" for size in dict.fromkeys(list_sizes or ()) for name in ("Hits", "P")]
+            measures = [parse(name) for name in (GRADED if graded else (*FIRST, *asked))]
         self.title, self.ties, self.each = title, ties, each
-        self.asked, self.warnings, self.scores = measures is not None, list(notes), list[Score]()
+        self.asked, self.warnings, self.scores = measures is not None and not self.first, list(notes), list[Score]()
         self.named, self.grouped = int(len(found) > 1), int(found[0].names is not None)  # columns that names take
-        self.level: float | None = intervals["confidence_level"] if intervals else None
+        if (graded and not self.grouped) or (quick and not self.first):
+            intervals = None
+        self.first_level: float | None = intervals["confidence_level"] if intervals else None
+        self.level = None if quick else self.first_level
         self.legend = _LEGEND if ties is None else ()
         how = f"Intervals: {100 * (self.level or 0):g} %, {_METHODS[self.grouped]}"
-        self.how = (how,) if intervals else ()
+        self.left_to_draw = False
+        self.how = (how,) if self.level is not None else ()
         self.differences = tables_of(comparison) if comparison else []
         most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
         sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
@@ -106,37 +126,100 @@ class Report:
         usual += [[name.replace("%", f"{share}%") for share in _PERCENTS] for name in _NOTES if name.endswith("@%")]
         self.usual = [*usual, [f"{name}@{size}" for size in sizes for name in ("Hits", "P")]]
         plain = [parse(name) for block in self.usual for name in block]
-        every = []
-        for one in plain:
-            if ties is None:
-                every += [one, *(parse(_under(one.name, other)) for other in _READINGS[1:] if other in one.record.ties)]
-            elif not one.record.ties or ties in one.record.ties:
-                every.append(one)
+        every = _readings(plain, ties)
         shown = every if measures is None else list(measures)
         self.measures = [one.name for one in shown]
-        wanted = dict.fromkeys(shown)
+        wanted = dict.fromkeys(_readings(shown, ties) if self.first else shown)
         if measures is None or page:
             wanted |= dict.fromkeys([*every, *(parse(f"EFmax@{percent}%") for percent in _PERCENTS)])
-        bounded = dict.fromkeys([*(plain if measures is None and not machine else shown), *(plain if page else ())])
+        bounded = dict.fromkeys(plain if measures is None and not machine else shown)
+        bounded |= dict.fromkeys(plain if page and not quick else ())
+        suspected = plain if measures is None or (self.first and page) else measures
         for score in found:
             curves: Any = score.curves
             reading = ties or "expected"
-            progress(f"intervals for {score.name}" if intervals else f"measuring {score.name}")
+            progress(f"measuring {score.name}")
             values = {one.name: _many(one(curves, reading)) for one in wanted}
-            ends = interval_ends(curves, list(bounded), ties=reading, **intervals) if intervals else []
-            between = {one.name: made for one, made in zip(bounded, ends, strict=False)}
+            drawn = not quick or not intervals or _drawn(curves) * intervals["n_resamples"] <= _MOST_DRAWN
+            self.left_to_draw |= not drawn
+            progress.begin(f"intervals of {score.name}", (intervals or {}).get("n_resamples"), "resamples")
+            made = {"ties": reading, "drawn": drawn, "told": progress.add, **(intervals or {})}
+            ends = interval_ends(curves, list(bounded), **made) if intervals else []
+            between = {one.name: each for one, each in zip(bounded, ends, strict=False)}
             counts = _many(curves.num_items), _many(curves.num_relevant)
             direction = "lower" if score.lower_is_better else "higher"
             ties_of = score.hits.tie_report()
             ranked = Score(score.name, direction, score.names, *counts, values, between, ties_of, score.counted)
             self.scores.append(ranked)
-            if self.asked and score.counted is not None and score.counted.num_missing:  # sections say it
+            if (self.asked or machine) and score.counted is not None and score.counted.num_missing:  # sections say it
                 self.warnings.append(f"{score.name}: {score.counted.sentences()[0].removesuffix('.')}")
-            self.warnings += warnings_of(score, plain if measures is None else measures)
+            self.warnings += warnings_of(score, suspected)
 
     def text(self, form: str = "table") -> str:
         """What a person reads, in a form of `hitcurve._grid.rendered`."""
-        return rendered([*([self._table()] if self.asked else self._sections()), *self.differences], form) + "\n"
+        parts = self._first(form) if self.first else [self._table()] if self.asked else self._sections()
+        return rendered([*parts, *self.differences], form) + "\n"
+
+    # --- the first screen
+
+    def _first(self, form: str) -> list[Grid | str]:
+        """How much was ranked, a line for each measure, and what ties and missing scores do."""
+        parts: list[Grid | str] = []
+        heads = [self.counts(score) for score in self.scores]
+        for score, counts in zip(self.scores, heads, strict=True) if len(set(heads)) > 1 else [(None, heads[0])]:
+            title = f"{self.title}, {score.name}" if score else self.title
+            parts.append(f"{title}: {counts}" if title else counts)
+        parts = ["\n".join(map(str, parts))]
+        if self.grouped and self.each and not self.named:
+            parts.append(self._groups(self.scores[0], None if self.whole else _MOST_GROUPS))
+        parts.append(self._values())
+        said = []
+        for score in self.scores:
+            lead = f"{score.name}: " * self.named
+            read = score.counted.sentences() if score.counted is not None else []
+            ties = _ties(score)[0].removesuffix(";").removesuffix(".") + "."
+            left = score.left_out(name for name in self.measures if name in score.values)
+            said += [lead + one for one in (ties, *left, *read)]
+        by: dict[str, list[str]] = {}
+        for name in self.measures:
+            for low, _, method in (score.intervals.get(name, _NO_INTERVAL) for score in self.scores):
+                if not math.isnan(low) and name not in by.setdefault(method, []):
+                    by[method].append(name)
+        if by:
+            methods = {"delong": "DeLong's method"}
+            methods["bootstrap"] = f"bootstrap over the {'groups' if self.grouped else 'items'}"
+            listed = (f"{', '.join(names)} by {methods.get(method, method)}" for method, names in by.items())
+            said.append(f"Intervals: {'; '.join(listed)}.")
+        if form not in ("table", "terminal"):
+            return [*parts, "\n".join(said)]
+        more = [self.rest] + ["--interval adds the intervals that take longer."] * self.left_to_draw
+        return [*parts, "\n".join(fill(line, _WIDTH, subsequent_indent="  ") for line in said), "\n".join(more)]
+
+    def _groups(self, score: Score, most: int | None) -> Grid:
+        rows = [["group", "items", "relevant", *self.measures]]
+        columns = [score.values.get(name, [math.nan] * len(score.items)) for name in self.measures]
+        for group, *numbers in zip(score.groups or (), score.items, score.relevant, *columns, strict=True):
+            rows.append([str(group), *map(_shown, numbers)])
+        left = len(rows) - 1 - (len(rows) if most is None else most)
+        foot = (f"... and {left:,} more groups, with --all.",) if left > 0 else ()
+        return Grid(rows[: None if most is None else most + 1], foot=foot)
+
+    def _values(self) -> Grid:
+        """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
+        level, ties = self.first_level, self.ties is None
+        value = f"mean of {len(self.scores[0].kept):,} groups" if self.grouped else self.ties or "value"
+        head = ["measure", *["score"] * self.named, value]
+        rows = [[*head, *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]
+        breaks = []
+        for name in self.measures:
+            breaks.append(len(rows))
+            for score in self.scores:
+                cells = [name, *[score.name] * self.named, _cell(score, name)]
+                if level is not None:
+                    low, high, _ = score.intervals.get(name, _NO_INTERVAL)
+                    cells.append("-" if math.isnan(low) or math.isnan(high) else f"{_shown(low)} to {_shown(high)}")
+                rows.append(cells + [_band(score, name)] * ties)
+        return Grid(rows, 1 + self.named, breaks=tuple(breaks[1:]) if self.named else ())
 
     # --- the measures in columns
 
@@ -238,14 +321,17 @@ class Report:
         rows = [[score.name, *(_cell(score, name) for name in names)] for score in self.scores]
         return Grid([["score", *names], *rows])
 
+    def counts(self, score: Score) -> str:
+        items, relevant = sum(score.items), sum(score.relevant)
+        counts = f"{items:,} items, {relevant:,} relevant" + (f" ({_percent(relevant / items)})" if items else "")
+        return counts if score.groups is None else f"{len(score.groups):,} groups, {counts}"
+
     def section(self, score: Score) -> tuple[str, list[Grid], list[str]]:
         """Of one column of scores: how much was ranked, the tables, and what ties and undefined values do."""
         readings, more = ((self.ties,), ()) if self.ties else (_READINGS, _READINGS[1:])
-        items, relevant = sum(score.items), sum(score.relevant)
-        counts = f"{items:,} items, {relevant:,} relevant" + (f" ({_percent(relevant / items)})" if items else "")
-        grids, head = [], ""
+        counts, grids, head = self.counts(score), [], ""
         if score.groups is not None:
-            counts, head = f"{len(score.groups):,} groups, {counts}", f"mean of {len(score.kept):,} groups"
+            head = f"mean of {len(score.kept):,} groups"
             columns = [score.values[name] for name in ("AP", *(_under("AP", one) for one in more))]
             rows = [["group", "items", "relevant", *("AP" if one == "expected" else f"AP {one}" for one in readings)]]
             for group, *numbers in zip(score.groups, score.items, score.relevant, *columns, strict=True):
@@ -266,6 +352,22 @@ class Report:
         return counts, grids, [*_ties(score), *score.left_out(names), *read]
 
 
+def _readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
+    """The measures that have this reading of ties; without one each is followed by its other readings."""
+    if ties is not None:
+        return [one for one in measures if not one.record.ties or ties in one.record.ties]
+    found = []
+    for one in measures:
+        others = [] if one.ties else [other for other in _READINGS[1:] if other in one.record.ties]
+        found += [one, *(parse(_under(one.name, other)) for other in others)]
+    return found
+
+
+def _drawn(curves: Any) -> int:
+    """How many numbers are drawn for one resample."""
+    return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
+
+
 def _many(value: Any) -> list[Any]:
     found = value.tolist() if hasattr(value, "tolist") else value
     return found if isinstance(found, list) else [found]
@@ -279,6 +381,18 @@ def _under(name: str, reading: str) -> str:
 
 def _cell(score: Score, name: str) -> str:
     return _shown(score.mean(name)) if name in score.values else "-"
+
+
+def _band(score: Score, name: str) -> str:
+    """What the order of ties leaves open of the value."""
+    ends = [_under(name, reading) for reading in ("worst", "best")]
+    if not all(end in score.values for end in ends):
+        return "-"
+    low, high = map(score.mean, ends)
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return "-"
+    shown = [_shown(low), _shown(high)]
+    return " to ".join(shown if shown[0] != shown[1] else _apart(low, high))
 
 
 def _note(name: str, score: Score) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -207,11 +207,21 @@ def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method
     return Interval(between, None, error, value, measure.name, method, level)
 
 
+def _usual_method(measure: Measure, ties: str) -> str:
+    """How the interval of a measure of one ranking is made, unless a method is named."""
+    plain = "" if measure.keywords else measure.record.name
+    tied = (measure.ties or ties) in ("expected", "threshold")
+    return "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
+
+
 def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measure], *, method: str | None = None,
                     confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
                     bootstrap_method: str = "percentile", ties: str = "expected", rng: Any = None,
-                    workers: int = 1) -> list[Interval]:  # fmt: skip
-    """The work behind `interval` of one curve, of several measures; those by bootstrap read the same resamples."""
+                    workers: int = 1, told: Callable[[int], None] = lambda drawn: None) -> list[Interval]:  # fmt: skip
+    """The work behind `interval` of one curve, of several measures; those by bootstrap read the same resamples.
+
+    `told` is called in any thread, with the number of resamples that were read.
+    """
     check_plain(curve, "interval")
     check_flag(stratified, "stratified")
     asked = [as_measure(one) for one in measures]
@@ -222,10 +232,7 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
     found: list[Interval] = []
     for known in asked:
-        plain = "" if known.keywords else known.record.name
-        tied = (known.ties or ties) in ("expected", "threshold")
-        usual = "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
-        found.append(closed_form(curve, known, ties, method or usual, level))
+        found.append(closed_form(curve, known, ties, method or _usual_method(known, ties), level))
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
     if bootstrap_method == "BCa" and isinstance(curve, GainCurve):
         raise ValueError("bootstrap_method='BCa' does not leave out items with levels one at a time: take 'percentile'")
@@ -234,7 +241,9 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
         raise ValueError(f"bootstrap_method='BCa' leaves out one item at a time, but {few}: take 'percentile'")
 
     def read(block: HitCurves | GainCurves) -> list[_Array]:
-        return [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
+        values = [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
+        told(len(block))
+        return values
 
     blocks = curve_blocks(curve, count, rng, workers, read, stratified) if drawn else []
     for at, parts in zip(drawn, zip(*blocks, strict=True), strict=True):
@@ -287,14 +296,19 @@ def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP
 
 
 def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int,
+                  drawn: bool = True, told: Callable[[int], None] = lambda drawn: None,
                   **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
     """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
 
     A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
+    `drawn`: False for none by bootstrap. `told`: as of `curve_intervals`, of one ranking.
     """
     varying = [one for one in measures if (one.ties or ties) in one.record.ties]
+    if not drawn:
+        single = isinstance(curves, HitCurve)
+        varying = [one for one in varying if single and _usual_method(one, ties) != "bootstrap"]
     if isinstance(curves, HitCurve):
-        made = curve_intervals(curves, varying, ties=ties, workers=workers, **how)
+        made = curve_intervals(curves, varying, ties=ties, workers=workers, told=told, **how)
     else:
         among = curves.num_relevant > 0
         made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
