@@ -311,6 +311,12 @@ def test_evaluate_shows_bytes_and_runs(capsys, monkeypatch, tmp_path):
     assert "\revaluate: 66 %, 0:10 left, of 3 runs" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("progress", ["yes", 1])
+def test_progress_of_evaluate_is_true_or_called(progress):
+    with pytest.raises(TypeError, match=f"progress is {progress!r}: it must be True, False or a callable"):
+        hc.evaluate({"q": {"d": 1}}, {"q": {"d": 0.5}}, "AP", progress=progress)
+
+
 def test_nothing_is_shown_where_there_is_no_standard_error(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     with Progress() as one, Progress(True) as other:

@@ -168,6 +168,7 @@ def runs(paths: list[str]) -> None:
     assert_type(evaluator.evaluate(paths), list[hc.Evaluation])
     assert_type(hc.evaluate({"q": {"d": 1}}, {"q": {"d": 0.5}}, "AP"), hc.Evaluation)
     assert_type(hc.evaluate(qrels, paths, workers=2), list[hc.Evaluation])
+    assert_type(hc.evaluate(qrels, paths, progress=True), list[hc.Evaluation])
     assert_type(hc.evaluate([[1], [2]], [[3, 1], [2]], "AP"), hc.Evaluation)
     assert_type(hc.evaluate(qrels, ("one.txt", {"q": {"d": 0.5}})), list[hc.Evaluation])
 

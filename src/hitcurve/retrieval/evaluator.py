@@ -416,6 +416,8 @@ def evaluate(
     {'AP': 0.75}
     """
     check_renamed("evaluate", _old)
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is {progress!r}: it must be True, False or a callable")
     evaluator = Evaluator(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
         judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
