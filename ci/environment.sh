@@ -23,6 +23,13 @@ environment() {
     echo "== making $env" >&2
     [ -x "$env/bin/python" ] || "$python" -m venv "$env"
     rm -rf "$root/build/wheel-$1"
+    # What an earlier build left of modules that are no longer there would go into the wheel.
+    (shopt -s nullglob && cd "$root" && for built in build/lib*/; do
+        find "$built" -type f | while read -r file; do
+            part=${file#"$built"}
+            compgen -G "src/${part%%.*}.*" > /dev/null || rm "$file"
+        done
+    done)
     export PIP_CACHE_DIR="$root/build/pip-cache"  # no trace outside the checkout
     # pip builds in isolation: the build requirements come from pyproject.toml, whatever is installed here.
     "$env/bin/python" -m pip --disable-pip-version-check --quiet wheel --no-deps --wheel-dir "$root/build/wheel-$1" "$root"
