@@ -7,7 +7,20 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "as_csv", "between", "number", "rendered"]
+__all__ = ["Grid", "Marked", "as_csv", "between", "number", "rendered"]
+
+
+class Marked(str):
+    """Words or a number in bold, underlined, or with raised marks after it; to all else a plain text."""
+
+    bold: bool
+    under: bool
+    above: tuple[str, ...]
+
+    def __new__(cls, text: str, *, bold: bool = False, under: bool = False, above: Iterable[str] = ()) -> Marked:
+        made = super().__new__(cls, text)
+        made.bold, made.under, made.above = bold, under, tuple(above)
+        return made
 
 
 class Grid(NamedTuple):
@@ -18,7 +31,9 @@ class Grid(NamedTuple):
     last: str = ""  # if the last column holds words: their class in HTML
     bare: bool = False  # plain text leaves out the head
     breaks: tuple[int, ...] = ()  # rows before which there is a gap
-    foot: tuple[str, ...] = ()  # lines below the table
+    foot: tuple[str | tuple[str, ...], ...] = ()  # lines below the table, or their parts
+    caption: str = ""  # taken as it is in LaTeX
+    label: str = ""  # by which LaTeX refers to the table
 
     def kinds(self) -> list[str]:
         """For each column "word", the class of other words, or "" for numbers."""
@@ -29,18 +44,28 @@ class Grid(NamedTuple):
 def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
     """The tables and the text between them; `form` is "table" (aligned text), "terminal" (the same, heads in bold),
     "markdown", "latex" or "html"."""
-    table, lines = _FORMS[form]
-    gap = "\n" if form in ("table", "terminal") else "\n\n"
-    parts = [lines(one) if isinstance(one, str) else gap.join([table(one), *map(lines, one.foot)]) for one in blocks]
-    return "\n\n".join(parts)
+    how = _FORMS[form]
+
+    def line(text: str | tuple[str, ...]) -> str:
+        return how.line(text) if isinstance(text, str) else how.put("".join(_set(part, how) for part in text))
+
+    def block(grid: Grid) -> str:
+        if form == "latex" and (grid.caption or grid.label):
+            return _environment(grid)
+        lead = [line(grid.caption)] if grid.caption and form != "html" else []
+        return ("\n" if form in ("table", "terminal") else "\n\n").join([*lead, how.table(grid), *map(line, grid.foot)])
+
+    return "\n\n".join(line(one) if isinstance(one, str) else block(one) for one in blocks)
 
 
-def number(value: float, sign: str = "") -> str:
-    return "-" if math.isnan(value) else f"{value:{sign}.4f}"
+def number(value: float, sign: str = "", digits: int = 4) -> str:
+    return "-" if math.isnan(value) else f"{value:{sign}.{digits}f}"
 
 
-def between(low: float, high: float, sign: str = "") -> str:
-    return "-" if math.isnan(low) or math.isnan(high) else f"{low:{sign}.4f} to {high:{sign}.4f}"
+def between(low: float, high: float, sign: str = "", digits: int = 4) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return "-"
+    return f"{number(low, sign, digits)} to {number(high, sign, digits)}"
 
 
 def as_csv(rows: Iterable[Iterable[Any]]) -> str:
@@ -57,15 +82,33 @@ def _line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
+def _set(cell: str, how: _Form) -> str:
+    """The cell with its marks."""
+    text = how.words(cell)
+    if isinstance(cell, Marked):
+        for asked, mark in ((cell.bold, how.bold), (cell.under, how.under)):
+            text = mark.format(text) if asked else text
+        text += how.above.format(how.words("".join(cell.above))) if cell.above else ""
+    return text
+
+
+def _raised(cells: Iterable[str]) -> dict[str, None]:
+    """The raised marks of a column, in the order in which they come."""
+    return dict.fromkeys(mark for cell in cells if isinstance(cell, Marked) for mark in cell.above)
+
+
 def _text(grid: Grid) -> str:
-    rows = [[_line(cell) for cell in row] for row in grid.rows[grid.bare :]]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for number, row in enumerate(rows):
-        cells = zip(row, widths, grid.kinds(), strict=True)
-        line = "  ".join(cell.ljust(width) if kind else cell.rjust(width) for cell, width, kind in cells)
-        lines.append(("\n" if number in grid.breaks else "") + line.rstrip())
-    return "\n".join(lines)
+    how, columns = _FORMS["table"], list[list[str]]()
+    for cells, kind in zip(zip(*grid.rows[grid.bare :], strict=True), grid.kinds(), strict=True):
+        made = [_set(cell, how) for cell in cells]
+        if not kind:  # numbers are in line, whatever is behind them
+            after = [len(one) - len(how.words(cell)) - (isinstance(cell, Marked) and cell.bold + cell.under)
+                     for one, cell in zip(made, cells, strict=True)]  # fmt: skip
+            made = [one + " " * (max(after) - own) for one, own in zip(made, after, strict=True)]
+        width = max(map(len, made))
+        columns.append([one.ljust(width) if kind else one.rjust(width) for one in made])
+    rows = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+    return "\n".join(("\n" if at in grid.breaks else "") + row for at, row in enumerate(rows))
 
 
 def _terminal(grid: Grid) -> str:
@@ -83,22 +126,46 @@ def _markdown_words(text: str) -> str:
 
 
 def _markdown(grid: Grid) -> str:
-    head, *body = ([_markdown_words(cell) for cell in row] for row in grid.rows)
+    head, *body = ([_set(cell, _FORMS["markdown"]) for cell in row] for row in grid.rows)
     rule = ["---" if kind else "--:" for kind in grid.kinds()]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
 
 
-_LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {"<": "$<$", ">": "$>$"} | {
+_LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     mark: rf"\text{name}{{}}" for mark, name in {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}.items()
-})  # fmt: skip
+} | {mark: f"${name}$" for mark, name in {"<": "<", ">": ">", "†": r"\dagger", "‡": r"\ddagger"}.items()})  # fmt: skip
+
+
+def _latex_words(text: str) -> str:
+    return _line(text).translate(_LATEX)
 
 
 def _latex(grid: Grid) -> str:
     """With the rules of the package booktabs."""
-    head, *body = (" & ".join(_line(cell).translate(_LATEX) for cell in row) + r" \\" for row in grid.rows)
-    columns = "".join("l" if kind else "r" for kind in grid.kinds())
+    columns, kinds = [], ""
+    for cells, kind in zip(zip(*grid.rows, strict=True), grid.kinds(), strict=True):
+        made = [_set(cell, _FORMS["latex"]) for cell in cells]
+        left = bool(kind or _raised(cells))  # numbers with raised marks begin, rather than end, at one place
+        if left and not kind:
+            width = max(map(len, cells[1:]))
+            lead = [rf"\phantom{{{'0' * (width - len(cell))}}}" if len(cell) < width else "" for cell in cells[1:]]
+            made[1:] = [one + number for one, number in zip(lead, made[1:], strict=True)]
+        columns.append(made)
+        kinds += "l" if left else "r"
+    head, *body = (" & ".join(row) + r" \\" for row in zip(*columns, strict=True))
     lines = [r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *lines])
+    return "\n".join([rf"\begin{{tabular}}{{{kinds}}}", *lines])
+
+
+def _environment(grid: Grid) -> str:
+    """The table with its caption and its label, and what stands below it in small print."""
+    how = _FORMS["latex"]
+    lines = [r"\begin{table}[ht]", r"\centering"]
+    lines += [rf"\caption{{{grid.caption}}}"] if grid.caption else []
+    lines += [rf"\label{{{grid.label}}}"] if grid.label else []
+    foot = ["".join(_set(part, how) for part in ((one,) if isinstance(one, str) else one)) for one in grid.foot]
+    lines += [_latex(grid), *([r"\par\smallskip", rf"{{\footnotesize {' '.join(foot)}\par}}"] if foot else [])]
+    return "\n".join([*lines, r"\end{table}"])
 
 
 def _html_words(text: str) -> str:
@@ -108,21 +175,46 @@ def _html_words(text: str) -> str:
 
 
 def _html(grid: Grid) -> str:
+    every = [_raised(cells) for cells in zip(*grid.rows, strict=True)]
+
+    def cell(text: str, marks: Iterable[str]) -> str:
+        """With room for the raised marks of its column that it lacks: so numbers stay in line."""
+        room = "".join(mark for mark in marks if not isinstance(text, Marked) or mark not in text.above)
+        hidden = f'<sup style="visibility:hidden">{_html_words(room)}</sup>' if room else ""
+        return _set(text, _FORMS["html"]) + hidden
+
     def line(row: list[str], tag: str) -> str:
         cells = zip(row, grid.kinds(), strict=True)
         marked = [(f' class="{kind if tag == "td" else "word"}"' if kind else "", cell) for cell, kind in cells]
-        return "".join(f"<{tag}{kind}>{_html_words(cell)}</{tag}>" for kind, cell in marked)
+        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in marked)
 
-    head, *body = grid.rows
+    head, *body = ([cell(*one) for one in zip(row, every, strict=True)] for row in grid.rows)
     rows = [f"<tr{' class=gap' if at in grid.breaks else ''}>{line(row, 'td')}</tr>" for at, row in enumerate(body, 1)]
-    lines = ['<div class="wide"><table><thead><tr>' + line(head, "th") + "</tr></thead>", "<tbody>", *rows]
+    caption = f"<caption>{_html_words(grid.caption)}</caption>" if grid.caption else ""
+    lines = [f'<div class="wide"><table>{caption}<thead><tr>' + line(head, "th") + "</tr></thead>", "<tbody>", *rows]
     return "\n".join([*lines, "</tbody></table></div>"])
 
 
-_FORMS: dict[str, tuple[Callable[[Grid], str], Callable[[str], str]]] = {
-    "table": (_text, str),
-    "terminal": (_terminal, str),
-    "markdown": (_markdown, lambda text: "\n".join(map(_markdown_words, text.splitlines()))),
-    "latex": (_latex, lambda text: "% " + text.replace("\n", "\n% ")),
-    "html": (_html, lambda text: f"<p>{_html_words(text)}</p>"),
-}
+class _Form(NamedTuple):
+    table: Callable[[Grid], str]
+    words: Callable[[str], str]  # a text letter by letter
+    line: Callable[[str], str]  # what stands between tables, of plain text
+    put: Callable[[str], str]  # the same, of what is set already
+    bold: str
+    under: str
+    above: str
+
+
+_FORMS: dict[str, _Form] = {
+    "table": _Form(_text, _line, str, str, "*{}*", "_{}_", " {}"),
+    "terminal": _Form(_terminal, _line, str, str, "*{}*", "_{}_", " {}"),
+    "markdown": _Form(
+        _markdown, _markdown_words, lambda text: "\n".join(map(_markdown_words, text.splitlines())), str,
+        "**{}**", "<ins>{}</ins>", "<sup>{}</sup>"),
+    "latex": _Form(
+        _latex, _latex_words, lambda text: "% " + text.replace("\n", "\n% "), lambda text: "% " + text,
+        r"\textbf{{{}}}", r"\underline{{{}}}", r"\textsuperscript{{{}}}"),
+    "html": _Form(
+        _html, _html_words, lambda text: f"<p>{_html_words(text)}</p>", lambda text: f"<p>{text}</p>",
+        "<b>{}</b>", "<u>{}</u>", "<sup>{}</sup>"),
+}  # fmt: skip
