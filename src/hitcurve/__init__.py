@@ -17,6 +17,7 @@ from hitcurve.results import (
 
 if typing.TYPE_CHECKING:
     from hitcurve._gain_curve import GainCurve, GainCurves, mean_ndcg, ndcg
+    from hitcurve._leaderboard import Leaderboard
     from hitcurve.counter import HitCounter
     from hitcurve.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
@@ -30,13 +31,14 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
-    "HitCurvePoints", "HitCurves", "Interval", "PValue", "PrecisionRecallCurve", "RocCurve", "SystemValue",
-    "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
+    "HitCurvePoints", "HitCurves", "Interval", "Leaderboard", "PValue", "PrecisionRecallCurve", "RocCurve",
+    "SystemValue", "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
     "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "read_qrels", "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "_gain_curve": "GainCurve GainCurves mean_ndcg ndcg",
+    "_leaderboard": "Leaderboard",
     "counter": "HitCounter",
     "gain_counter": "GainCounter",
     "presets": "PRESETS",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hitcurve._extras import needed
+from hitcurve._leaderboard import Printed, as_utf8
 from hitcurve.retrieval.names import measure_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Named(dict[str, _Value]):
 
 
 @dataclass(repr=False, eq=False)
-class Evaluation:
+class Evaluation(Printed):
     """A run measured. Made by `evaluate`.
 
     Attributes
@@ -192,9 +193,10 @@ class Evaluation:
         return shown(evaluation_tables(self))
 
     def _columns(self) -> dict[str, Any]:
-        """For a frame, whose texts are UTF-8: other bytes of an id are written as they are in messages."""
-        texts = [query.encode("utf-8", "surrogateescape") for query in self.query_ids]
-        return {"query_id": [text.decode("utf-8", "backslashreplace") for text in texts], **self.values}
+        return {"query_id": as_utf8(self.query_ids), **self.values}
+
+    def _by_system(self) -> dict[str, Evaluation]:
+        return {self.name: self}
 
     def to_pandas(self) -> Any:
         """The values as a pandas.DataFrame, a row for each query.
