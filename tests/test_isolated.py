@@ -200,6 +200,7 @@ NUMPY_ALONE = """
 
     y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), ["a", "a", "b", "b"]
     found = hc.evaluate({{"q": {{"a": 1}}}}, {{"q": {{"a": 1.0}}}}, "AP")
+    compared = hc.compare({{"a": found, "b": found}}, n_resamples=9)
     files = {{".csv": b"label,score\\n1,2\\n", ".parquet": b"PAR1", ".zst": b"\\x28\\xb5\\x2f\\xfd"}}
     folder = tempfile.TemporaryDirectory()
     for kind, text in list(files.items()):
@@ -212,8 +213,8 @@ NUMPY_ALONE = """
         return sys.modules[name]
 
     calls = {{
-        "pandas": [found.to_pandas],
-        "polars": [found.to_polars],
+        "pandas": [found.to_pandas, hc.Leaderboard([found]).to_pandas, compared.to_pandas],
+        "polars": [found.to_polars, hc.Leaderboard([found]).to_polars, compared.to_polars],
         "pyarrow": [
             lambda: hc.scan((y, s, groups)),
             lambda: hc.scan((y, s, groups), sorted="group"),

@@ -23,9 +23,10 @@ from hitcurve._checks import (
     equal_numbers,
 )
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import advice
+from hitcurve._extras import advice, needed
 from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, number, rendered
+from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested, titles
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
@@ -130,24 +131,79 @@ class Comparison:
         """The tables in plain text, and how they were made."""
         return rendered(tables_of(self))
 
-    def to_markdown(self) -> str:
-        """The tables in Markdown.
+    def _tables(self, layout: str, p: str, alpha: float, digits: int, caption: str, label: str) -> list[Grid | str]:
+        if check_choice(layout, "layout", ("long", "wide")) == "long":
+            for name, text in (("caption", caption), ("label", label)):
+                if text:
+                    raise ValueError(f"{name}={text!r} goes with layout='wide', which is one table")
+            return tables_of(self, checked_digits(digits))
+        means: dict[str, dict[str, float]] = {}
+        for one in self.systems:
+            means.setdefault(one.system, {})[one.measure] = one.value
+        systems, foot = list(means), [f"{self.count} {self.unit}."]
+        how: dict[str, Any] = {"digits": checked_digits(digits), "found": tested(self.rows, systems, p, alpha)}
+        return [board(systems, list(means.values()), foot=foot, caption=caption, label=label, **how)]
+
+    def to_markdown(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
+                    caption: str = "") -> str:  # fmt: skip
+        r"""The tables in Markdown.
+
+        Parameters
+        ----------
+        layout : {"long", "wide"}
+            ``"long"``: a row for each measure and system, with intervals, and one for each difference, with p-values.
+            ``"wide"``: a row for each system and a column for each measure, as papers print it. The best value of each
+            measure is bold; of three systems or more the second best is underlined. A letter stands for each system,
+            and is raised at values that are significantly better than that system's; against one baseline † says
+            significantly better, and ‡ worse. A line below names test and correction.
+        p : {"p_holm", "p_value", "p_t", "p_tukey"}
+            Wide: the field of `Difference` that says what is significant.
+        alpha : float
+            Wide: a difference is significant if that is at most alpha.
+        digits : int
+            Decimals, from 0 to 17.
+        caption : str
+            Wide: a line before the table.
 
         Returns
         -------
         str
 
+        Raises
+        ------
+        ValueError
+            For p-values that were not computed, and a caption of the long layout, which is two tables.
+
         Examples
         --------
         >>> import hitcurve as hc
-        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
+        >>> values = [0.1, 0.4, 0.3, 0.2, 0.5, 0.6]
+        >>> comparison = hc.compare({"a": values, "b": [value + 0.125 for value in values]}, rng=0)
         >>> print(comparison.to_markdown().splitlines()[0])
         | measure | system | mean | 95 % interval | by |
+        >>> table, said = comparison.to_markdown("wide").split("\n\n")
+        >>> print(table)
+        | system | AP |
+        | --- | --: |
+        | a | 0.3500 |
+        | b | **0.4750**<sup>†</sup> |
+        >>> print(said[said.index("†") :])
+        †: significantly better than a, ‡: worse (exact randomization test, Holm's correction, p at most 0.05).
         """
-        return rendered(tables_of(self), "markdown")
+        return rendered(self._tables(layout, p, alpha, digits, caption, ""), "markdown")
 
-    def to_latex(self) -> str:
+    def to_latex(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
+                 caption: str = "", label: str = "") -> str:  # fmt: skip
         r"""The tables in LaTeX, with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        layout, p, alpha, digits
+            As of `to_markdown`.
+        caption, label : str
+            Wide: with either of them the table stands in a ``table`` environment, with what explains it in small print
+            below; without, it is a ``tabular``, with comments. The caption is LaTeX, and is taken as it is; names are
+            shown letter by letter.
 
         Returns
         -------
@@ -159,27 +215,105 @@ class Comparison:
         >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
         >>> print(comparison.to_latex().splitlines()[1])
         \toprule
+        >>> print(comparison.to_latex("wide", caption="Two systems", label="tab:two").splitlines()[2])
+        \caption{Two systems}
         """
-        return rendered(tables_of(self), "latex")
+        return rendered(self._tables(layout, p, alpha, digits, caption, label), "latex")
+
+    def to_html(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
+                caption: str = "") -> str:  # fmt: skip
+        """The tables in HTML: a part of a page, in the colours of that page.
+
+        Parameters
+        ----------
+        layout, p, alpha, digits, caption
+            As of `to_markdown`.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
+        >>> "<b>0.3667</b>" in comparison.to_html("wide")
+        True
+        """
+        return page(self._tables(layout, p, alpha, digits, caption, ""))
+
+    def _columns(self, table: str) -> dict[str, list[Any]]:
+        check_choice(table, "table", ("differences", "systems"))
+        kind, rows = (Difference, self.rows) if table == "differences" else (SystemValue, self.systems)
+        columns: dict[str, list[Any]] = {}
+        for name in kind._fields:
+            cells = [getattr(row, name) for row in rows]
+            columns[name] = as_utf8(cells) if kind.__annotations__[name] == "str" else [
+                math.nan if cell is None else cell for cell in cells]  # fmt: skip
+        return columns
+
+    def to_pandas(self, table: str = "differences") -> Any:
+        """A pandas.DataFrame of the fields of `Difference`, a row for each, or of `SystemValue`.
+
+        Parameters
+        ----------
+        table : {"differences", "systems"}
+            Which of the two. What was not computed is NaN.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
+        >>> comparison.to_pandas()["system"].tolist(), comparison.to_pandas("systems")["system"].tolist()
+        (['b'], ['a', 'b'])
+        """
+        return needed("pandas", "to_pandas").DataFrame(self._columns(table))
+
+    def to_polars(self, table: str = "differences") -> Any:
+        """A polars.DataFrame of the fields of `Difference`, a row for each, or of `SystemValue`.
+
+        Parameters
+        ----------
+        table : {"differences", "systems"}
+            Which of the two. What was not computed is NaN.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
+        >>> comparison.to_polars()["system"].to_list(), comparison.to_polars("systems")["system"].to_list()
+        (['b'], ['a', 'b'])
+        """
+        return needed("polars", "to_polars").DataFrame(self._columns(table))
 
     def _repr_html_(self) -> str:
         from hitcurve._notebook import shown
         return shown(tables_of(self))
 
 
-def tables_of(found: Comparison) -> list[Grid | str]:
+def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     """The tables of a comparison, and how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
     values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
     for one in found.systems:
-        values.append([one.measure, one.system, number(one.value), between(one.low, one.high), one.method])
+        ends = between(one.low, one.high, "", digits)
+        values.append([one.measure, one.system, number(one.value, "", digits), ends, one.method])
     titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
     made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
     rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
     for row in found.rows:
         chances = [getattr(row, name) for name in made]
         method = "delong" if row.test == "DeLong" else "bootstrap"
-        cells = [number(row.difference, "+"), between(row.low, row.high, "+"), method, *map(_probability, chances)]
+        ends = between(row.low, row.high, "+", digits)
+        cells = [number(row.difference, "+", digits), ends, method, *map(_probability, chances)]
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
     tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
@@ -215,10 +349,10 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
 
     Parameters
     ----------
-    y_true : array_like of shape (n,), or mapping
+    y_true : array_like of shape (n,), mapping, or list of Evaluation
         Labels of the items, or their levels if a measure of gain is asked for, such as nDCG; or, without `y_score`,
         per-query results by the name of the system: what `evaluate` returns, a HitCurves, a GainCurves, or an array of
-        one value for each query. All of them hold the same queries.
+        one value for each query; or a list of evaluations, which keep their names. All of them hold the same queries.
     y_score : mapping of str to array_like of shape (n,), optional
         Scores of the same items by the name of the ranking.
     measures : str or sequence of str, optional
@@ -253,14 +387,15 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     -------
     Comparison
         ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        the interval that the curves of its kind give for it, from the same `rng`; ``str()``, ``to_markdown()`` and
-        ``to_latex()`` make tables. Queries and groups in which no system has a value (NaN) are left out, and counted.
+        the interval that the curves of its kind give for it, from the same `rng`; ``str()``, ``to_markdown()``,
+        ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()`` make tables. Queries and groups in which no
+        system has a value (NaN) are left out, and counted.
 
     Raises
     ------
     ValueError, TypeError
-        For fewer than two systems, an unknown baseline or measure, queries that differ between systems, an infinite
-        value, a query with a value in some systems only, and all that HitCurve refuses.
+        For fewer than two systems, two evaluations of one name, an unknown baseline or measure, queries that differ
+        between systems, an infinite value, a query with a value in some systems only, and all that HitCurve refuses.
 
     Notes
     -----
@@ -284,8 +419,10 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
+        if isinstance(y_true, list | tuple) and y_true and all(map(_is_evaluation, y_true)):
+            y_true = systems_of(y_true, "y_true")
         if not isinstance(y_true, Mapping):
-            takes = "labels and a mapping of scores, or one mapping of per-query results"
+            takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"
             raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
         for name, value in (("groups", groups), ("method", method)):
             if value is not None:
@@ -349,8 +486,8 @@ def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str
     """What evaluations were asked for and has a mean over queries."""
     if not all(_is_evaluation(results[name]) for name in names):
         return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
-    held = dict.fromkeys(measure for name in names for measure in results[name].values)
-    return [measure for measure in held if as_measure(measure).record.mean == "arithmetic"]
+    known = titles(results[name].values for name in names)
+    return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
 
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:

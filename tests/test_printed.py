@@ -1,0 +1,350 @@
+"""The table that papers print: systems in rows, measures in columns; best values and significant differences marked."""
+
+import pickle
+import re
+from html.parser import HTMLParser
+from math import isnan, nan
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve._leaderboard import board
+
+QRELS = {f"q{i}": {"d1": 1, "d2": 0, "d3": 2} for i in range(12)}
+MEASURES = ["AP", "nDCG@2", "Unjudged@2", "NumRelRet"]
+
+
+def run(seed, good):
+    draws = np.random.default_rng(seed)
+    return {query: {doc: float(draws.random() + good * (doc in ("d1", "d3"))) for doc in ("d1", "d2", "d3", "d9")}
+            for query in QRELS}  # fmt: skip
+
+
+RUNS = {"low": run(1, 0.0), "mid": run(2, 0.3), "top": run(3, 0.9), "last": run(4, -0.5)}
+FOUND = {name: hc.evaluate(QRELS, one, MEASURES) for name, one in RUNS.items()}
+COMPARED = hc.compare(FOUND, rng=0, n_resamples=999)
+AGAINST = hc.compare(FOUND, baseline="mid", rng=0, n_resamples=999)
+
+
+def table(markdown):
+    """Of a table in Markdown: the head, and the rows by the name of the system."""
+    lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+    head, _, *body = ([cell.strip() for cell in line[1:-1].split("|")] for line in lines)
+    at = head.index("system")
+    return head, {row[at]: dict(zip(head, row, strict=True)) for row in body}
+
+
+def marks(cell):
+    """(number, bold, underlined, raised marks)"""
+    found = re.fullmatch(r"(\*\*)?(<ins>)?(-|\d+\.?\d*)(?:</ins>)?(?:\*\*)?(?:<sup>(.*)</sup>)?", cell)
+    return found[3], bool(found[1]), bool(found[2]), found[4] or ""
+
+
+# --- the best values ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 4, 9])
+def test_best_and_second_best(digits):
+    _, rows = table(hc.Leaderboard(FOUND).to_markdown(digits=digits))
+    for measure in MEASURES:
+        shown = {name: round(FOUND[name].means[measure], digits) for name in RUNS}
+        order = sorted(set(shown.values()), reverse=measure != "Unjudged@2")
+        for name, row in rows.items():
+            text, bold, under, _ = marks(row[measure])
+            if measure == "NumRelRet":
+                assert (text, bold, under) == (str(int(FOUND[name].means[measure])), False, False)
+                continue
+            assert text == f"{FOUND[name].means[measure]:.{digits}f}"
+            assert bold == (shown[name] == order[0])
+            assert under == (shown[name] in order[1:2])
+
+
+@pytest.mark.parametrize(
+    ("values", "bold", "under"),
+    [
+        ([0.5, 0.5, 0.25], [0, 1], [2]),
+        ([0.50001, 0.50002, 0.25], [0, 1], [2]),  # printed alike
+        ([nan, 0.5, 0.25, nan], [1], [2]),
+        ([nan, nan, nan], [], []),
+        ([0.5, 0.25], [0], []),
+        ([0.5], [], []),
+        ([0.5, 0.5, 0.5], [0, 1, 2], []),
+        ([-0.5, -0.25, -1.0], [1], [0]),
+    ],
+)
+@pytest.mark.parametrize("measure", ["AP", "Unjudged@5", "the caller's own"])
+def test_ties_and_missing_values(values, bold, under, measure):
+    lower = measure == "Unjudged@5"
+    rows = [{measure: -value if lower else value} for value in values]
+    made = board([f"s{i}" for i in range(len(rows))], rows)
+    cells = [row[1] for row in made.rows[1:]]
+    assert [at for at, cell in enumerate(cells) if cell.bold] == bold
+    assert [at for at, cell in enumerate(cells) if cell.under] == under
+    assert [cell == "-" for cell in cells] == [isnan(value) for value in values]
+    said = "".join(made.foot[0]) if made.foot else ""
+    assert ("The least value is the best: Unjudged@5." in said) == (lower and len(values) > 1)
+
+
+def test_a_measure_of_several_names_stands_once():
+    found = {"a": hc.evaluate(QRELS, RUNS["low"], ["map", "P.2"]), "b": hc.evaluate(QRELS, RUNS["top"], ["AP", "RR"])}
+    made = hc.Leaderboard(found)
+    assert made.measures == ("map", "P.2", "RR")
+    assert made.means["b"]["map"] == found["b"].means["AP"]
+    assert isnan(made.means["a"]["RR"])
+    assert isnan(made.means["b"]["P.2"])
+    assert table(made.to_markdown())[1]["b"]["P.2"] == "-"
+    assert marks(table(made.to_markdown())[1]["b"]["map"])[1]
+
+
+def test_the_least_is_best_under_names_of_trec_eval():
+    found = {name: hc.evaluate(QRELS, RUNS[name], "unj.2") for name in ("low", "top", "last")}
+    assert hc.Leaderboard(found).to_markdown().endswith("The least value is the best: unj.2.")
+    assert "The least value is the best: unj.2." in hc.compare(found, rng=0, n_resamples=9).to_markdown("wide")
+
+
+def test_one_evaluation_is_a_row():
+    found = FOUND["mid"]
+    for form in ("to_markdown", "to_latex", "to_html"):
+        assert getattr(found, form)(digits=3) == getattr(hc.Leaderboard([found]), form)(digits=3)
+    _, rows = table(found.to_markdown())
+    assert rows["run"]["AP"] == f"{found.means['AP']:.4f}"
+
+
+# --- significance -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize("p", ["p_value", "p_holm", "p_t", "p_tukey"])
+def test_letters_are_of_the_systems_that_are_worse(p, alpha):
+    if p == "p_t":
+        pytest.importorskip("scipy")
+    text = COMPARED.to_markdown("wide", p=p, alpha=alpha)
+    head, rows = table(text)
+    assert head == ["#", "system", "AP", "nDCG@2", "Unjudged@2"]
+    assert [row["#"] for row in rows.values()] == list("abcd")
+    for row in COMPARED.rows:
+        worse, better = sorted((row.system, row.baseline), key=lambda name: FOUND[name].means[row.measure])
+        if row.measure == "Unjudged@2":
+            worse, better = better, worse
+        raised = [marks(rows[name][row.measure])[3] for name in (better, worse)]
+        assert (rows[worse]["#"] in raised[0]) == (getattr(row, p) <= alpha)
+        assert rows[better]["#"] not in raised[1] or row.difference == 0
+    assert f"p at most {alpha:g}" in text
+    assert ("Holm" in text, "Tukey" in text, "Student" in text) == (p == "p_holm", p == "p_tukey", p == "p_t")
+
+
+def test_daggers_are_of_one_baseline():
+    text = AGAINST.to_markdown("wide", p="p_value", alpha=0.2)
+    head, rows = table(text)
+    assert head[0] == "system"
+    seen = set()
+    for row in AGAINST.rows:
+        better = (row.difference > 0) != (row.measure == "Unjudged@2")
+        expected = ("†" if better else "‡") if row.p_value <= 0.2 else ""
+        assert marks(rows[row.system][row.measure])[3] == expected
+        seen.add(expected)
+    assert seen == {"†", "‡", ""}
+    assert all(marks(rows["mid"][measure])[3] == "" for measure in head[1:])
+    assert "†: significantly better than mid, ‡: worse" in text
+
+
+def test_more_systems_than_letters():
+    values = {f"s{i}": np.linspace(0, 1, 6) + i / 8 for i in range(60)}
+    compared = hc.compare(values, rng=0, n_resamples=19)
+    _, rows = table(compared.to_markdown("wide", p="p_value", alpha=0.05))
+    assert [row["#"] for row in rows.values()] == [str(i) for i in range(1, 61)]
+    assert marks(rows["s2"]["AP"])[3] == "1,2,"
+    _, rows = table(compared.to_markdown("wide", p="p_value", alpha=0.01))
+    assert marks(rows["s59"]["AP"])[3] == ""
+
+
+def test_a_comparison_over_items():
+    draws = np.random.default_rng(0)
+    y = draws.random(400) < 0.3
+    scores = {"noise": draws.random(400), "signal": draws.random(400) + y}
+    text = hc.compare(y, scores, rng=0, n_resamples=99).to_markdown("wide")
+    assert "400 items." in text
+    assert "(DeLong or bootstrap test, Holm's correction, p at most 0.05)" in text
+    assert [marks(table(text)[1]["signal"][name])[1:] for name in ("AP", "ROCAUC")] == [(True, False, "†")] * 2
+
+
+# --- forms --------------------------------------------------------------------------------------------------
+
+
+def test_plain_text_keeps_numbers_in_line():
+    compared = hc.Leaderboard(FOUND)
+    lines = str(compared).splitlines()
+    assert {line.index(".", line.index(" ")) for line in lines[1:5]} == {lines[1].index(".", lines[1].index(" "))}
+    assert lines[0].split() == ["system", *MEASURES]
+    assert lines[5].startswith("12 queries. *Best* and _second best_ value of each measure.")
+
+
+def test_latex():
+    names = {"a&b_1": "low", "50 %": "mid", "x\\y": "top", "{z}": "last"}
+    compared = hc.compare({name: FOUND[of] for name, of in names.items()}, rng=0, n_resamples=999)
+    text = compared.to_latex("wide", p="p_value", caption=r"Runs of \emph{one} day", label="tab:runs")
+    lines = text.splitlines()
+    assert lines[:4] == [r"\begin{table}[ht]", r"\centering", r"\caption{Runs of \emph{one} day}", r"\label{tab:runs}"]
+    assert lines[-1] == r"\end{table}"
+    rows = [line for line in lines if line.endswith(r" \\")]
+    assert len(rows) == 5
+    assert {line.replace(r"\&", "").count(" & ") for line in rows} == {4}
+    for name in (r"a\&b\_1", r"50 \%", r"x\textbackslash{}y", r"\{z\}"):
+        assert sum(name in line for line in rows) == 1
+    assert text.count(r"\textbf{") == 3 + 1  # of three measures, and what says so
+    assert r"\textsuperscript{" in text
+    assert re.search(r"\\begin\{tabular\}\{ll[lr]{3}\}", text)
+    plain = compared.to_latex("wide", p="p_value")
+    assert plain.startswith(r"\begin{tabular}")
+    assert plain.splitlines()[-1].startswith(r"% 12 queries. \textbf{Best} and")
+    assert r"$\dagger$: significantly better than mid, $\ddagger$: worse" in AGAINST.to_latex("wide", label="t")
+
+
+def test_numbers_with_raised_marks_begin_at_one_place_in_latex():
+    from hitcurve._grid import Grid, Marked, rendered
+
+    rows = [["system", "DCG"], ["a", Marked("9.50", above="b")], ["b", Marked("10.25")], ["c", "-"]]
+    lines = rendered([Grid(rows)], "latex").splitlines()
+    assert lines[0] == r"\begin{tabular}{ll}"
+    assert lines[4:7] == [
+        r"a & \phantom{0}9.50\textsuperscript{b} \\",
+        r"b & 10.25 \\",
+        r"c & \phantom{0000}- \\",
+    ]
+
+
+class Reader(HTMLParser):
+    """Refuses elements that are not closed in order; counts them, and keeps the texts of cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.count, self.cells = [], {}, []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and {"td", "th"} & set(self.open):
+            self.cells[-1] += data
+
+
+def test_html():
+    many = {f"<b>{i}</b> & co": FOUND["low"] for i in range(40)}
+    made = Reader(hc.Leaderboard(many | FOUND).to_html(caption="a < b"))
+    assert made.count["tr"] == 1 + 40 + 4  # nothing is left out
+    assert "<b>0</b> & co" in made.cells
+    assert made.count["caption"] == 1
+    assert made.count["b"] == 3 + 1  # of three measures, and what says so
+    read = Reader(COMPARED.to_html("wide", p="p_value", alpha=0.5))
+    assert read.count["b"] == 3 + 1
+    assert read.count["u"] == 3 + 1
+    assert read.count["sup"] > 3
+    assert Reader(COMPARED.to_html()).count["table"] == 2
+    assert "color" not in re.sub("currentColor", "", COMPARED.to_html())
+
+
+def test_notebooks_show_it():
+    text = hc.Leaderboard(FOUND)._repr_html_()
+    assert Reader(text).count["b"] == 3 + 1
+
+
+def test_the_long_form_has_as_many_decimals():
+    assert COMPARED.to_markdown() == COMPARED.to_markdown("long", digits=4)
+    number = re.search(r"\| AP \| low \| ([^|]+) \| ([^|]+) to ([^|]+) \|", COMPARED.to_markdown(digits=2))
+    one = COMPARED.systems[0]
+    assert number.groups() == (f"{one.value:.2f}", f"{one.low:.2f}", f"{one.high:.2f}")
+    assert "+0.0" in COMPARED.to_latex(digits=1)
+
+
+# --- frames -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(library):
+    pytest.importorskip(library)
+    made = hc.Leaderboard(FOUND)
+    frame = getattr(made, f"to_{library}")()
+    assert list(frame.columns) == ["system", *MEASURES]
+    assert list(frame["system"]) == list(RUNS)
+    assert list(frame["AP"]) == [one.means["AP"] for one in FOUND.values()]
+    for name, rows in (("differences", AGAINST.rows), ("systems", AGAINST.systems)):
+        frame = getattr(AGAINST, f"to_{library}")(name)
+        assert list(frame.columns) == list(rows[0]._fields)
+        for field in frame.columns:
+            assert list(frame[field]) == [getattr(row, field) for row in rows]
+    two = hc.compare({name: FOUND[name] for name in ("low", "top")}, rng=0, n_resamples=9)
+    assert np.isnan(np.asarray(getattr(two, f"to_{library}")()["p_tukey"], float)).all()
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_evaluations_keeps_its_names():
+    evaluator = hc.Evaluator(QRELS, MEASURES)
+    found = [evaluator.evaluate(one, name) for name, one in RUNS.items()]
+    assert hc.Leaderboard(found).to_markdown() == hc.Leaderboard(FOUND).to_markdown()
+    got = hc.compare(found, baseline="mid", rng=0, n_resamples=999)
+    assert (got.rows, got.systems) == (AGAINST.rows, AGAINST.systems)
+    assert hc.compare(tuple(found), rng=0, n_resamples=999).rows == COMPARED.rows
+
+
+def test_evaluations_under_names_of_trec_eval_are_compared():
+    found = [hc.Evaluator(QRELS, ["map", "P.2", "num_rel_ret"]).evaluate(RUNS[name], name) for name in ("low", "top")]
+    assert [row.measure for row in hc.compare(found, rng=0, n_resamples=9).rows] == ["map", "P.2"]
+
+
+@pytest.mark.parametrize("call", [hc.Leaderboard, hc.compare], ids=["Leaderboard", "compare"])
+def test_two_of_one_name(call):
+    evaluator = hc.Evaluator(QRELS, "AP")
+    found = [evaluator.evaluate(RUNS["low"], name) for name in ("a", "same", "b", "same")]
+    with pytest.raises(ValueError, match=r"\[1\] and \w+\[3\] are both named 'same': pass a mapping of names to"):
+        call(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "problem"),
+    [
+        (lambda: hc.Leaderboard([]), ValueError, "evaluations is empty"),
+        (lambda: hc.Leaderboard({}), ValueError, "evaluations is empty"),
+        (lambda: hc.Leaderboard(FOUND["low"]), TypeError, "evaluations must be a list of evaluations, or a mapping"),
+        (lambda: hc.Leaderboard([1]), TypeError, "evaluations must be a list of evaluations, or a mapping"),
+        (lambda: hc.Leaderboard({"a": [0.5]}), TypeError, r"evaluations\['a'\] must be an Evaluation, got list"),
+        (lambda: hc.Leaderboard({1: FOUND["low"]}), TypeError, "a system is named by a string, got 1"),
+        (lambda: hc.compare([0.5, 0.25]), TypeError, "a list of evaluations, or one mapping .*; got list alone"),
+        (lambda: FOUND["low"].to_markdown(digits=18), ValueError, "digits must be from 0 to 17, got 18"),
+        (lambda: FOUND["low"].to_latex(digits=-1), ValueError, "digits must be from 0 to 17, got -1"),
+        (lambda: FOUND["low"].to_html(digits=1.5), (TypeError, ValueError), "digits.*1.5"),
+        (lambda: COMPARED.to_markdown("broad"), ValueError, "layout.*'broad'"),
+        (lambda: COMPARED.to_latex("wide", p="p"), ValueError, "p='p' is unknown"),
+        (lambda: COMPARED.to_html("wide", alpha=1.5), ValueError, "alpha.*1.5"),
+        (lambda: COMPARED.to_markdown(caption="x"), ValueError, "caption='x' goes with layout='wide'"),
+        (lambda: COMPARED.to_latex(label="x"), ValueError, "label='x' goes with layout='wide'"),
+        (lambda: COMPARED.to_pandas("rows"), ValueError, "table.*'rows'"),
+    ],
+)
+def test_what_is_refused(call, error, problem):
+    with pytest.raises(error, match=problem):
+        call()
+
+
+def test_p_values_that_were_not_computed():
+    two = hc.compare({name: FOUND[name] for name in ("low", "top")}, rng=0, n_resamples=9)
+    with pytest.raises(ValueError, match="p='p_tukey' was not computed: it needs three systems or more"):
+        two.to_markdown("wide", p="p_tukey")
+
+
+def test_a_leaderboard_is_pickled():
+    made = hc.Leaderboard(FOUND)
+    again = pickle.loads(pickle.dumps(made))
+    assert str(again) == str(made)
+    assert repr(again) == "Leaderboard(4 systems: AP, nDCG@2, Unjudged@2, NumRelRet)"
