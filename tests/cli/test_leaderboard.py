@@ -105,6 +105,44 @@ def test_comparisons_for_programs_are_those_of_python(capsys, baseline, seed):
         assert text.rstrip().endswith(getattr(expected, f"to_{form}")())
 
 
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+@pytest.mark.parametrize("arguments", [(), ("--compare",), ("--baseline", "mid.txt"), ("--sort", "RR", "--compare")])
+def test_the_table_of_runs_is_that_of_python(capsys, form, arguments):
+    """Best values, and with --compare what is significant, by the same names and the same seed."""
+    queries = 8
+    with open("q.txt", "w") as file:
+        file.writelines(f"{query} 0 d1 1\n" for query in range(queries))
+    for rank, path in zip((3, 1, 2), PATHS, strict=True):
+        with open(path, "w") as file:
+            file.writelines(f"{query} Q0 d{1 if at == rank else at + 9} {at} {9 - at} {path}\n"
+                            for query in range(queries) for at in (1, 2, 3))  # fmt: skip
+    status, out, _ = trec(capsys, "-m", "AP", "RR", "Unjudged@3", "--format", form, "--caption", "All", *arguments)
+    assert status == 0
+    order = ("high", "mid", "low") if "--sort" in arguments else tuple(RUNS)
+    runs = {f"{name}.txt": hc.evaluate("q.txt", f"runs/{name}.txt", ["AP", "RR", "Unjudged@3"]) for name in order}
+    if not arguments:
+        expected = getattr(hc.Leaderboard(runs), f"to_{form}")(caption="All")
+    else:
+        compared = hc.compare(runs, baseline="mid.txt" if "--baseline" in arguments else None, rng=0)
+        expected = getattr(compared, f"to_{form}")("wide", caption="All")
+        assert ("<sup>" in expected) or ("textsuperscript" in expected)
+    expected = expected.replace(f"{queries} queries.", f"{queries} queries; equal scores: docid.")
+    assert out.startswith(expected.replace("system", "run", 1))
+
+
+def test_label_and_caption(capsys):
+    out = trec(capsys, "-m", "AP", "--format", "latex", "--label", "tab:one")[1]
+    assert out.startswith("\\begin{table}[ht]\n\\centering\n\\label{tab:one}\n")
+    out = trec(capsys, "-m", "AP", "--format", "markdown", "--caption", "*One* day")[1]
+    assert out.splitlines()[0] == r"\*One\* day"
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_a_run_that_is_named_twice_has_two_rows(capsys, form):
+    out = trec(capsys, "-m", "AP", "--format", form, paths=PATHS[:1] * 2)[1]
+    assert sum("low.txt" in line for line in out.splitlines()) == 2
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_seed_changes_what_is_drawn_and_nothing_else(capsys):
     arguments = ("-m", "AP", "--compare", "--format", "csv")
@@ -137,6 +175,9 @@ def test_names_that_are_not_distinct_are_paths(capsys, tmp_path):
         (("--compare", "--format", "trec"), "--compare does not go with --format trec"),
         (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables: --format csv has one"),
         (("--compare", "--seed", "-1"), "argument --seed: '-1' is not a whole number from 0 up"),
+        (("--caption", "x"), "--caption goes with --format markdown or latex"),
+        (("--label", "x", "--format", "markdown"), "--label goes with --format latex"),
+        (("--caption", "x", "--format", "latex", "-q"), "--caption and --label do not go with -q"),
         (("--compare", "--seed", "1.5"), "argument --seed: '1.5' is not a whole number from 0 up"),
     ],
 )
@@ -186,6 +227,8 @@ def test_one_warning_for_orders_that_scores_contradict(capsys, tmp_path):
 def test_help_says_it_on_short_lines(capsys):
     status, out, _ = trec(capsys, "--help")
     assert status == 0
-    assert len(out.splitlines()) <= 40
+    options, examples = out.split("\nexamples:\n")
+    assert len(options.splitlines()) <= 40
+    assert all(line.startswith("  hitcurve trec ") for line in examples.split("\n\n")[0].splitlines())
     for option in ("--sort MEASURE", "--baseline RUN", "--seed N"):
         assert f"\n  {option} " in out

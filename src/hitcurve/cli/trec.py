@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, rendered
+from hitcurve._leaderboard import board, means_of, queries, tested
 from hitcurve._progress import Progress
 from hitcurve.cli.common import Option, command, count, refuse, say, seed
 
@@ -60,6 +61,7 @@ def _workers(text: str) -> int:
 
 _RULES = ("docid", "expected", "worst", "best")
 _ORDERS = ("score", "listed", "rank")
+_PAPER = ("markdown", "latex")
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _EMPTY = {"choices": ("zero", "skip", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
@@ -68,15 +70,15 @@ _OPTIONS: tuple[Option, ...] = (
     ("-m", "MEASURE", "such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be said again "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
      {"dest": "measures", "nargs": "+", "action": _Measures, "default": ()}),
-    ("--ties", "RULE", "equal scores: docid (trec_eval's rule), expected, worst, best (default: docid)",
+    ("--ties", "RULE", "equal scores: docid (default, as trec_eval), expected, worst, best",
      {"choices": _RULES, "default": "docid"}),
-    ("--rank-by", "ORDER", "rank documents by score, as listed in the file, or by the rank column (default: score)",
+    ("--rank-by", "ORDER", "score (default), listed (as in the file), rank (the rank column)",
      {"choices": _ORDERS, "default": "score"}),
     ("-q", None, "single queries as well (default: means only)", {"dest": "each"}),
     ("-l", "LEVEL", "lowest level that is relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),
-    ("--missing", "HOW", "judged queries that a run lacks: zero, skip, raise (default: zero, as trec_eval -c)", _EMPTY),
-    ("--empty", "HOW", "queries without relevant documents: zero, skip, raise (default: zero)", _EMPTY),
+    ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _EMPTY),
+    ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, raise", _EMPTY),
     ("-J --judged-only", None, "drop unjudged documents first (default: not relevant)", {}),
     ("-M", "DEPTH", "only the first documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "VERSION", "whose numbers: 9 keeps scores in single precision and rounds recall levels up "
@@ -87,13 +89,24 @@ _OPTIONS: tuple[Option, ...] = (
     ("--sort", "MEASURE", "best run first, by one of the measures (default: runs as given)", {}),
     ("--compare", None, "test differences between runs; csv prints only these (default: no)", {}),
     ("--baseline", "RUN", "compare with this run, path or printed name (default: every pair)", {}),
+    ("--caption", "TEXT", "of the table of runs, in markdown and latex (default: none)", {"default": ""}),
+    ("--label", "NAME", "of that table, in latex (default: none)", {"default": ""}),
     ("--seed", "N", "of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
     ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
 )  # fmt: skip
 
 
+_EXAMPLES = """examples:
+  hitcurve trec qrels.txt run.txt -m AP nDCG@10
+  hitcurve trec qrels.txt runs/* -m AP nDCG@10 --sort AP
+  hitcurve trec qrels.txt runs/* --baseline bm25.txt --format latex --label tab:runs
+  hitcurve trec qrels.txt run.txt -q --format trec -m all_trec
+
+"""
+
+
 def add(commands: Any) -> None:
-    epilog = "Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error."
+    epilog = _EXAMPLES + "Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error."
     text, usage = "measure TREC runs against judgments, and compare them", "hitcurve trec QRELS RUN... [option ...]"
     about = "Measure runs against relevance judgments, as trec_eval does."
     command(commands, "trec", _run, _OPTIONS, help=text, usage=usage, description=about, epilog=epilog)
@@ -118,6 +131,9 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.compare and form == "trec", "--compare does not go with --format trec"),
         (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
         (options.compare and len(set(runs)) < len(runs), "--compare: a run is named twice"),
+        (options.caption and form not in _PAPER, f"--caption goes with --format {' or '.join(_PAPER)}"),
+        (options.label and form != "latex", "--label goes with --format latex"),
+        ((options.caption or options.label) and options.each, "--caption and --label do not go with -q"),
         (files.count("-") > 1, "standard input can be read once"),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
@@ -281,11 +297,17 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
     if options.format == "csv":
         body = ([name, query, *("" if one != one else one for one in values)] for name, query, values in rows)
         return as_csv([["run", "query_id", *measures], *body])
-    cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
-    foot = f"{_queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
-    parts: list[Grid | str] = [Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))]
-    if options.compare:
-        parts += tables_of(_compared(names, evaluations, options))
+    compared = _compared(names, evaluations, options) if options.compare else None
+    foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
+    if options.format in _PAPER and not each:
+        means, own = means_of(evaluations)
+        found = tested(compared.rows, names, "p_holm", 0.05) if compared is not None else None
+        texts = {"caption": options.caption, "label": options.label}
+        table = board(names, means, found=found, names=own, head="run", foot=[f"{foot}."], **texts)
+    else:
+        cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
+        table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
+    parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
     return rendered(parts, options.format) + "\n"
 
 
@@ -319,7 +341,7 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             ("empty", options.qrels, "without relevant documents", options.empty),
         ):
             if one.counts[kind]:
-                text = f"{_queries(one.counts[kind])} {what}: {'left out' if how == 'skip' else 'counted as 0'}"
+                text = f"{queries(one.counts[kind])} {what}: {'left out' if how == 'skip' else 'counted as 0'}"
                 add(kind if where == name else text, where, text)
                 left |= how == "skip"
         bands = one.tie_report() if options.ties == "docid" else {}
@@ -332,7 +354,3 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
         (where, what), many = found[0], len(set(found))
         say(f"hitcurve: warning: {where}{f', first of {many} such runs' if many > 1 else ''}: {what}")
     return left
-
-
-def _queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count} queries"
