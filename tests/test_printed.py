@@ -115,7 +115,7 @@ def test_one_evaluation_is_a_row():
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.5, 0.999])
-@pytest.mark.parametrize("p", ["p_value", "p_holm", "p_t", "p_tukey"])
+@pytest.mark.parametrize("p", ["p_value", "p_holm", "p_t", "p_tukey", "p_interval"])
 def test_letters_are_of_the_systems_that_are_worse(p, alpha):
     if p == "p_t":
         pytest.importorskip("scipy")
@@ -131,6 +131,7 @@ def test_letters_are_of_the_systems_that_are_worse(p, alpha):
         assert (rows[worse]["#"] in raised[0]) == (getattr(row, p) <= alpha)
         assert rows[better]["#"] not in raised[1] or row.difference == 0
     assert f"p at most {alpha:g}" in text
+    assert ("(bootstrap test" in text) == (p == "p_interval")
     assert ("Holm" in text, "Tukey" in text, "Student" in text) == (p == "p_holm", p == "p_tukey", p == "p_t")
 
 

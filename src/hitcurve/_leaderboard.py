@@ -33,7 +33,7 @@ __all__ = [
 
 _MOST_DIGITS = 17  # of a double
 _BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
-       "p_tukey": "randomised Tukey test"}  # fmt: skip
+       "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
 _STYLE = """<style>
 .leaderboard .wide { overflow-x: auto; margin-bottom: 1em; } .leaderboard table { border-collapse: collapse; }
 .leaderboard th { border-bottom: 1px solid currentColor; } .leaderboard caption { text-align: left; }
@@ -111,7 +111,8 @@ def tested(rows: Sequence[Difference], systems: Sequence[str], p: str, alpha: fl
             marks[row.measure, row.system] = ("†" if better else "‡",)
         else:
             marks[row.measure, winner] = (*marks.get((row.measure, winner), ()), letters[systems.index(other)])
-    test = _BY[p].format(" or ".join(sorted({row.test for row in rows})))
+    tests = {row.test if p != "p_interval" or row.method == "delong" else row.method for row in rows}
+    test = _BY[p].format(" or ".join(sorted(tests)))
     how = f"({test}, p at most {level:g})."
     if single:
         said = f"†: significantly better than {baselines.pop()}, ‡: worse {how}"

@@ -221,6 +221,30 @@ def test_over_queries():
     assert hc.compare({"x": values["s0"], "y": values["s1"]}).rows[0].p_tukey is None
 
 
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("seed", range(4))
+def test_an_interval_and_its_p_value_are_of_one_procedure(level, seed):
+    """The interval lacks 0 where the p-value is below the rest of its level, over queries and over items."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(300) < 0.2
+    scores = {name: rng.random(300) + weight * y for name, weight in (("a", 0.3), ("b", 0.4), ("c", 0.6))}
+    over_items = hc.compare(y, scores, confidence_level=level, rng=seed, n_resamples=499)
+    assert {row.method for row in over_items.rows} == {"bootstrap", "delong"}
+    for row in over_items.rows:
+        assert row.p_interval == row.p_value
+    rows = hc.compare(per_query(seed=seed), confidence_level=level, rng=seed).rows
+    assert {row.method for row in rows} == {"bootstrap"}
+    for row in (*rows, *over_items.rows):
+        if abs(row.p_interval - (1 - level)) > 0.01:
+            assert (row.low > 0 or row.high < 0) == (row.p_interval < 1 - level)
+
+
+def test_the_p_value_of_an_interval_has_no_value_where_the_interval_has_none():
+    for values in ([0.5], [math.nan, math.nan]):
+        (row,) = hc.compare({"a": values, "b": values}, rng=0).rows
+        assert all(map(math.isnan, (row.low, row.high, row.p_interval)))
+
+
 def test_evaluations_are_joined_by_query():
     values = per_query(systems=2)
     ids = [f"q{i}" for i in range(25)]
@@ -403,18 +427,20 @@ measure  system    mean     95 % interval         by
 AP       A       0.2750  0.1500 to 0.4250  bootstrap
 AP       B_1     0.4000  0.2500 to 0.5500  bootstrap
 
-measure  system  baseline  difference       95 % interval         by       p  p (Holm)   p (t)
-AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap  0.2500    0.2500  0.0796
+measure  system  baseline  difference       95 % interval         by  p (bootstrap)  p (randomization)  p (Holm)   p (t)
+AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap         0.0074             0.2500    0.2500  0.0796
 
-4 queries. p: exact randomization test, two-sided; bootstrap intervals from 9999 resamples."""
+4 queries. All p are two-sided. p (randomization) and p (Holm): exact randomization test. \
+Intervals and p (bootstrap): 9999 resamples."""
     )
     assert repr(got) == "Comparison(1 differences over 4 queries)"
     markdown = got.to_markdown().splitlines()
     assert markdown[0] == "| measure | system | mean | 95 % interval | by |"
     assert markdown[1] == "| --- | --- | --: | --: | --: |"
-    assert markdown[-3] == "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.2500 | 0.2500 | 0.0796 |"
+    row = "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.0074 | 0.2500 | 0.2500 | 0.0796 |"
+    assert markdown[-3] == row
     latex = got.to_latex()
-    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.2500 & 0.2500 & 0.0796 \\" in latex
+    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.0074 & 0.2500 & 0.2500 & 0.0796 \\" in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
 

@@ -71,9 +71,9 @@ class Difference(NamedTuple):
     difference
         The system's value less the baseline's.
     low, high
-        Ends of the interval of the difference.
+        Ends of the interval of the difference, made by `method`.
     p_value
-        Two-sided, by `test`.
+        Two-sided, by `test`; over queries or groups that is another procedure than `method`.
     test
         ``"randomization"`` (``"exact randomization"`` where all ways were gone through), ``"bootstrap"``, ``"DeLong"``.
     p_holm
@@ -82,6 +82,11 @@ class Difference(NamedTuple):
         Of Student's paired test, over queries or groups; None over items, and where scipy is not installed.
     p_tukey
         Of the randomised Tukey test of all systems, where there are three or more over queries or groups; else None.
+    method
+        How the interval was made: ``"bootstrap"``, ``"delong"``.
+    p_interval
+        Two-sided, by the procedure that made the interval: of the same resamples, twice the smaller share on one side
+        of 0. Over items it is `p_value`.
     """
 
     measure: str
@@ -95,6 +100,8 @@ class Difference(NamedTuple):
     p_holm: float
     p_t: float | None
     p_tukey: float | None
+    method: str
+    p_interval: float
 
 
 @dataclass(repr=False, eq=False)
@@ -156,7 +163,7 @@ class Comparison:
             measure is bold; of three systems or more the second best is underlined. A letter stands for each system,
             and is raised at values that are significantly better than that system's; against one baseline † says
             significantly better, and ‡ worse. A line below names test and correction.
-        p : {"p_holm", "p_value", "p_t", "p_tukey"}
+        p : {"p_holm", "p_value", "p_t", "p_tukey", "p_interval"}
             Wide: the field of `Difference` that says what is significant.
         alpha : float
             Wide: a difference is significant if that is at most alpha.
@@ -307,18 +314,22 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         ends = between(one.low, one.high, "", digits)
         values.append([one.measure, one.system, number(one.value, "", digits), ends, one.method])
     titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
+    if not over_items:  # beside the interval its own p, then those of other procedures
+        titles = {"p_interval": "p (bootstrap)", **titles, "p_value": "p (randomization)"}
     made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
     rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
     for row in found.rows:
         chances = [getattr(row, name) for name in made]
-        method = "delong" if row.test == "DeLong" else "bootstrap"
         ends = between(row.low, row.high, "+", digits)
-        cells = [number(row.difference, "+", digits), ends, method, *map(_probability, chances)]
+        cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
     tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
     resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
     text = f"{found.count} {found.unit}. p: {tests}, two-sided{resamples}."
+    if not over_items:
+        text = f"{found.count} {found.unit}. All p are two-sided. p (randomization) and p (Holm): {tests}. "
+        text += f"Intervals and p (bootstrap): {found.n_resamples} resamples."
     if found.left_out:
         text += f" {found.left_out} {found.unit} without a value were left out."
     if not over_items and any(row.p_t is None for row in found.rows):
@@ -399,11 +410,13 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
 
     Notes
     -----
-    The p-value over items inverts the percentile interval: twice the smaller share of resamples on one side of 0, as a
-    share (b + 1)/(m + 1); for ROCAUC it is that of DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44:837. Over
-    queries: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007, CIKM);
-    Student's paired t, where scipy is installed; the randomised Tukey test for three or more systems (Carterette 2012,
-    ACM Trans. Inf. Syst. 30:4).
+    Over items interval and p-value come from one procedure: the p-value inverts the percentile interval, twice the
+    smaller share of resamples on one side of 0, as a share (b + 1)/(m + 1); for ROCAUC both are those of DeLong, DeLong
+    & Clarke-Pearson (1988), Biometrics 44:837. Over queries the interval is the bootstrap's, and ``p_interval`` the
+    p-value that inverts it, of the same resamples. The other p-values are of tests that the field uses, and may differ
+    from it near the level: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007,
+    CIKM), in ``p_value`` and ``p_holm``; Student's paired t, where scipy is installed; the randomised Tukey test for
+    three or more systems (Carterette 2012, ACM Trans. Inf. Syst. 30:4). Tables name the procedure of each.
 
     Examples
     --------
@@ -626,10 +639,13 @@ def _over_items(curves: list[Any], kinds: Kinds, levels: _Array | None, measures
                 weight = np.eye(len(names))[b] - np.eye(len(names))[a]
                 error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
                 between, p, test = intervals.normal_interval(value, error, level), normal_p(value, error), "DeLong"
+                method = "delong"
             else:
                 apart = drawn[:, m, b] - drawn[:, m, a]
                 between, p, test = intervals.quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
-            rows.append(Difference(one.name, names[a], names[b], value, *between, p, test, math.nan, None, None))
+                method = "bootstrap"
+            of = one.name, names[a], names[b], value
+            rows.append(Difference(*of, *between, p, test, math.nan, None, None, method, p))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
 
@@ -714,7 +730,7 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
         if kept.shape[0] == 0:
             nan = math.nan
             systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
-            rest = nan, nan, nan, nan, "randomization", nan, nan, None
+            rest = nan, nan, nan, nan, "randomization", nan, nan, None, "bootstrap", nan
             differences += [Difference(title, names[a], names[b], *rest) for a, b in pairs]
             continue
         # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
@@ -740,10 +756,12 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
         rows = []
         for a, b in pairs:
             difference = kept[:, b] - kept[:, a]
-            mean = shown(difference, drawn[:, b] - drawn[:, a])
+            apart = drawn[:, b] - drawn[:, a]
+            mean = shown(difference, apart)
             p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             test = "exact randomization" if exact else "randomization"
             others = math.nan, paired_t(difference), None if honest is None else float(honest[a, b])
-            rows.append(Difference(title, names[a], names[b], *mean, p, test, *others))
+            of = title, names[a], names[b], *mean
+            rows.append(Difference(*of, p, test, *others, "bootstrap", _bootstrap_p(apart)))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_resamples, level)
