@@ -202,10 +202,12 @@ def test_latex():
     assert r"$\dagger$: significantly better than mid, $\ddagger$: worse" in AGAINST.to_latex("wide", label="t")
 
 
-def test_numbers_with_raised_marks_begin_at_one_place_in_latex():
+def test_numbers_with_raised_marks_begin_at_one_place():
     from hitcurve._grid import Grid, Marked, rendered
 
     rows = [["system", "DCG"], ["a", Marked("9.50", above="b")], ["b", Marked("10.25")], ["c", "-"]]
+    assert rendered([Grid(rows)], "markdown").splitlines()[1] == "| --- | --- |"
+    assert rendered([Grid([row[:1] * 2 for row in rows])], "markdown").splitlines()[1] == "| --- | --: |"
     lines = rendered([Grid(rows)], "latex").splitlines()
     assert lines[0] == r"\begin{tabular}{ll}"
     assert lines[4:7] == [

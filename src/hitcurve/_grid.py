@@ -93,7 +93,7 @@ def _set(cell: str, how: _Form) -> str:
 
 
 def _raised(cells: Iterable[str]) -> dict[str, None]:
-    """The raised marks of a column, in the order in which they come."""
+    """The raised marks of a column, in the order in which they come: its numbers begin, not end, at one place."""
     return dict.fromkeys(mark for cell in cells if isinstance(cell, Marked) for mark in cell.above)
 
 
@@ -127,7 +127,8 @@ def _markdown_words(text: str) -> str:
 
 def _markdown(grid: Grid) -> str:
     head, *body = ([_set(cell, _FORMS["markdown"]) for cell in row] for row in grid.rows)
-    rule = ["---" if kind else "--:" for kind in grid.kinds()]
+    left = [kind or _raised(cells) for kind, cells in zip(grid.kinds(), zip(*grid.rows, strict=True), strict=True)]
+    rule = ["---" if one else "--:" for one in left]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
 
 
@@ -145,7 +146,7 @@ def _latex(grid: Grid) -> str:
     columns, kinds = [], ""
     for cells, kind in zip(zip(*grid.rows, strict=True), grid.kinds(), strict=True):
         made = [_set(cell, _FORMS["latex"]) for cell in cells]
-        left = bool(kind or _raised(cells))  # numbers with raised marks begin, rather than end, at one place
+        left = bool(kind or _raised(cells))
         if left and not kind:
             width = max(map(len, cells[1:]))
             lead = [rf"\phantom{{{'0' * (width - len(cell))}}}" if len(cell) < width else "" for cell in cells[1:]]

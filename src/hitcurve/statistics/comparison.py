@@ -191,7 +191,7 @@ class Comparison:
         >>> table, said = comparison.to_markdown("wide").split("\n\n")
         >>> print(table)
         | system | AP |
-        | --- | --: |
+        | --- | --- |
         | a | 0.3500 |
         | b | **0.4750**<sup>†</sup> |
         >>> print(said[said.index("†") :])
