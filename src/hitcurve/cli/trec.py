@@ -26,7 +26,6 @@ __all__ = ["add", "as_trec_eval"]
 
 _LEFT_OUT = 3  # exit status
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
-_LONG = 1 << 26  # bytes of a file worth a progress line
 _MOVED = 0.001  # what ties may move a mean without a warning
 _COUNTS = re.compile(r"'[^']*'|\d+( \w+)?")  # in a note, what differs between runs
 
@@ -167,23 +166,15 @@ def _run(options: argparse.Namespace) -> str:
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
-    with warnings.catch_warnings(), Progress() as line:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
-        first = options.runs[0]
-        size = os.path.getsize(first) if len(options.runs) == 1 and os.path.isfile(first) else 0
-
-        def show(place: int) -> None:
-            if line.due():
-                line(f"{os.path.basename(first)}: {100 * place // size} %")
-
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
             qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
             scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
-            workers=options.workers,
-            progress=show if size > _LONG and line.on else None,
+            workers=options.workers, progress=Progress().on,
         )  # fmt: skip
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
     names = _names(options.runs)
