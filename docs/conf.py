@@ -22,6 +22,7 @@ include_patterns = ["*.md", "_made/reference/*.rst"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 nitpicky = True
+toc_object_entries_show_parents = "hide"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the text of the docstring says more

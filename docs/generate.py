@@ -11,9 +11,12 @@ from typing import Any
 
 import run
 from measured import table
+from numpydoc.docscrape import NumpyDocString
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 
 import hitcurve
+from hitcurve import measures
 
 here = Path(__file__).resolve().parent
 out = here / "_made"
@@ -30,8 +33,56 @@ def keep(path: Path, text: str) -> None:
 # --- the reference ----------------------------------------------------------------------------------------------------
 
 
-def titled(name: str) -> str:
-    return f"{name}\n{'=' * len(name)}\n\n"
+def titled(name: str, line: str = "=") -> str:
+    return f"{name}\n{line * len(name)}\n\n"
+
+
+def sentence(lines: list[str]) -> str:
+    """The first one of a text."""
+    return re.split(r"(?<=\.)\s", " ".join(lines), maxsplit=1)[0]
+
+
+def where(path: str, value: Any) -> str:
+    """The path by which it is described: that of the module that defines it where data are, which has their comment."""
+    module, _, name = path.rpartition(".")
+    return path if inspect.ismodule(value) or callable(value) else f"{hitcurve._LAZY.get(name, module)}.{name}"
+
+
+def summary(path: str, value: Any) -> str:
+    """One line that says what it is: the docstring's first, or what the source says above data."""
+    if inspect.ismodule(value) or callable(value):
+        return (inspect.getdoc(value) or "").partition("\n")[0]
+    module, _, name = path.rpartition(".")
+    return sentence(ModuleAnalyzer.for_module(module).find_attr_docs()["", name])
+
+
+def summaries(rows: list[tuple[str, str]]) -> str:
+    """A table of names and what they are."""
+    text = ".. list-table::\n   :class: summary\n   :widths: auto\n\n"
+    return text + "".join(f"   * - {name}\n     - {line}\n" for name, line in rows) + "\n"
+
+
+def linked(parent: str, values: dict[str, Any]) -> str:
+    """The table of what has a text of its own, which each name leads to."""
+    paths = [(where(f"{parent}.{name}", value), value) for name, value in values.items()]
+    return summaries([(f":py:obj:`~{path}`", summary(path, value)) for path, value in paths])
+
+
+def members(path: str, value: type) -> str:
+    """What a class has, in tables by kind; its attributes are described in its own docstring."""
+    groups: dict[str, dict[str, Any]] = {}
+    for name in (name for name in dir(value) if not name.startswith("_")):
+        if callable(member := getattr(value, name)):
+            measures_it = {name, name.removeprefix("mean_")} & MEASURED
+            kind = "Other ways to make one" if name.startswith("from_") else "Measures" if measures_it else "Methods"
+            groups.setdefault(kind, {})[name] = member
+    text = "".join(titled(kind, "-") + linked(path, members) for kind, members in sorted(groups.items()))
+    rows = [(", ".join(f"``{name}``" for name in found.name.split(", ")), sentence(found.desc) or found.type)
+            for found in NumpyDocString(inspect.getdoc(value) or "")["Attributes"]]
+    return text + (titled("Attributes", "-") + summaries(rows) if rows else "")
+
+
+MEASURED = {method for record in measures.MEASURES for method in (record.method, record.of_gains)}
 
 
 def compiled_signature(value: type) -> str:
@@ -54,7 +105,7 @@ def compiled_signature(value: type) -> str:
 
 def public(signature: str) -> str:
     """Without the arguments that begin with an underscore: the tests' own."""
-    return re.sub(r", _\w+=\w+", "", signature)
+    return re.sub(r", (\*\*)?_\w+(=\w+)?", "", signature)
 
 
 def public_signature(app: Any, what: str, name: str, value: Any, options: Any, signature: str | None,
@@ -72,8 +123,7 @@ def directive(path: str, value: Any) -> str:
         return f".. currentmodule:: {module}\n\n.. autoclass:: {name}{signature}\n{options}\n"
     if inspect.isroutine(value):
         return f".. currentmodule:: {module}\n\n.. autofunction:: {name}\n\n"
-    where = hitcurve._LAZY.get(name, module)  # its comment is read from the source of the module that defines it
-    return f".. autodata:: {where}.{name}\n   :no-value:\n\n"
+    return f".. autodata:: {where(path, value)}\n   :no-value:\n\n"
 
 
 PUBLIC_MODULES = (
@@ -82,41 +132,42 @@ PUBLIC_MODULES = (
 )
 
 
-def modules() -> list[str]:
-    """The modules that users import, beyond the package itself; those that are there."""
-    return [f"hitcurve.{name}" for name in PUBLIC_MODULES if importlib.util.find_spec(f"hitcurve.{name}") is not None]
+def page(path: str, value: Any) -> str:
+    """What it is in one line, then, of a class, what it has, then all that its docstrings say."""
+    text = titled(path.removeprefix("hitcurve."))
+    if not inspect.isclass(value) or issubclass(value, tuple):
+        return text + directive(path, value)
+    return text + f"{summary(path, value)}\n\n{members(path, value)}{titled('Details', '-')}{directive(path, value)}"
 
 
 def reference() -> None:
-    folder = out / "reference"
-    groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Results": [], "Data": []}
-    wanted = set()
-    for name in hitcurve.__all__:
+    pages, groups = {}, {"Functions": {}, "Classes": {}, "Results": {}, "Data": {}, "Modules": {}}
+    for name in sorted(hitcurve.__all__, key=str.lower):
         value = getattr(hitcurve, name)
         if inspect.isclass(value):
-            groups["Results" if issubclass(value, tuple) else "Classes"].append(name)
+            kind = "Results" if issubclass(value, tuple) else "Classes"
         else:
-            groups["Functions" if callable(value) else "Data"].append(name)
-        keep(folder / f"{name}.rst", titled(name) + directive(f"hitcurve.{name}", value))
-        wanted.add(f"{name}.rst")
-    text = titled("Reference") + "Made from the docstrings; ``help(hitcurve.average_precision)`` shows the same.\n\n"
-    for group, names in groups.items():
-        if names:
-            text += f"{group}\n{'-' * len(group)}\n\n.. toctree::\n   :maxdepth: 1\n\n"
-            text += "".join(f"   {name}\n" for name in sorted(names, key=str.lower)) + "\n"
-    others = modules()
-    if others:
-        text += "Modules\n-------\n\n.. toctree::\n   :maxdepth: 1\n\n" + "".join(f"   {name}\n" for name in others)
-    for path in others:
-        module = importlib.import_module(path)
-        page = titled(path) + f".. automodule:: {path}\n   :no-members:\n\n"
-        for name in module.__all__:
-            page += directive(f"{path}.{name}", getattr(module, name))
-        keep(folder / f"{path}.rst", page)
-        wanted.add(f"{path}.rst")
-    keep(folder / "index.rst", text)
-    for stale in {path.name for path in folder.glob("*.rst")} - wanted - {"index.rst"}:
-        (folder / stale).unlink()
+            kind = "Functions" if callable(value) else "Data"
+        groups[kind][name] = value
+        pages[name] = page(f"hitcurve.{name}", value)
+    for name in PUBLIC_MODULES:
+        if importlib.util.find_spec(f"hitcurve.{name}") is None:
+            continue
+        path = f"hitcurve.{name}"
+        module = groups["Modules"][name] = importlib.import_module(path)
+        values = {one: getattr(module, one) for one in module.__all__}
+        pages[path] = titled(path) + f".. automodule:: {path}\n   :no-members:\n\n{linked(path, values)}"
+        pages[path] += titled("Details", "-")
+        pages[path] += "".join(directive(f"{path}.{one}", value) for one, value in values.items())
+    index = titled("Reference") + "Made from the docstrings; ``help(hitcurve.average_precision)`` shows the same.\n\n"
+    index += "".join(titled(kind, "-") + linked("hitcurve", values) for kind, values in groups.items() if values)
+    pages["index"] = index + ".. toctree::\n   :hidden:\n\n" + "".join(f"   {name}\n" for name in pages)
+    folder = out / "reference"
+    for name, text in pages.items():
+        keep(folder / f"{name}.rst", text)
+    for stale in folder.glob("*.rst"):
+        if stale.stem not in pages:
+            stale.unlink()
 
 
 # --- why tools disagree -----------------------------------------------------------------------------------------------

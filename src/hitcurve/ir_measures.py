@@ -81,4 +81,5 @@ def _ours(measure: Any) -> Measure:
     return parse(f"{measure.NAME}{inside}" + ("" if at is NOT_PROVIDED else f"@{at}"))
 
 
+#: What ir_measures asks for numbers: ``provider.calc_aggregate(measures, qrels, run)``.
 provider = _providers.register(HitcurveProvider())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
 
+#: The readings of tied scores that ``ties=`` takes.
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
 _BOUNDS = TIES[1:3]
@@ -36,6 +37,7 @@ class Synonym(NamedTuple):
     users: str
 
 
+#: The names that other libraries have for measures here.
 SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("MAP", "AP", "", "BEIR, MTEB, ranx, ir_measures"), ("Precision", "P", "", "MTEB, ranx, ir_measures"),
     ("Recall", "R", "", "BEIR, MTEB, ranx, ir_measures"), ("R_cap", "R", "norm=min", "BEIR"),
@@ -283,6 +285,7 @@ def _row(name: str, forms: str, definition: str, source: str, synonyms: str = ""
     return Definition(name, tuple(forms.split()), definition, source, synonyms=tuple(synonyms.split()), **others)
 
 
+#: A record for each measure: its names, definition, source and readings of ties.
 MEASURES: tuple[Definition, ...] = (
     _row("AP", "AP AP@10 AP(norm=min)@10 AP(norm=hits)@10 AP(interp=11-point) AP(ties=worst)",
          "average precision: the precision at each relevant item, summed, divided by R (norm=min: min(k, R); "
