@@ -19,7 +19,7 @@ version = release = hitcurve.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "generate", "mathml"]
 include_patterns = ["*.md", "_made/reference/*.rst"]
 
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 nitpicky = True
 toc_object_entries_show_parents = "hide"
