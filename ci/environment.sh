@@ -3,9 +3,10 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-# No trace outside the checkout: matplotlib keeps a list of fonts, ir_measures folders for data, and pip asks rustc, which
-# may be rustup's, for its version.
+# No trace outside the checkout: matplotlib keeps a list of fonts, ir_measures folders for data, notebooks their settings and
+# connections, and pip asks rustc, which may be rustup's, for its version.
 export MPLCONFIGDIR="$root/build/matplotlib" RUSTUP_HOME="${RUSTUP_HOME:-$root/build/rustup}" IR_DATASETS_HOME="$root/build/ir_datasets"
+export IPYTHONDIR="$root/build/ipython" JUPYTER_CONFIG_DIR="$root/build/jupyter" JUPYTER_DATA_DIR="$root/build/jupyter"
 
 # environment NAME EXTRAS: leaves the environment's folder in $env
 environment() {

@@ -16,11 +16,15 @@ author = "The hitcurve developers"
 copyright = f"{author}. BSD 3-Clause licence"
 version = release = hitcurve.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "generate", "mathml"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "generate", "mathml"]
 include_patterns = ["*.md", "_made/reference/*.rst"]
 
 myst_enable_extensions = ["attrs_block", "dollarmath", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"  # whatever is in a cache
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_execution_in_temp = True
 nitpicky = True
 toc_object_entries_show_parents = "hide"
 

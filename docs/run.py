@@ -8,11 +8,12 @@ import re
 import shlex
 import tempfile
 import textwrap
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FENCED = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list it is indented
+FENCED = re.compile(r"^( *)```(\w+|\{code-cell\})\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list it is indented
 
 
 def failures(name: str, text: str) -> list[str]:
@@ -26,6 +27,8 @@ def failures(name: str, text: str) -> list[str]:
             block = textwrap.dedent(indented)
             if language == "python" and block.startswith(">>> "):
                 found += examples(name, block, names)
+            elif language == "{code-cell}":
+                found += cell(name, block, names)
             elif language == "console":
                 found += commands(name, block)
     return found
@@ -37,6 +40,16 @@ def examples(name: str, text: str, names: dict[str, Any]) -> list[str]:
     said: list[str] = []
     doctest.DocTestRunner(verbose=False).run(test, out=said.append, clear_globs=False)
     return ["".join(said)] if said else []
+
+
+def cell(name: str, text: str, names: dict[str, Any]) -> list[str]:
+    """A notebook's: it only must not fail."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, name, "exec"), names)
+    except Exception:
+        return [f"{name}:\n{text}\n{traceback.format_exc()}"]
+    return []
 
 
 def commands(name: str, text: str) -> list[str]:

@@ -8,6 +8,8 @@ NEEDS = {
     "pandas": r"to_pandas\(",
     "polars": r"to_polars\(",
     "pyarrow": r"import pyarrow|^\$ hitcurve table ",
+    "rdkit": r"^from rdkit",
+    "sklearn": r"^from sklearn",
 }
 
 

@@ -29,7 +29,7 @@ FOLDER = pytest.mark.thread_unsafe(reason="examples have the process's working f
 @FOLDER
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_page(page):
-    """Examples and commands, from top to bottom."""
+    """Examples, commands and the cells of notebooks, from top to bottom."""
     text = page.read_text(encoding="utf-8")
     if absent := optional.missing(text):
         pytest.skip(f"needs {absent}")
@@ -42,6 +42,8 @@ def test_a_wrong_page_is_found():
     assert run.failures("page", "```python\n>>> 1 + 1\n2\n```\n") == []
     assert len(run.failures("page", "```python\n>>> 1 + 1\n3\n```\n")) == 1
     assert len(run.failures("page", "```console\n$ hitcurve measures AP\nnothing\n```\n")) == 1
+    assert run.failures("page", "```{code-cell}\nx = 1\n```\n\n```{code-cell}\nprint(x)\n```\n") == []
+    assert len(run.failures("page", "```{code-cell}\n1 / 0\n```\n")) == 1
     assert len(run.failures("page", "a\n: b\n\n  ```python\n  >>> 1 + 1\n  3\n\n  ```\n")) == 1
 
 
