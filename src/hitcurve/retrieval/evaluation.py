@@ -78,7 +78,8 @@ class Evaluation(Printed):
         Over the queries that have a value: the arithmetic mean, the geometric one for GMAP and GMBpref, the sum for
         counts.
     counts : dict of str to int
-        ``queries``: those that count. ``missing``: judged, but not in the run. ``extra``: in the run, but not judged.
+        How many queries and documents. ``queries``: those that count. ``missing``: judged, but not in the run.
+        ``extra``: in the run, but not judged.
         ``empty``: without a relevant document. ``retrieved``, ``judged``: documents of the run, and those judged.
         ``contradicting``: whose scores rise somewhere in the order of ``rank_by="listed"`` or ``"rank"``.
     definitions : dict of str to str
