@@ -4,7 +4,7 @@ import importlib.util
 import re
 
 NEEDS = {
-    "matplotlib": r"\.plot\(|plot_curves\(",
+    "matplotlib": r"\.plot\(|plot_(curves|evaluations|figure)\(|--plot ",
     "pandas": r"to_pandas\(",
     "polars": r"to_polars\(",
     "pyarrow": r"import pyarrow|^\$ hitcurve table ",

@@ -24,6 +24,7 @@ APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
 DELEGATING |= {("_gain_curve.pyx", method) for method in ("interval", "resample", "plot")}
+DELEGATING |= {(file, "plot") for file in ("evaluation.py", "comparison.py")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

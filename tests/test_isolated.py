@@ -238,6 +238,10 @@ NUMPY_ALONE = """
             lambda: hc.HitCurve(y, s).plot(),
             lambda: hc.plot_curves({{"a": hc.HitCurve(y, s)}}),
             lambda: imported("hitcurve.report.plot").figure({{"a": hc.HitCurve(y, s)}}),
+            lambda: hc.plot_evaluations({{"a": s}}),
+            lambda: hc.HitCurves(y, s, qid=groups).plot(),
+            lambda: hc.compare({{"a": s, "b": -s}}, rng=0, n_resamples=9).plot(),
+            lambda: hc.plot_figure(),
         ],
         "scipy": [lambda: hc.HitCurves(y, s, qid=groups).interval(method="t")],
     }}

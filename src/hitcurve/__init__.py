@@ -21,7 +21,8 @@ if typing.TYPE_CHECKING:
     from hitcurve.counter import HitCounter
     from hitcurve.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
-    from hitcurve.report.plot import plot_curves
+    from hitcurve.report.plot import plot_curves, plot_figure
+    from hitcurve.report.plot_queries import plot_evaluations
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.retrieval.evaluator import Evaluator, evaluate
     from hitcurve.retrieval.reading import read_qrels, read_run
@@ -33,7 +34,8 @@ __all__ = [
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "Leaderboard", "PValue", "PrecisionRecallCurve", "RocCurve",
     "SystemValue", "ThresholdCounts", "TieReport", "at_threshold", "average_precision", "compare", "evaluate",
-    "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "read_qrels", "read_run", "scan",
+    "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "plot_evaluations", "plot_figure", "read_qrels",
+    "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
@@ -42,7 +44,8 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "counter": "HitCounter",
     "gain_counter": "GainCounter",
     "presets": "PRESETS",
-    "report.plot": "plot_curves",
+    "report.plot": "plot_curves plot_figure",
+    "report.plot_queries": "plot_evaluations",
     "retrieval.evaluation": "Evaluation",
     "retrieval.evaluator": "Evaluator evaluate",
     "retrieval.reading": "read_qrels read_run",

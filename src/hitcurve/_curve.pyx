@@ -1835,6 +1835,40 @@ cdef class HitCurves(_Measures):
         return mean_over(self.average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize), empty,
                          self.qid)
 
+    def plot(self, kind="precision-recall", *, measure=None, ax=None, ties="expected", color=None):
+        """Draw the mean precision-recall curve, or a measure over the queries, with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"precision-recall", "pr", "distribution", "queries"}
+            ``"precision-recall"``: the mean over queries of interpolated precision at recall 0, 0.1, ..., 1.
+            ``"distribution"``: a histogram. ``"queries"``: a bar for each query.
+        measure : str, optional
+            Of the last two kinds; AP unless said.
+        ax, ties, color
+            As for ``plot_evaluations``, which draws several systems.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_``, and every attribute of the axes.
+
+        Raises
+        ------
+        ValueError, TypeError, ImportError
+            As ``plot_evaluations``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
+        >>> display = curves.plot()
+        >>> display.lines[0].get_ydata().tolist() == [0.75] * 11
+        True
+        """
+        from hitcurve.report.plot_queries import of_one
+        return of_one(self, kind, measure=measure, ax=ax, ties=ties, color=color)
+
     def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999,
                  bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
         """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.

@@ -9,14 +9,16 @@ from __future__ import annotations
 import io
 import math
 import sys
-from collections.abc import Mapping
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_count, check_flag, check_level, check_rank
+from hitcurve._checks import check_choice, check_count, check_flag, check_level, check_number, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurve, GainCurves
@@ -25,7 +27,7 @@ from hitcurve.statistics.resampling import check_plain, curve_blocks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
     _Curve = HitCurve | GainCurve
     _Curves = Mapping[str, Any]
 
-__all__ = ["KINDS", "CurveDisplay", "figure", "plot_curves"]
+__all__ = [
+    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "dress", "figure", "legend", "literal", "panels",
+    "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
+]  # fmt: skip
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
 # left out, for print. With the line styles they are told apart in grey too.
@@ -50,8 +55,13 @@ _COLUMNS = 1000
 _RANKS = 2500
 _BAND = 200  # places at which a band is looked at
 
+_WIDTHS = {"column": 3.5, "page": 7.2}  # inches: of a column and of the whole page of most journals
+_SAVED = {"pdf.fonttype": 42, "ps.fonttype": 42}  # fonts as TrueType; SVG has the outlines of letters anyway
+_PRINT = {"font.size": 8.0, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+          "axes.labelsize": 8.0, "axes.titlesize": 8.0}  # fmt: skip
 
-def _count(value: float, _: int) -> str:
+
+def as_count(value: float, _: float) -> str:
     return f"{value:,.6g}" if value < 1e6 else f"{value / 1e6:g} M"
 
 
@@ -67,20 +77,20 @@ class _Kind(NamedTuple):
 
 
 _AXES = {
-    "hits": _Kind("Hit curve", "items from the top", "relevant items found", x_tick=_count, y_tick=_count),
+    "hits": _Kind("Hit curve", "items from the top", "relevant items found", x_tick=as_count, y_tick=as_count),
     "precision-recall": _Kind("Precision and recall", "recall", "precision", area=("AP", "AP")),
     "roc": _Kind("ROC", "false positive rate", "true positive rate", log_x=True, area=("AUC", "ROCAUC")),
     "enrichment": _Kind("Enrichment", "share of the list", "enrichment factor", True, True,
                         lambda value, _: f"{100 * value:g} %", lambda value, _: f"{value:g}"),
-    "gain": _Kind("Gain curve", "items from the top", "cumulated gain", x_tick=_count, y_tick=_count),
+    "gain": _Kind("Gain curve", "items from the top", "cumulated gain", x_tick=as_count, y_tick=as_count),
 }  # fmt: skip
 KINDS = tuple(_AXES)[:-1]  # of hit curves
 _THEMSELVES = ("hits", "gain")  # the kinds whose line is the curve itself
 _SHORT = {"pr": "precision-recall"}
 
 
-class CurveDisplay:
-    """A picture of curves that was drawn, as scikit-learn's Display objects are.
+class Display:
+    """A picture that was drawn, as scikit-learn's Display objects are.
 
     Every other attribute is that of ``ax_``: ``display.set_title("docking")``. A display equals its axes, so that
     ``plt.sca`` and ``fig.delaxes`` take it. It is no Axes for ``isinstance``: ``display.ax_`` is.
@@ -88,23 +98,21 @@ class CurveDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the curves are.
+        Where the picture is.
     figure_ : matplotlib Figure
         The figure of ``ax_``.
-    line_ : matplotlib Line2D, or list of them
-        The line of the curve; of several curves a list in their order.
     """
 
     ax_: Axes
     figure_: Any
-    line_: Line2D | list[Line2D]
 
-    def __init__(self, curves: _Curves, options: dict[str, Any], ax: Axes, lines: list[Line2D]) -> None:
-        self._curves, self._options = curves, options
-        self.ax_, self.figure_, self.line_ = ax, ax.figure, lines[0] if len(lines) == 1 else lines
+    def __init__(self, draw: Callable[..., Display], data: Any, names: Iterable[str], options: dict[str, Any],
+                 ax: Axes) -> None:  # fmt: skip
+        self._draw, self._data, self._names, self._options = draw, data, list(names), options
+        self.ax_, self.figure_ = ax, ax.figure
 
     def plot(self, *data: Any, ax: Axes | None = None, **options: Any) -> Any:
-        """Draw the curves again; with data for a line, what ``ax_.plot`` draws.
+        """Draw the picture again; with data for a line, what ``ax_.plot`` draws.
 
         Parameters
         ----------
@@ -113,12 +121,12 @@ class CurveDisplay:
         ax : matplotlib Axes, optional
             Where to draw, by default as in ``plot_curves``.
         **options
-            Arguments of ``plot_curves`` in place of those before.
+            Arguments of what drew it (``plot_curves`` and others) in place of those before.
 
         Returns
         -------
-        CurveDisplay
-            This one: ``ax_``, ``figure_`` and ``line_`` are those of the new picture. With data, the new lines.
+        Display
+            This one: its attributes are those of the new picture. With data, the new lines.
 
         Examples
         --------
@@ -129,7 +137,7 @@ class CurveDisplay:
         """
         if data and not (len(data) == 1 and hasattr(data[0], "get_xlim")):
             return self.ax_.plot(*data, **options)
-        new = plot_curves(self._curves, ax=data[0] if data else ax, **{**self._options, **options})
+        new = self._draw(self._data, ax=data[0] if data else ax, **{**self._options, **options})
         self.__dict__.update(new.__dict__)
         return self
 
@@ -149,13 +157,33 @@ class CurveDisplay:
         return sorted({*super().__dir__(), *dir(self.ax_)})
 
     def __eq__(self, other: object) -> bool:
-        return self.ax_ is (other.ax_ if isinstance(other, CurveDisplay) else other)
+        return self.ax_ is (other.ax_ if isinstance(other, Display) else other)
 
     def __hash__(self) -> int:
         return hash(self.ax_)
 
     def __repr__(self) -> str:
-        return f"CurveDisplay({self._options['kind']!r}, {list(self._curves)!r})"
+        return f"{type(self).__name__}({self._options['kind']!r}, {self._names!r})"
+
+
+class CurveDisplay(Display):
+    """A picture of curves that was drawn: a `Display` with their lines.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the curves are.
+    figure_ : matplotlib Figure
+        The figure of ``ax_``.
+    line_ : matplotlib Line2D, or list of them
+        The line of the curve; of several curves a list in their order.
+    """
+
+    line_: Line2D | list[Line2D]
+
+    def __init__(self, curves: _Curves, options: dict[str, Any], ax: Axes, lines: list[Line2D]) -> None:
+        super().__init__(plot_curves, curves, curves, options, ax)
+        self.line_ = lines[0] if len(lines) == 1 else lines
 
 
 def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: str = "hits", *,
@@ -236,18 +264,61 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     styles = _line_styles(curves, kind, k, line)
     limits = _limits(curves, kind, k, gain, log_x)
     shades = {} if band is None else bands(curves, (kind,), level=band, **how)[kind]
+    found = target(ax, (6.0, 4.8))
+    lines = _draw(found, curves, kind, limits, shades, styles)
+    legend(found)
+    return CurveDisplay(curves, options, found, lines)
+
+
+def target(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Where to draw: `ax`, or pyplot's current axes, or a new figure of this size."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     found: Axes
     if ax is None and pyplot is None:
-        whole = _figure((6.0, 4.8))
-        found = whole.add_subplot()
-        lines = _draw(found, curves, kind, limits, shades, styles)
-        _legend_below(whole)
+        found = _figure(size).add_subplot()
     else:
         found = pyplot.gca() if ax is None else getattr(ax, "ax_", ax)  # type: ignore[union-attr]
-        lines = _draw(found, curves, kind, limits, shades, styles)
-        found.legend(fontsize=9, framealpha=0.9, edgecolor="none", handlelength=2.6)
-    return CurveDisplay(curves, options, found, lines)
+    return found
+
+
+def text_size(ax: Axes) -> float:
+    """Of the labels of the axes, which all other texts follow."""
+    return float(ax.xaxis.label.get_fontsize())
+
+
+def wrapped(text: str, room: float, size: float) -> str:
+    """The text in lines of `room` pixels at most, as far as words allow; `size`: of a letter, in pixels."""
+    return textwrap.fill(text, max(1, int(room / (0.55 * size))), break_long_words=False, break_on_hyphens=False)
+
+
+def legend(ax: Axes, title: str = "") -> None:
+    """The legend, if anything has a label: below axes of ours, else in the axes."""
+    if not (ax.get_legend_handles_labels()[1] or title):
+        return
+    size = 0.9 * text_size(ax)
+    texts: Any = {"fontsize": size, "handlelength": 2.6, "title": title or None, "title_fontsize": size}
+    if hasattr(ax.figure, "_of_hitcurve") and len(ax.figure.axes) == 1:
+        _legend_below(ax.figure, **texts)
+    else:
+        ax.legend(framealpha=0.9, edgecolor="none", **texts)
+
+
+def _fitting(make: Callable[[int], Any], columns: int, width: float) -> None:
+    """A legend of so many columns, or of as many as have room in `width` pixels."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # which is said when the picture is drawn
+        while (one := make(columns)).get_window_extent().width > width and columns > 1:
+            one.remove()
+            columns -= 1
+
+
+def dress(ax: Axes, title: str) -> None:
+    """What all pictures have: a title, a grid, and no frame on two sides."""
+    size = text_size(ax)
+    ax.set_title(wrapped(title, ax.bbox.width, size * ax.figure.dpi / 72), fontsize=size)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
+    ax.set_axisbelow(True)
 
 
 def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -283,6 +354,11 @@ def _shown(name: str) -> str | None:
     return f"\u200b{name}" if name.startswith("_") else name or None
 
 
+def literal(name: str) -> str:
+    """The name as matplotlib shows it letter by letter: it takes what stands between two $ for a formula."""
+    return name.replace("$", r"\$")
+
+
 def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any],
           styles: Mapping[str, Any] = MappingProxyType({})) -> list[Line2D]:  # fmt: skip
     """One picture; `shades`, `styles`: the bands and the keywords of lines by the name of the curve."""
@@ -294,8 +370,8 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
             style = ":" if name == "random order" else "-"
             ax.plot(x, y, color=_GREY, linestyle=style, linewidth=1.0, label=name, zorder=1.2)
     for at, (name, curve) in enumerate(curves.items(), sum(label not in _REFERENCES for label in drawn)):
-        usual = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _STYLES[at % len(_STYLES)], "linewidth": 1.6,
-                 "label": _shown(name), "zorder": 2.5}  # fmt: skip
+        usual = {"color": _COLOURS[at % len(_COLOURS)], "linestyle": _STYLES[at % len(_STYLES)],
+                 "linewidth": 0.16 * text_size(ax), "label": _shown(name), "zorder": 2.5}  # fmt: skip
         lines += ax.plot(*drawn_points(curve, kind, limits), **{**usual, **styles.get(name, {})})
         colour = lines[-1].get_color()
         if name in shades:
@@ -305,16 +381,13 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
             best, worst = (drawn_points(curve, kind, limits, ties) for ties in ("best", "worst"))
             outline = (np.append(there, back[::-1]) for there, back in zip(best, worst, strict=True))
             ax.fill(*outline, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
-    ax.set_title(axes.title, fontsize=10)
+    dress(ax, axes.title)
     # Linear ones are said too: the current axes may hold an earlier picture.
     scales = ["log" if wanted else "linear" for wanted in (limits.log_x, axes.log_y)]
     ax.set(xlabel=axes.x, ylabel=axes.y, xscale=scales[0], yscale=scales[1], xlim=limits[:2], ylim=limits[2:4])
     for axis, text in ((ax.xaxis, axes.x_tick), (ax.yaxis, axes.y_tick)):
         if text is not None:
             axis.set_major_formatter(text)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(True, which="major", color="#DDDDDD", linewidth=0.6, zorder=0)
-    ax.set_axisbelow(True)
     return lines
 
 
@@ -337,27 +410,111 @@ def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, ti
     return whole
 
 
-def _legend_below(whole: Figure) -> None:
+def plot_figure(rows: int = 1, columns: int = 1, *, width: str | float = "column",
+                height: float | None = None) -> Figure:  # fmt: skip
+    """Make an empty figure in the size of a publication, whose axes the plots draw into (``ax=``).
+
+    Texts have 7 to 8 points, several axes have letters (a, b, c ...), and ``savefig`` embeds fonts as TrueType (type
+    42) in PDF and EPS, and writes PNG, JPEG and TIFF with 300 dots per inch. No setting of matplotlib is changed.
+
+    Parameters
+    ----------
+    rows, columns : int
+        How many axes there are below and beside each other.
+    width : {"column", "page"} or float
+        ``"column"``: 3.5 inches, one column of most journals. ``"page"``: 7.2 inches, both columns. Or inches.
+    height : float, optional
+        Inches. Default: three quarters of the width of a column of axes, and 0.6 for the legend, for each row.
+
+    Returns
+    -------
+    matplotlib Figure
+        Apart from pyplot; a notebook shows it. ``figure.axes`` are the axes, row by row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For rows or columns below 1, or a size that is no positive number.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> curve = hc.HitCurve([1, 0, 1, 0, 0, 0], [6, 5, 4, 4, 2, 1])
+    >>> figure = hc.plot_figure(1, 2, width="page")
+    >>> for ax, kind in zip(figure.axes, ["hits", "roc"]):
+    ...     display = curve.plot(kind, ax=ax)
+    >>> float(figure.get_figwidth()), [ax.get_title(loc="left") for ax in figure.axes]
+    (7.2, ['a', 'b'])
+    """
+    rows, columns = check_count(rows, "rows"), check_count(columns, "columns")
+    known = isinstance(width, str) and check_choice(width, "width", tuple(_WIDTHS))
+    inches = _WIDTHS[known] if known else _inches(width, "width")
+    usual = rows * (0.75 * inches / columns + 0.6)
+    with needed("matplotlib", "a picture").rc_context(_PRINT):
+        whole = _figure((inches, usual if height is None else _inches(height, "height")), dots=300)
+        for at, ax in enumerate(panels(whole, rows, columns)):
+            ax.tick_params(labelsize=7.0, width=0.6)  # also of ticks that are made later
+            if rows * columns > 1:
+                ax.set_title(_letters(at), loc="left", fontweight="bold")
+    return whole
+
+
+def panels(whole: Figure, rows: int, columns: int) -> list[Axes]:
+    """Axes, each in a part of the figure that has room for its own legend and names."""
+    parts = whole.subfigures(rows, columns, squeeze=False).ravel()
+    for part in parts:
+        part._of_hitcurve = True
+    return [part.add_subplot() for part in parts]
+
+
+def _inches(value: Any, name: str) -> float:
+    inches = float(check_number(value, name))
+    if not 0 < inches < math.inf:
+        raise ValueError(f"{name} must be a positive number of inches, got {value!r}")
+    return inches
+
+
+def _letters(at: int) -> str:
+    return (_letters(at // 26 - 1) if at >= 26 else "") + chr(ord("a") + at % 26)
+
+
+def _legend_below(whole: Figure | SubFigure, **texts: Any) -> None:
     found: dict[str, Any] = {}
     for ax in whole.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    columns = 4 if whole.get_figwidth() > 8 else 3
-    whole.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(len(found), columns),
-                 frameon=False, fontsize=9, handlelength=2.6)  # fmt: skip
+    for earlier in list(whole.legends):
+        earlier.remove()
+    texts = {"fontsize": 9, "handlelength": 2.6, **texts}
+    most = max(1, min(len(found), 4 if whole.bbox.width > 8 * whole.dpi else 3))
+    _fitting(lambda columns: whole.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns,
+                                          frameon=False, **texts), most, whole.bbox.width)  # fmt: skip
 
 
 def _png(whole: Figure) -> bytes:
     out = io.BytesIO()
-    whole.savefig(out, format="png")
+    type(whole).savefig(whole, out, format="png")
     return out.getvalue()
 
 
-def _figure(size: tuple[float, float]) -> Figure:
+def _figure(size: tuple[float, float], dots: int | None = None) -> Figure:
+    """A figure apart from pyplot; `dots`: an inch, of the pictures it saves."""
     whole: Figure = needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
     # A notebook asks it for its picture: only pyplot would tell how figures are shown.
     whole._repr_png_ = partial(_png, whole)  # type: ignore[attr-defined]
+    whole.savefig = partial(_save, whole, dots)  # type: ignore[method-assign]
+    whole._of_hitcurve = True  # type: ignore[attr-defined]
     return whole
+
+
+def _save(whole: Figure, dots: int | None, *args: Any, **options: Any) -> None:
+    """As ``savefig``, with fonts that embed."""
+    if dots is not None:
+        options.setdefault("dpi", dots)
+    with needed("matplotlib", "a picture").rc_context(_SAVED):
+        type(whole).savefig(whole, *args, **options)
 
 
 def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> str:

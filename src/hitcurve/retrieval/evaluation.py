@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hitcurve._extras import needed
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Evaluation", "Named", "TieBand"]
+__all__ = ["Evaluation", "Named", "TieBand", "without"]
 
 
 _Value = TypeVar("_Value")
@@ -193,6 +193,39 @@ class Evaluation(Printed):
         from hitcurve._notebook import evaluation_tables, shown
         return shown(evaluation_tables(self))
 
+    def plot(self, kind: str = "distribution", *, measure: Any = None, ax: Any = None, color: Any = None) -> Any:
+        """Draw a measure over the queries, or the mean precision-recall curve, with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"distribution", "queries", "precision-recall", "pr"}
+            ``"distribution"``: a histogram. ``"queries"``: a bar for each query. ``"precision-recall"``: the mean
+            interpolated precision at recall levels, which `evaluate` computes where ``"iprec_at_recall"`` is asked for.
+        measure, ax, color
+            As for ``plot_evaluations``, which draws several systems.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_``, and every attribute of the axes.
+
+        Raises
+        ------
+        ValueError, TypeError, ImportError
+            As ``plot_evaluations``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "iprec_at_recall"])
+        >>> found.plot("queries").get_ylabel()
+        'AP'
+        >>> found.plot("pr").get_xlabel()
+        'recall'
+        """
+        from hitcurve.report.plot_queries import of_one
+        return of_one(self, kind, measure=measure, ax=ax, color=color)
+
     def _columns(self) -> dict[str, Any]:
         return {"query_id": as_utf8(self.query_ids), **self.values}
 
@@ -269,6 +302,19 @@ class Evaluation(Printed):
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+def without(evaluation: Evaluation, names: Collection[str]) -> Evaluation:
+    """The evaluation as it would be without these of the measures that were asked for."""
+
+    def rest(found: Named[_Value]) -> Named[_Value]:
+        return Named({name: value for name, value in found.items() if name not in names}, found.asked)
+
+    definitions = {name: text for name, text in evaluation.definitions.items() if name not in names}
+    return replace(
+        evaluation, values=rest(evaluation.values), means=rest(evaluation.means), definitions=definitions,
+        _band=lambda: rest(evaluation._band()),
+    )  # fmt: skip
 
 
 def _or_none(value: float) -> float | None:

@@ -33,7 +33,7 @@ from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "compare"]
+__all__ = ["Comparison", "Difference", "SystemValue", "compare", "held_measures", "per_query"]
 
 _Array = NDArray[Any]
 
@@ -301,6 +301,41 @@ class Comparison:
         """
         return needed("polars", "to_polars").DataFrame(self._columns(table))
 
+    def plot(self, kind: str = "differences", *, measure: str | None = None, ax: Any = None) -> Any:
+        """Draw the differences with their intervals (a forest plot), or the systems with theirs.
+
+        Parameters
+        ----------
+        kind : {"differences", "systems"}
+            ``"differences"``: those with a Holm-corrected p-value below 1 - `confidence_level` have filled marks.
+            ``"systems"``: the value of each system.
+        measure : str, optional
+            One of the measures that were compared; the first of them unless said.
+        ax : matplotlib Axes, optional
+            Where to draw, as for ``plot_curves``.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_``, and every attribute of the axes.
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind or measure, and where there is no value.
+        ImportError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> comparison = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, measures="P@5", rng=0)
+        >>> [label.get_text() for label in comparison.plot().get_yticklabels()]
+        ['b']
+        """
+        from hitcurve.report.plot_queries import plot_comparison
+        return plot_comparison(self, kind, measure=measure, ax=ax)
+
     def _repr_html_(self) -> str:
         from hitcurve._notebook import shown
         return shown(tables_of(self))
@@ -441,7 +476,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             if value is not None:
                 raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names, pairs = _checked_names(y_true, baseline)
-        found = _per_query(y_true, names, _listed_measures(measures, _held_measures(y_true, names)), ties)
+        found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
@@ -495,7 +530,7 @@ def _is_evaluation(result: Any) -> bool:
     return hasattr(result, "values") and hasattr(result, "query_ids")
 
 
-def _held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
+def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
     """What evaluations were asked for and has a mean over queries."""
     if not all(_is_evaluation(results[name]) for name in names):
         return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
@@ -670,7 +705,7 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 # --- over queries -------------------------------------------------------------------------------------------
 
 
-def _per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
+def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
                ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
     """For each measure: values (queries, systems), and the names of the queries."""
     found = {}

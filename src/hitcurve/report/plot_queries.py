@@ -1,0 +1,572 @@
+"""Pictures of measures over many queries: of one system, of several, of two against each other, of a comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hitcurve._checks import check_choice
+from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._extras import needed
+from hitcurve._gains import GainCurves
+from hitcurve.measures import Measure
+from hitcurve.report.plot import (
+    _COLOURS,
+    _GREY,
+    _SHORT,
+    _STYLES,
+    Display,
+    Limits,
+    _corners,
+    _figure,
+    _shown,
+    as_count,
+    dress,
+    legend,
+    literal,
+    panels,
+    target,
+    text_size,
+    thinned,
+    wrapped,
+)
+from hitcurve.results import NO_WEIGHTS
+from hitcurve.retrieval.evaluation import Evaluation
+from hitcurve.retrieval.names import measure_of
+from hitcurve.statistics.comparison import Comparison, held_measures, per_query
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    _Array = NDArray[Any]
+
+__all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure"]
+
+LEVELS = tuple(at / 10 for at in range(11))  # of recall
+_MARKS = "osD^v<>PX*"
+_BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
+
+_MOST_IDS = 60  # queries that are named along an axis, where there is room
+_MOST_BARS = 200  # that can be told apart
+_MOST_BESIDE = 3  # bars beside each other
+_MOST_POINTS = 200  # a box is drawn over
+_LETTERS = 24  # of a name along an axis
+
+
+class _Data(NamedTuple):
+    """What is drawn of the queries that have a value in all systems."""
+
+    names: list[str]
+    measure: str
+    values: _Array  # (queries, systems); of curves (levels, queries, systems)
+    ids: list[Any]
+    left_out: int
+    lower: bool  # is better
+    levels: Sequence[float]
+
+    @property
+    def note(self) -> str:
+        """What the legend says of all that is in it."""
+        averages = tuple(self.levels) == LEVELS
+        said = ["in brackets: mean of the 11 points"] if averages else []
+        return "\n".join([*said, *([f"{_queries(self.left_out)} without a value left out"] if self.left_out else [])])
+
+
+class _Held(NamedTuple):
+    """Interpolated precision of HitCurves, in the form of an evaluation."""
+
+    values: dict[str, _Array]
+    query_ids: list[Any]
+
+
+def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str | Measure | None = None,
+                     ax: Axes | None = None, ties: str = "expected", color: Any = None) -> Display:  # fmt: skip
+    """Draw a measure over the queries of one or several systems.
+
+    All systems hold the same queries. A query without a value (NaN) in any of them is left out; the legend says how
+    many were.
+
+    Parameters
+    ----------
+    systems : mapping of str to Evaluation, HitCurves, GainCurves or array, or list of Evaluation
+        Per-query results by the names in the picture; arrays have one value for each query. Evaluations in a list go
+        by their own names.
+    kind : {"distribution", "queries", "precision-recall", "pr", "scatter", "differences"}
+        In lower or upper case.
+        ``"distribution"``: a histogram; of several systems boxes from the lower to the upper quartile, with whiskers
+        from 5 to 95 % of the queries. ``"queries"``: a bar for each query, in falling order of the first system; of
+        more than 3 systems or 200 bars lines, each in its own order. ``"precision-recall"`` or ``"pr"``: the mean over
+        queries of interpolated precision at 11 recall levels 0, 0.1, ..., 1 (Manning, Raghavan & Schütze 2008, section
+        8.4; trec_eval's ``iprec_at_recall``). Evaluations hold it where it was asked for, as
+        ``evaluate(qrels, run, "iprec_at_recall")`` or at other levels as ``"IPrec@0.25"``. Of two systems:
+        ``"scatter"``: the second over the first, a point for each query; ``"differences"``: the second less the first,
+        in falling order. Both count the queries in which the second is better, equal and worse.
+    measure : str, optional
+        Of all kinds but precision-recall. Default: the first that the evaluations hold and that has a mean, AP of
+        HitCurves, nDCG of GainCurves.
+    ax : matplotlib Axes, optional
+        Where to draw, as for ``plot_curves``.
+    ties : {"expected", "threshold", "best", "worst"}
+        How HitCurves and GainCurves are measured. Evaluations have values already.
+    color : color or mapping of str to color, optional
+        Of all systems, or by their names. Default: colours that are told apart with any kind of colour vision.
+
+    Returns
+    -------
+    Display
+        It has ``ax_`` and ``figure_``, as scikit-learn's Display objects, and every attribute of the axes.
+
+    Raises
+    ------
+    TypeError
+        For systems that hold no values for queries.
+    ValueError
+        For no systems, more or fewer than two where a kind takes two, no query with a value, queries that differ
+        between systems, an infinite value, a measure that an evaluation does not hold, and precision and recall of
+        weighted items.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> display = hc.plot_evaluations({"A": [0.1, 0.5, 0.3], "B": [0.3, 0.6, 0.3]}, "scatter", measure="AP")
+    >>> display.get_xlabel(), display.get_ylabel()
+    ('AP of A', 'AP of B')
+    >>> display.get_legend_handles_labels()[1][:3]
+    ['B better: 2', 'equal: 1', 'A better: 0']
+    """
+    lower = kind.lower() if isinstance(kind, str) else ""
+    lower = _SHORT.get(lower, lower)
+    kind = lower if lower in _DRAWN else check_choice(kind, "kind", tuple(_DRAWN))
+    named = _named(systems)
+    if kind in _PAIRS and len(named) != 2:
+        raise ValueError(f"kind={kind!r} is of two systems, and systems has {len(named)}: {', '.join(named)}")
+    colours = _colours(list(named), color)
+    if kind == "precision-recall":
+        if measure is not None:
+            raise ValueError(f"measure={measure!r}: kind='precision-recall' draws interpolated precision")
+        data = _recall_data(named, ties)
+    else:
+        data = _measure_data(named, measure, ties)
+    high = 1.6 + 0.4 * len(named) if kind == "distribution" and len(named) > 1 else 4.5 + 0.11 * len(named)
+    found = target(ax, (6.0, high))
+    _DRAWN[kind](found, data, colours)
+    legend(found, data.note)
+    options = {"kind": kind, "measure": measure, "ties": ties, "color": color}
+    return Display(plot_evaluations, systems, named, options, found)
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------
+
+
+def _named(systems: Any) -> dict[str, Any]:
+    if isinstance(systems, Mapping):
+        named = dict(systems)
+    elif isinstance(systems, Sequence) and all(isinstance(one, Evaluation) for one in systems):
+        named = {literal(one.name): one for one in systems}
+        if len(named) < len(systems):
+            raise ValueError("systems has evaluations of the same name: give a mapping of names to evaluations")
+    else:
+        takes = "a mapping of names to per-query results, or a list of evaluations"
+        raise TypeError(f"systems must be {takes}, got {type(systems).__name__}")
+    if not named:
+        raise ValueError("systems is empty: there is nothing to draw")
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(f"systems has {name!r} for a name: a system is named by a string")
+    return named
+
+
+def _colours(names: list[str], color: Any) -> list[Any]:
+    known = needed("matplotlib.colors", "a picture").is_color_like
+    chosen = color if isinstance(color, Mapping) else {} if color is None else dict.fromkeys(names, color)
+    for name, one in chosen.items():
+        if name not in names:
+            raise ValueError(f"color[{name!r}]: there is no system of this name")
+        if not known(one):
+            raise ValueError(f"color={one!r} is no color of matplotlib")
+    return [chosen.get(name, _COLOURS[at % len(_COLOURS)]) for at, name in enumerate(names)]
+
+
+def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
+    names = list(named)
+    ours = [isinstance(one, Evaluation | HitCurves | GainCurves) for one in named.values()]
+    if measure is None:
+        if any(ours):
+            held = [one for one in held_measures(named, names) if measure_of(one).record.name != "IPrec"]
+            measure = held[0] if held else next(iter(named[names[ours.index(True)]].values))
+        else:
+            measure = "value"
+    ((title, (values, ids)),) = per_query(named, names, [measure], ties).items()
+    try:
+        lower = measure_of(title).record.lower_is_better
+    except ValueError:  # of arrays it may have any name
+        lower = False
+    return _with_values(_Data(names, title, values, ids, 0, lower, ()))
+
+
+def _with_values(data: _Data) -> _Data:
+    values = data.values[None] if data.values.ndim == 2 else data.values
+    infinite = np.argwhere(np.isinf(values))
+    if infinite.shape[0]:
+        at, query, system = infinite[0].tolist()
+        where = f"{data.measure} of query {data.ids[query]!r} is {values[at, query, system]} for {data.names[system]!r}"
+        raise ValueError(f"{where}: a value must be finite, or nan")
+    kept: _Array = np.logical_not(np.isnan(values).any(axis=(0, 2)))
+    if not kept.any():
+        raise ValueError(f"systems: no query has a value of {data.measure}: there is nothing to draw")
+    ids = [one for one, keep in zip(data.ids, kept.tolist(), strict=True) if keep]
+    return data._replace(values=data.values[..., kept, :], ids=ids, left_out=len(kept) - len(ids))
+
+
+def _recall_data(named: dict[str, Any], ties: str) -> _Data:
+    """Interpolated precision at the recall levels that all systems hold."""
+    names = list(named)
+    results = {name: _held(name, one, ties) for name, one in named.items()}
+    kept: list[tuple[float, str]] = []
+    first = ""
+    for text in results[names[0]].values:
+        found = measure_of(text)
+        family = found.name.rpartition("@")[0]
+        if found.record.name == "IPrec" and family == (first or family):
+            first = family  # other levels or documents that are relevant make another curve
+            kept.append((float(found.name.rpartition("@")[2]), text))
+    if len(kept) < 2:
+        raise ValueError(f"{names[0]!r} holds no interpolated precision: ask evaluate for 'iprec_at_recall' too")
+    kept = sorted({level: (level, text) for level, text in kept}.values())
+    found_values = per_query(results, names, [text for _, text in kept], ties)
+    values, ids = zip(*found_values.values(), strict=True)
+    levels = [level for level, _ in kept]
+    return _with_values(_Data(names, "interpolated precision", np.stack(values), ids[0], 0, False, levels))
+
+
+def _held(name: str, one: Any, ties: str) -> Any:
+    if isinstance(one, HitCurves):
+        check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
+        if one.weighted:
+            raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
+        found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
+        ids = list(range(len(one))) if one.qid is None else one.qid.tolist()
+        return _Held({f"IPrec@{level:g}": row for level, row in zip(LEVELS, found, strict=True)}, ids)
+    if not isinstance(one, Evaluation):
+        more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
+        takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
+        raise TypeError(f"{name!r} {takes}{more}")
+    return one
+
+
+def _interpolated(curve: HitCurve, ties: str) -> _Array:
+    """The greatest precision at each recall level or beyond; levels are compared in whole numbers.
+
+    Their mean is ``average_precision(interpolation="11-point")``.
+    """
+    if not curve.num_relevant:
+        return np.full(len(LEVELS), math.nan)
+    items, hits = _corners(curve, ties)
+    if not len(items) > 1:
+        return np.zeros(len(LEVELS))
+    after = np.maximum.accumulate((hits[1:] / items[1:])[::-1])[::-1]
+    wanted = np.arange(len(LEVELS)) * int(curve.num_relevant)
+    at = np.searchsorted(10 * hits[1:], wanted)
+    reached = at < len(after)
+    at = np.minimum(at, len(after) - 1)
+    best = after[at]
+    need, before = wanted / 10, hits[at]
+    inside = reached & (need > before)
+    if ties == "expected" and inside.any():
+        # The mean hit curve is straight inside a group: a level may be reached between two items.
+        size, own = (np.diff(one)[at][inside] for one in (items, hits))
+        need, before = need[inside], before[inside]
+        best[inside] = np.maximum(best[inside], need / (items[at][inside] + (need - before) * (size / own)))
+    return np.where(reached, best, 0.0)
+
+
+# --- pictures -----------------------------------------------------------------------------------------------
+
+
+def _queries(count: int) -> str:
+    return "1 query" if count == 1 else f"{count:,} queries"
+
+
+def _cut(name: Any) -> str:
+    text: str = " ".join(str(name).encode("utf-8", "backslashreplace").decode().splitlines())
+    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
+
+
+def _label(ax: Axes, x: str, y: str, widest: int = 0) -> None:
+    """Name the axes, in lines that have room; `widest`: the letters of the longest name beside the axes."""
+    size = text_size(ax) * ax.figure.dpi / 72
+    room = max(ax.figure.bbox.width - 0.55 * size * (widest + 2), 12 * size) if widest else ax.bbox.width
+    ax.set(xlabel=wrapped(x, room, size), ylabel=wrapped(y, ax.bbox.height, size))
+
+
+def _draw_recall(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    for at, (name, colour) in enumerate(zip(data.names, colours, strict=True)):
+        heights = [math.fsum(row) / len(row) for row in data.values[:, :, at]]
+        whole = tuple(data.levels) == LEVELS
+        label = f"{_shown(name) or ''} ({math.fsum(heights) / len(heights):.3f})" if whole else _shown(name)
+        size = text_size(ax)
+        ax.plot(data.levels, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
+                marker=_MARKS[at % len(_MARKS)], markersize=0.45 * size, label=label and label.strip(),
+                zorder=2.5)  # fmt: skip
+    dress(ax, f"Mean precision and recall, {_queries(len(data.ids))}")
+    ax.set(xlabel="recall", ylabel="interpolated precision", xlim=(-0.01, 1.01), ylim=(0, 1.02))
+
+
+def _draw_distribution(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    values, count = data.values, len(data.ids)
+    if len(data.names) == 1:
+        share = bool(values.min() >= 0 and values.max() <= 1)
+        edges = np.linspace(0, 1, 21) if share else np.histogram_bin_edges(values[:, 0], min(20, max(1, count)))
+        heights, edges = np.histogram(values[:, 0], edges)
+        ax.bar(edges[:-1], heights, np.diff(edges), align="edge", color=colours[0], alpha=0.65, edgecolor="white",
+               linewidth=0.5, zorder=2, label=_shown(data.names[0]))  # fmt: skip
+        for text, place, style in (("mean", math.fsum(values[:, 0]) / count, "-"), ("median", np.median(values), "--")):
+            ax.axvline(place, color="black", linestyle=style, linewidth=1.2, label=f"{text} {place:.3f}", zorder=3)
+        dress(ax, f"{data.measure}, {_queries(count)}")
+        ax.set(xlabel=data.measure, ylabel="queries")
+        ax.yaxis.set_major_locator(needed("matplotlib.ticker", "a picture").MaxNLocator(integer=True))
+        return
+    lines = needed("matplotlib.lines", "a picture").Line2D
+    for at, colour in enumerate(colours):
+        column = values[:, at]
+        low, first, middle, third, high = np.quantile(column, (0.05, 0.25, 0.5, 0.75, 0.95))
+        if count <= _MOST_POINTS:  # spread over the height of the box, in no order
+            spread = at + 0.5 * ((np.arange(count) * 0.6180339887498949) % 1 - 0.5)
+            ax.plot(column, spread, ".", color=colour, alpha=0.45, markersize=0.35 * text_size(ax), markeredgewidth=0,
+                    zorder=2)  # fmt: skip
+        ax.plot([low, high], [at, at], color=colour, linewidth=1.2, zorder=2.2)
+        ax.barh(at, third - first, 0.62, first, color=colour, alpha=0.3, linewidth=0, zorder=2.1)
+        ax.barh(at, third - first, 0.62, first, fill=False, edgecolor=colour, linewidth=1.2, zorder=2.3)
+        ax.plot([middle, middle], [at - 0.31, at + 0.31], color=colour, linewidth=2.2, zorder=2.4)
+        ax.plot(math.fsum(column) / count, at, "D", color="black", markersize=0.45 * text_size(ax), zorder=2.6)
+    ax.set_yticks(range(len(data.names)), [_cut(name) for name in data.names])
+    dress(ax, f"{data.measure}, {_queries(count)}")
+    ax.grid(False, axis="y")
+    ax.set(xlabel=data.measure, ylim=(len(data.names) - 0.4, -0.6))
+    for text, how in (("mean", {"marker": "D", "linestyle": "", "color": "black", "markersize": 4.5}),
+                      ("median and quartiles", {"marker": "s", "linestyle": "", "color": _GREY, "markersize": 8,
+                                                "fillstyle": "none"}),
+                      ("5 to 95 % of queries", {"color": _GREY, "linewidth": 1.2})):  # fmt: skip
+        ax.add_line(lines([], [], label=text, **how))
+
+
+def _draw_queries(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    count, many = data.values.shape
+    labels = [f"{_shown(name) or ''} (mean {math.fsum(data.values[:, at]) / count:.3f})".strip()
+              for at, name in enumerate(data.names)]  # fmt: skip
+    if many > _MOST_BESIDE or count * many > _MOST_BARS:
+        for at, colour in enumerate(colours):
+            line = _thinned(np.sort(data.values[:, at])[::-1])
+            ax.plot(*line, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=1.4, label=labels[at])
+        whose = "" if many == 1 else " of each system"
+        ax.set(xlabel=f"{_queries(count)}, in falling order{whose}", xlim=(0, count))
+        ax.xaxis.set_major_formatter(as_count)
+    else:
+        order = np.argsort(-data.values[:, 0], kind="stable")
+        wide = 0.84 / many
+        for at, colour in enumerate(colours):
+            place = np.arange(count) + wide * (at + 0.5) - 0.42
+            ax.bar(place, data.values[order, at], wide, color=colour, linewidth=0, zorder=2, label=labels[at])
+        _name_queries(ax, [data.ids[at] for at in order], f"falling {data.measure}" + (
+            f" of {_cut(data.names[0])}" if many > 1 else ""))  # fmt: skip
+    dress(ax, f"{data.measure} of each query")
+    ax.grid(False, axis="x")
+    ax.set(ylabel=data.measure)
+    _from_zero(ax, data.values)
+
+
+def _thinned(heights: _Array) -> Any:
+    """A line through the queries, each in the middle of its place."""
+    limits = Limits(0.0, float(len(heights)), float(heights.min()), float(heights.max()), len(heights))
+    return thinned(np.arange(len(heights)) + 0.5, heights, limits)
+
+
+def _from_zero(ax: Axes, values: _Array) -> None:
+    if values.min() >= 0:
+        ax.set_ylim(0, 1.04 * float(values.max()) or 1.0)
+
+
+def _name_queries(ax: Axes, ids: list[Any], order: str) -> None:
+    """The ids below the bars where they can be read, else how many there are."""
+    count = len(ids)
+    texts = [literal(_cut(one)) for one in ids]
+    room = 72 * ax.get_window_extent().width / ax.figure.dpi / (count + 1)  # in points, for each
+    size = min(0.85 * text_size(ax), 0.95 * room)
+    shown = count <= _MOST_IDS and size >= 5.0
+    ax.set_xlim(-0.8, count - 0.2)
+    ax.set_xticks(range(count) if shown else [], texts if shown else [])
+    if shown:
+        ax.tick_params(axis="x", labelsize=size, labelrotation=90, length=0)
+    _label(ax, f"{_queries(count)}, by {order}", ax.get_ylabel())
+
+
+def _draw_scatter(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    first, second = data.values.T
+    count = len(first)
+    low, high = float(data.values.min()), float(data.values.max())
+    low = min(low, 0.0) if high > 0 else low
+    room = 0.03 * (high - low) or 0.5
+    ends = low - room, high + room
+    ax.plot(ends, ends, color=_GREY, linewidth=1.0, zorder=1.5)
+    size = 0.26 * text_size(ax) ** 2 if count <= 300 else 10 if count <= 3000 else 4
+    for which, label, colour, mark in _sides(data):
+        ax.plot([], [], mark, color=colour, markeredgewidth=0, label=label)  # of a size that a legend needs
+        ax.scatter(first[which], second[which], s=size, marker=mark, color=colour, linewidths=0, zorder=2,
+                   alpha=0.75 if count <= 3000 else 0.35, rasterized=count > 3000)  # fmt: skip
+    means = [math.fsum(column) / count for column in (first, second)]
+    ax.plot(*means, "P", color="black", markeredgecolor="white", markersize=9, zorder=3,
+            label=f"means: {means[0]:.3f}, {means[1]:.3f}")  # fmt: skip
+    dress(ax, f"{data.measure}, {_queries(count)}")
+    x, y = (f"{data.measure} of {_cut(name)}" for name in data.names)
+    _label(ax, x, y)
+    ax.set(xlim=ends, ylim=ends, aspect="equal")
+
+
+def _sides(data: _Data) -> list[tuple[_Array, str, Any, str]]:
+    """Where the second system is better, equal, worse: queries, how many, colour and mark."""
+    apart = (data.values[:, 1] - data.values[:, 0]) * (-1 if data.lower else 1)
+    first, second = (_cut(name) or which for name, which in zip(data.names, ("first", "second"), strict=True))
+    return [
+        (which, f"{text}: {np.count_nonzero(which):,}", colour, mark)
+        for which, text, colour, mark in (
+            (apart > 0, f"{second} better", _BETTER, "o"), (apart == 0, "equal", _GREY, "s"),
+            (apart < 0, f"{first} better", _WORSE, "v"),
+        )
+    ]  # fmt: skip
+
+
+def _draw_differences(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    apart = data.values[:, 1] - data.values[:, 0]
+    order = np.argsort(-apart, kind="stable")
+    count, mean = len(apart), math.fsum(apart) / len(apart)
+    for which, label, colour, _ in _sides(data):
+        if count > _MOST_BARS:
+            x, y = _thinned(np.where(which, apart, 0.0)[order])
+            ax.fill_between(x, y, color=colour, linewidth=0.3, zorder=2, label=label)
+        else:
+            heights = np.where(which, apart, 0.0)[order]
+            ax.bar(np.arange(count), heights, 0.84, color=colour, linewidth=0, zorder=2, label=label)
+    ax.axhline(0, color="black", linewidth=0.8, zorder=2.5)
+    ax.axhline(mean, color="black", linestyle="--", linewidth=1.2, zorder=2.5, label=f"mean {mean:+.3f}")
+    if count > _MOST_BARS:
+        ax.set(xlabel=f"{_queries(count)}, by falling difference", xlim=(0, count))
+        ax.xaxis.set_major_formatter(as_count)
+    else:
+        _name_queries(ax, [data.ids[at] for at in order], "falling difference")
+    dress(ax, f"Differences in {data.measure}")
+    ax.grid(False, axis="x")
+    _label(ax, ax.get_xlabel(), f"{data.measure}: {_cut(data.names[1])} − {_cut(data.names[0])}")
+
+
+_DRAWN = {"distribution": _draw_distribution, "queries": _draw_queries, "precision-recall": _draw_recall,
+          "scatter": _draw_scatter, "differences": _draw_differences}  # fmt: skip
+_PAIRS = ("scatter", "differences")
+
+
+# --- comparisons --------------------------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    text: str
+    value: float
+    low: float
+    high: float
+    sure: bool
+
+
+def plot_comparison(comparison: Comparison, kind: str = "differences", *, measure: str | None = None,
+                    ax: Axes | None = None) -> Display:  # fmt: skip
+    """Draw differences between systems, or the systems, with their intervals; parameters as of `Comparison.plot`."""
+    lower = kind.lower() if isinstance(kind, str) else ""
+    kind = lower if lower in ("differences", "systems") else check_choice(kind, "kind", ("differences", "systems"))
+    measures = list(dict.fromkeys(one.measure for one in comparison.systems))
+    if not measures:
+        raise ValueError("comparison has no systems: there is nothing to draw")
+    title = measures[0] if measure is None else check_choice(measure, "measure", tuple(measures))
+    rows, axis = _forest(comparison, kind, title)
+    drawn = [row for row in rows if math.isfinite(row.value)]
+    if not drawn:
+        raise ValueError(f"comparison: no value of {title}: there is nothing to draw")
+    found = target(ax, (6.0, _height(len(drawn))))
+    at = np.arange(len(drawn))
+    ends = np.array([[row.value if math.isnan(end) else end for end in row[2:4]] for row in drawn])
+    found.hlines(at, *ends.T, color=_BETTER, linewidth=1.6, zorder=2)
+    sure = np.array([row.sure for row in drawn])
+    values = np.array([row.value for row in drawn])
+    alpha = 1 - comparison.confidence_level
+    texts = (f"p (Holm) < {alpha:.3g}", f"p (Holm) ≥ {alpha:.3g}") if kind == "differences" else (None, None)
+    for which, face, text in ((sure, _BETTER, texts[0]), (~sure, "white", texts[1])):
+        if which.any():
+            found.plot(values[which], at[which], "o", color=_BETTER, markerfacecolor=face, markersize=5.5, zorder=3,
+                       label=text)  # fmt: skip
+    if kind == "differences":
+        found.axvline(0, color=_GREY, linewidth=1.0, zorder=1.5)
+    found.set_yticks(at, [row.text for row in drawn])
+    dress(found, f"{title}, {comparison.count:,} {comparison.unit}")
+    found.grid(False, axis="y")
+    widest = max(len(row.text) for row in drawn)
+    _label(found, f"{axis}, {100 * comparison.confidence_level:.6g}\u00a0% intervals", "", widest)
+    found.margins(x=0.08)
+    found.set(ylim=(len(drawn) - 0.4, -0.6))
+    left_out = comparison.left_out
+    legend(found, f"{left_out:,} {comparison.unit} without a value left out" if left_out else "")
+    return Display(plot_comparison, comparison, [title], {"kind": kind, "measure": measure}, found)
+
+
+def _height(rows: int) -> float:
+    return max(2.4, 1.5 + 0.28 * rows)
+
+
+def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row], str]:
+    """The rows, and what their axis shows."""
+    if kind == "systems":
+        rows = [_Row(_cut(one.system), one.value, one.low, one.high, True)
+                for one in comparison.systems if one.measure == measure]  # fmt: skip
+        return rows, measure if comparison.unit == "items" else f"mean {measure}"
+    pairs = [one for one in comparison.rows if one.measure == measure]
+    from_one = len({one.baseline for one in pairs}) == 1
+    rows = [
+        _Row(_cut(one.system) if from_one else f"{_cut(one.system)} − {_cut(one.baseline)}", one.difference, one.low,
+             one.high, one.p_holm < 1 - comparison.confidence_level)
+        for one in pairs
+    ]  # fmt: skip
+    against = f" from {_cut(pairs[0].baseline)}" if from_one else ""
+    return rows, f"difference in {measure}{against}"
+
+
+def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
+                comparison: Comparison | None = None) -> Figure:  # fmt: skip
+    """Mean precision and recall of runs; beside it of two runs the difference of each query, else the comparison.
+
+    The differences are in the first measure with a mean, other than interpolated precision.
+    """
+    named = dict(zip(map(literal, names), evaluations, strict=True))
+    measure = next((one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"), None)
+    beside = measure is not None and (len(named) == 2 or comparison is not None)
+    high, wide = 4.5 + 0.11 * len(named), 10.4 if beside else 6.0
+    if comparison is not None and len(named) > 2:
+        rows = [one.baseline for one in comparison.rows if one.measure == measure]
+        high, wide = max(high, _height(len(rows))), wide if len({*rows}) < 2 else 13.0  # a row has two names
+    whole = _figure((wide, high))
+    left, *right = panels(whole, 1, 1 + beside)
+    if high > 7:
+        left.set(box_aspect=0.9, anchor="S")
+    plot_evaluations(named, "precision-recall", ax=left)
+    if right and len(named) == 2:
+        plot_evaluations(named, "differences", measure=measure, ax=right[0])
+    elif right and comparison is not None:
+        plot_comparison(comparison, measure=measure, ax=right[0])
+    return whole
+
+
+def of_one(result: Any, kind: str, **options: Any) -> Display:
+    """The picture of one system, under the name that it has."""
+    name = literal(result.name) if isinstance(result, Evaluation) else ""
+    return plot_evaluations({name: result}, kind, **options)
