@@ -276,7 +276,7 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
         (("table", "t.csv", "--score", "1", "--actives", "a"), "--actives needs --id"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--score", "2:lower"), "--score names a column twice"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--compare"), "--compare needs two --score or more"),
-        (("table", "t.csv", "--label", "1", "--score", "2", "--plot", "a.gif"), "must end in .png, .svg or .pdf"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "--plot", "a.gif"), "must end in .png, .svg, .pdf or .jpg"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--group", "3", "--by-file"), "both make groups"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--best-per", "3", "--id", "4"), "name two columns"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--top", "0"), "'0' is not a whole number from 1 up"),

@@ -12,7 +12,12 @@ from typing import Any, NoReturn
 
 from hitcurve.measures import MEASURES, Measure, parse
 
-__all__ = ["WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "measure", "refuse", "say", "seed"]
+__all__ = [
+    "PICTURES", "WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "measure", "no_picture", "refuse",
+    "save_picture", "say", "seed",
+]  # fmt: skip
+
+PICTURES = ".png, .svg, .pdf or .jpg"
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
@@ -78,6 +83,23 @@ def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) 
     for wrong, text in problems:
         if wrong:
             options.usage_error(text)
+
+
+def no_picture(path: str | None) -> tuple[object, str]:
+    """For `refuse`: whether the name of a picture has an ending that none is written for."""
+    endings = tuple(PICTURES.replace(" or", ",").split(", "))
+    return path and not path.lower().endswith(endings), f"--plot {path}: the name must end in {PICTURES}"
+
+
+def save_picture(figure: Any, path: str) -> list[str]:
+    """Write it; what a person should know of it."""
+    from warnings import catch_warnings
+
+    with catch_warnings(record=True, action="always") as caught:
+        # Nothing but the data should decide what is in the file; JPEG has no such texts.
+        figure.savefig(path, **({} if path.lower().endswith(".jpg") else {"metadata": {}}))
+    lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
+    return [f"{path}: {lacking}"] if any("missing from" in str(one.message) for one in caught) else []
 
 
 def count(text: str) -> int:

@@ -7,7 +7,18 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._progress import Progress
-from hitcurve.cli.common import Option, command, count, measure, refuse, say, seed
+from hitcurve.cli.common import (
+    PICTURES,
+    Option,
+    command,
+    count,
+    measure,
+    no_picture,
+    refuse,
+    save_picture,
+    say,
+    seed,
+)
 from hitcurve.measures import TIES
 
 if TYPE_CHECKING:
@@ -71,7 +82,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--level", "SHARE", argparse.SUPPRESS, {"type": _level, "default": 0.95}),
     ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999); --seed N (0)", {"type": _resamples}),
     ("--seed", "N", argparse.SUPPRESS, {"type": seed, "default": 0}),
-    ("--plot", "FILE", "draw the curves: .png, .svg or .pdf", {}),
+    ("--plot", "FILE", f"draw the curves: {PICTURES}", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
      {"choices": _FORMS, "default": "table"}),
@@ -157,8 +168,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (twice, "--by-file makes a group of each file, and one is named twice"),
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
         (options.compare and options.format in ("csv", "json"), "--compare is printed as a table"),
-        (plot and not plot.lower().endswith((".png", ".svg", ".pdf")),
-         f"--plot {plot}: the name must end in .png, .svg or .pdf"),
+        no_picture(plot),
     ))  # fmt: skip
     return scores
 
@@ -214,8 +224,6 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
               progress: Progress) -> None:  # fmt: skip
     if not (options.plot or options.report):
         return
-    from warnings import catch_warnings
-
     from hitcurve._workers import check_workers
     from hitcurve.report import page
 
@@ -226,11 +234,7 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
             raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
         if len(figures) > 1:
             raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
-        with catch_warnings(record=True, action="always") as caught:
-            figures[0].savefig(options.plot, **page.SAVED)
-        if any("missing from" in str(one.message) for one in caught):
-            lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
-            made.warnings.append(f"{options.plot}: {lacking}")
+        made.warnings += save_picture(figures[0], options.plot)
     if options.report:
         files = options.files if options.actives is None else [*options.files, options.actives]
         text = page.page(made, found.num_rows, files, options.command, figures, progress)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve._leaderboard import board, means_of, queries, tested
 from hitcurve._progress import Progress
-from hitcurve.cli.common import Option, command, count, refuse, say, seed
+from hitcurve.cli.common import PICTURES, Option, command, count, no_picture, refuse, save_picture, say, seed
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
@@ -91,6 +91,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--caption", "TEXT", "of the table of runs, in markdown and latex (default: none)", {"default": ""}),
     ("--label", "NAME", "of that table, in latex (default: none)", {"default": ""}),
     ("--seed", "N", "of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
+    ("--plot", "FILE", f"draw mean precision and recall: {PICTURES}", {}),
     ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
 )  # fmt: skip
 
@@ -134,6 +135,9 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.label and form != "latex", "--label goes with --format latex"),
         ((options.caption or options.label) and options.each, "--caption and --label do not go with -q"),
         (files.count("-") > 1, "standard input can be read once"),
+        (options.plot and len(set(runs)) < len(runs), "--plot: a run is named twice"),
+        (options.plot and options.ties == "expected", "--plot: interpolated precision has no expected value"),
+        no_picture(options.plot),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
@@ -163,14 +167,17 @@ def _run(options: argparse.Namespace) -> str:
     """Measure, print, and leave with a status that says whether anything was left out."""
     from hitcurve.retrieval.evaluator import evaluate
     from hitcurve.retrieval.reading import read_qrels
+    from hitcurve.retrieval.trec_eval import expand
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
+    drawn = [entry.measure for entry in expand("iprec_at_recall", options.version)] if options.plot else []
+    more = [one for one in drawn if one is not None and one not in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
-            qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
+            qrels, options.runs, [*(measures or ["NumQ"]), *more], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
             scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
@@ -180,6 +187,8 @@ def _run(options: argparse.Namespace) -> str:
     names = _names(options.runs)
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
+    if options.plot:
+        evaluations = _drawn(names, evaluations, {one.name for one in more}, options)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
@@ -191,6 +200,19 @@ def _run(options: argparse.Namespace) -> str:
     if _say_what_is_left_out(names, evaluations, options):
         raise SystemExit(_LEFT_OUT)
     return ""
+
+
+def _drawn(names: list[str], evaluations: list[Evaluation], more: set[str],
+           options: argparse.Namespace) -> list[Evaluation]:  # fmt: skip
+    """Draw the runs; what is printed is without the measures that only the picture needs."""
+    from hitcurve.report.plot_queries import runs_figure
+    from hitcurve.retrieval.evaluation import without
+
+    printed = [without(one, more) for one in evaluations]
+    compared = _compared(names, printed, options) if options.compare and len(names) > 2 else None
+    for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
+        say(f"hitcurve: warning: {line}")
+    return printed
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -245,7 +267,11 @@ def _value(entry: Entry, value: Any) -> str:
 def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> Comparison:
     from hitcurve.statistics.comparison import compare
 
-    return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline, rng=options.seed)
+    if not hasattr(options, "compared"):  # a picture and a table show the same
+        named = dict(zip(names, evaluations, strict=True))
+        options.compared = compare(named, baseline=options.baseline, rng=options.seed)
+    made: Comparison = options.compared
+    return made
 
 
 def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:

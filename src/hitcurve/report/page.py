@@ -15,7 +15,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._grid import Grid, rendered
 from hitcurve._version import __version__
 from hitcurve.measures import parse
-from hitcurve.report.plot import KINDS, figure
+from hitcurve.report.plot import KINDS, figure, literal
 from hitcurve.report.summary import Report
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from hitcurve.sources.screen import ScreenedScore
 
-__all__ = ["SAVED", "figures", "page"]
+__all__ = ["figures", "page"]
 
-# Of a picture nothing but the data should decide what is in the file.
-SAVED: dict[str, Any] = {"metadata": {}}
 _MOST_GROUPS = 7  # lines that a person can tell apart
 _MOST_BANDS = 4
 
@@ -62,7 +60,7 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
     Bands are drawn around few lines only, and not around those of groups.
     """
     plain = {score.name: score.curves for score in found if isinstance(score.curves, HitCurve)}
-    curves = {_literal(name): curve for name, curve in plain.items() if curve.num_hits}
+    curves = {literal(name): curve for name, curve in plain.items() if curve.num_hits}
     if curves:
         every = all(curve.num_relevant < curve.num_items for curve in curves.values())
         kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
@@ -72,20 +70,15 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
     for score in found if not plain else ():
         assert isinstance(score.curves, HitCurves)
         named = zip(score.names or (), score.curves, strict=True)
-        usable = [(_literal(str(name)), curve) for name, curve in named if 0 < curve.num_hits < curve.num_items]
+        usable = [(literal(str(name)), curve) for name, curve in named if 0 < curve.num_hits < curve.num_items]
         most = sorted(range(len(usable)), key=lambda at: -usable[at][1].num_relevant)[:_MOST_GROUPS]
         if not most:
             continue
-        title = _literal(score.name) if len(found) > 1 else ""
+        title = literal(score.name) if len(found) > 1 else ""
         if len(most) < len(usable):
             title += f"{': ' if title else ''}the {len(most)} of {len(usable):,} groups with the most relevant items"
         drawn.append(figure(dict(usable[at] for at in sorted(most)), title=title))
     return drawn
-
-
-def _literal(name: str) -> str:
-    """The name as matplotlib shows it letter by letter: it takes what stands between two $ for a formula."""
-    return name.replace("$", r"\$")
 
 
 def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str], figures: Sequence[Figure],

@@ -1,0 +1,84 @@
+"""hitcurve trec --plot."""
+
+import pytest
+
+from hitcurve.cli.main import main
+from hitcurve.report import plot_queries
+
+QRELS = "".join(f"{q} 0 d{d} {int(d % 3 == 0)}\n" for q in range(8) for d in range(9))
+
+
+def lines(shift, tag):
+    return "".join(f"{q} Q0 d{d} 0 {(d * (q + shift)) % 7 + d / 100} {tag}\n" for q in range(8) for d in range(9))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"qrels": QRELS, "a": lines(2, "a"), "b": lines(3, "b"), "$c_1$": lines(5, "c")}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that were made."""
+    made, make = [], plot_queries.runs_figure
+    monkeypatch.setattr(plot_queries, "runs_figure", lambda *args: made.append(make(*args)) or made[-1])
+    return made
+
+
+def trec(capsys, *words):
+    status = main(["trec", "qrels", *words])
+    return status, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("more", [(), ("-m", "official"), ("--format", "json"), ("--format", "trec", "-q"),
+                                  ("-m", "num_q"), ("-m", "iprec_at_recall", "AP"), ("--trec-eval", "9")])  # fmt: skip
+@pytest.mark.parametrize("runs", [("a",), ("a", "b")])
+def test_what_is_printed_stays(capsys, files, runs, more):
+    plain = trec(capsys, *runs, *more)
+    assert trec(capsys, *runs, *more, "--plot", "p.png") == plain
+    assert (files / "p.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(("name", "begin"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.pdf", b"%PDF"),
+                                             ("p.JPG", b"\xff\xd8")])  # fmt: skip
+def test_endings(capsys, files, name, begin):
+    assert trec(capsys, "a", "$c_1$", "--plot", name)[0] == 0
+    assert (files / name).read_bytes().startswith(begin)
+
+
+def test_what_is_drawn(capsys, files, drawn):
+    for words in (("a",), ("a", "b"), ("a", "b", "$c_1$"), ("a", "b", "$c_1$", "--baseline", "b", "--sort", "AP"),
+                  ("a", "b", "-m", "num_q"), ("a", "b", "-m", "P.2")):  # fmt: skip
+        assert trec(capsys, *words, "--plot", "p.svg")[0] == 0
+    first = "interpolated precision"
+    assert [[ax.get_ylabel() or ax.get_xlabel() for ax in one.axes] for one in drawn] == [
+        [first], [first, "AP: b − a"], [first], [first, "difference in AP from b, 95\u00a0% intervals"], [first],
+        [first, "P@2: b − a"],
+    ]  # fmt: skip
+    texts = [text.get_text() for text in drawn[2].axes[0].figure.legends[0].get_texts()]
+    assert texts[-1].startswith(r"\$c_1\$ (")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("a", "--plot", "p.gif"), "--plot p.gif: the name must end in .png, .svg, .pdf or .jpg"),
+        (("a", "--ties", "expected", "--plot", "p.png"), "--plot: interpolated precision has no expected value"),
+        (("a", "a", "--plot", "p.png"), "--plot: a run is named twice"),
+    ],
+)
+def test_wrong_usage(capsys, files, words, problem):
+    status, _, err = trec(capsys, *words)
+    assert status == 2
+    assert problem in err
+    assert not (files / "p.png").exists()
+
+
+def test_a_folder_that_is_not_there(capsys, files):
+    status, _, err = trec(capsys, "a", "--plot", "none/p.png")
+    assert status == 1
+    assert "none/p.png" in err
