@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import gallery
 import run
 from measured import table
 from numpydoc.docscrape import NumpyDocString
@@ -223,7 +224,7 @@ def generate(app: Any) -> None:
 
 def check_examples(app: Any, name: str, source: list[str]) -> None:
     if not name.startswith(("_made", "notebook-")):  # notebooks are run as such
-        for failure in run.failures(name, source[0]):
+        for failure in gallery.failures(name, source[0]):
             log.warning("%s", failure, location=name)
 
 

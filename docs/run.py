@@ -16,11 +16,11 @@ from typing import Any
 FENCED = re.compile(r"^( *)```(\w+|\{code-cell\})\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list it is indented
 
 
-def failures(name: str, text: str) -> list[str]:
-    """What does not come out as the page shows it, as one text an example."""
+def failures(name: str, text: str, keep: Path | None = None) -> list[str]:
+    """What does not come out as the page shows it, as one text an example; `keep`: where the files it writes stay."""
     found: list[str] = []
     names: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as passing, contextlib.chdir(keep or passing):
         for file, content in re.findall(r"`([\w.]+)`:\n\n```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             Path(file).write_text(content, encoding="utf-8")
         for _, language, indented in FENCED.findall(text):
