@@ -1862,7 +1862,7 @@ cdef class HitCurves(_Measures):
         --------
         >>> import hitcurve as hc
         >>> curves = hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
-        >>> display = curves.plot()
+        >>> display = curves.plot(ax=hc.plot_figure().axes[0])
         >>> display.lines[0].get_ydata().tolist() == [0.75] * 11
         True
         """

@@ -135,7 +135,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     Examples
     --------
     >>> import hitcurve as hc
-    >>> display = hc.plot_evaluations({"A": [0.1, 0.5, 0.3], "B": [0.3, 0.6, 0.3]}, "scatter", measure="AP")
+    >>> values = {"A": [0.1, 0.5, 0.3], "B": [0.3, 0.6, 0.3]}
+    >>> display = hc.plot_evaluations(values, "scatter", measure="AP", ax=hc.plot_figure().axes[0])
     >>> display.get_xlabel(), display.get_ylabel()
     ('AP of A', 'AP of B')
     >>> display.get_legend_handles_labels()[1][:3]
