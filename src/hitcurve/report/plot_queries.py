@@ -11,7 +11,8 @@ import numpy as np
 from hitcurve._checks import check_choice
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
-from hitcurve._gains import GainCurves
+from hitcurve._gain_curve import GainCurves
+from hitcurve._leaderboard import systems_of
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
@@ -34,14 +35,16 @@ from hitcurve.report.plot import (
     wrapped,
 )
 from hitcurve.results import NO_WEIGHTS
-from hitcurve.retrieval.evaluation import Evaluation
 from hitcurve.retrieval.names import measure_of
-from hitcurve.statistics.comparison import Comparison, held_measures, per_query
+from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+    from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.statistics.comparison import Comparison
 
     _Array = NDArray[Any]
 
@@ -167,21 +170,10 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
 
 
 def _named(systems: Any) -> dict[str, Any]:
-    if isinstance(systems, Mapping):
-        named = dict(systems)
-    elif isinstance(systems, Sequence) and all(isinstance(one, Evaluation) for one in systems):
-        named = {literal(one.name): one for one in systems}
-        if len(named) < len(systems):
-            raise ValueError("systems has evaluations of the same name: give a mapping of names to evaluations")
-    else:
-        takes = "a mapping of names to per-query results, or a list of evaluations"
-        raise TypeError(f"systems must be {takes}, got {type(systems).__name__}")
+    named = systems_of(systems, "systems")
     if not named:
         raise ValueError("systems is empty: there is nothing to draw")
-    for name in named:
-        if not isinstance(name, str):
-            raise TypeError(f"systems has {name!r} for a name: a system is named by a string")
-    return named
+    return named if isinstance(systems, Mapping) else {literal(name): one for name, one in named.items()}
 
 
 def _colours(names: list[str], color: Any) -> list[Any]:
@@ -197,7 +189,7 @@ def _colours(names: list[str], color: Any) -> list[Any]:
 
 def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
     names = list(named)
-    ours = [isinstance(one, Evaluation | HitCurves | GainCurves) for one in named.values()]
+    ours = [isinstance(one, HitCurves | GainCurves) or is_evaluation(one) for one in named.values()]
     if measure is None:
         if any(ours):
             held = [one for one in held_measures(named, names) if measure_of(one).record.name != "IPrec"]
@@ -255,7 +247,7 @@ def _held(name: str, one: Any, ties: str) -> Any:
         found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
         ids = list(range(len(one))) if one.qid is None else one.qid.tolist()
         return _Held({f"IPrec@{level:g}": row for level, row in zip(LEVELS, found, strict=True)}, ids)
-    if not isinstance(one, Evaluation):
+    if not is_evaluation(one):
         more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
         takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
         raise TypeError(f"{name!r} {takes}{more}")
@@ -569,5 +561,5 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 def of_one(result: Any, kind: str, **options: Any) -> Display:
     """The picture of one system, under the name that it has."""
-    name = literal(result.name) if isinstance(result, Evaluation) else ""
+    name = literal(result.name) if is_evaluation(result) else ""
     return plot_evaluations({name: result}, kind, **options)

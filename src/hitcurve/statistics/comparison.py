@@ -26,14 +26,15 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
 from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, number, rendered
-from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested, titles
+from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
+from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "compare", "held_measures", "per_query"]
+__all__ = ["Comparison", "Difference", "SystemValue", "compare"]
 
 _Array = NDArray[Any]
 
@@ -467,7 +468,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
-        if isinstance(y_true, list | tuple) and y_true and all(map(_is_evaluation, y_true)):
+        if isinstance(y_true, list | tuple) and y_true and all(map(is_evaluation, y_true)):
             y_true = systems_of(y_true, "y_true")
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"
@@ -524,18 +525,6 @@ def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str,
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name!r}: {error}") from None
     return made
-
-
-def _is_evaluation(result: Any) -> bool:
-    return hasattr(result, "values") and hasattr(result, "query_ids")
-
-
-def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
-    """What evaluations were asked for and has a mean over queries."""
-    if not all(_is_evaluation(results[name]) for name in names):
-        return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
-    known = titles(results[name].values for name in names)
-    return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
 
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
@@ -703,49 +692,6 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 
 
 # --- over queries -------------------------------------------------------------------------------------------
-
-
-def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
-               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
-    """For each measure: values (queries, systems), and the names of the queries."""
-    found = {}
-    for wanted in measures:
-        titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
-        columns, queries = [], ids[0]
-        for name, column, own in zip(names, values, ids, strict=True):
-            if len(queries) != len(own):
-                counts = f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(own)}"
-                raise ValueError(f"{counts}: they must be the same")
-            if queries != own:
-                place = {query: i for i, query in enumerate(own)}
-                other = next((query for query in queries if query not in place), None)
-                if other is not None:
-                    raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
-                column = column[[place[query] for query in queries]]
-            columns.append(column)
-        found[titles[-1]] = np.stack(columns, axis=1), queries
-    return found
-
-
-def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
-    """(name of the measure, one value for each query, their names) of one system."""
-    if isinstance(result, HitCurves | GainCurves):
-        known = as_measure(measure)
-        ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
-        return known.name, np.asarray(known(result, ties), np.float64), ids
-    if _is_evaluation(result):
-        name = measure.name if isinstance(measure, Measure) else measure
-        if name not in result.values:
-            name = as_measure(measure).name
-        if name not in result.values:
-            raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
-        return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = as_column(result, repr(system))
-    if values.ndim != 1 or values.dtype.kind not in "biuf":
-        got = type(result).__name__
-        takes = "an evaluation, a HitCurves, a GainCurves or one number for each query"
-        raise TypeError(f"{system!r} must be {takes}, got {got}")
-    return str(measure), values.astype(np.float64), list(range(values.shape[0]))
 
 
 def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], pairs: list[tuple[int, int]],

@@ -1,0 +1,75 @@
+"""What systems have for each query: the values of evaluations, of curves of queries, and of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitcurve._checks import as_column
+from hitcurve._curve import HitCurves
+from hitcurve._gain_curve import GainCurves
+from hitcurve._leaderboard import titles
+from hitcurve.measures import Measure
+from hitcurve.statistics.resampling import as_measure
+
+__all__ = ["held_measures", "is_evaluation", "per_query"]
+
+_Array = NDArray[Any]
+
+
+def is_evaluation(result: Any) -> bool:
+    return hasattr(result, "values") and hasattr(result, "query_ids")
+
+
+def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
+    """What evaluations were asked for and has a mean over queries."""
+    if not all(is_evaluation(results[name]) for name in names):
+        return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
+    known = titles(results[name].values for name in names)
+    return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
+
+
+def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
+               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
+    """For each measure: values (queries, systems), and the names of the queries."""
+    found = {}
+    for wanted in measures:
+        titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
+        columns, queries = [], ids[0]
+        for name, column, own in zip(names, values, ids, strict=True):
+            if len(queries) != len(own):
+                counts = f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(own)}"
+                raise ValueError(f"{counts}: they must be the same")
+            if queries != own:
+                place = {query: i for i, query in enumerate(own)}
+                other = next((query for query in queries if query not in place), None)
+                if other is not None:
+                    raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
+                column = column[[place[query] for query in queries]]
+            columns.append(column)
+        found[titles[-1]] = np.stack(columns, axis=1), queries
+    return found
+
+
+def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
+    """(name of the measure, one value for each query, their names) of one system."""
+    if isinstance(result, HitCurves | GainCurves):
+        known = as_measure(measure)
+        ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
+        return known.name, np.asarray(known(result, ties), np.float64), ids
+    if is_evaluation(result):
+        name = measure.name if isinstance(measure, Measure) else measure
+        if name not in result.values:
+            name = as_measure(measure).name
+        if name not in result.values:
+            raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
+        return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
+    values = as_column(result, repr(system))
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        got = type(result).__name__
+        takes = "an evaluation, a HitCurves, a GainCurves or one number for each query"
+        raise TypeError(f"{system!r} must be {takes}, got {got}")
+    return str(measure), values.astype(np.float64), list(range(values.shape[0]))
