@@ -85,6 +85,8 @@ class GainCurves(_Gains[_Floats, NDArray[Any]]):
         self, k: _K = None, *, empty: _Empty = "skip", gain: _Gain = "linear", discount: _Discount = "log2",
         ties: _Orders = "expected", ideal_k: _Ideal = "same",
     ) -> float: ...
+    def plot(self, kind: Literal["distribution", "queries"] = "distribution", *, measure: str | Measure | None = None,
+             ax: Any = None, ties: _Orders = "expected", color: Any = None) -> Any: ...
     def interval(
         self, measure: str | Measure = "nDCG", *, method: Literal["bootstrap", "t"] | None = None,
         confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: _Bootstrap = "percentile",

@@ -596,6 +596,39 @@ cdef class GainCurves(_Gains):
             k = whole_number(k, "k")
         return mean_over(self.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k), empty, self.qid)
 
+    def plot(self, kind="distribution", *, measure=None, ax=None, ties="expected", color=None):
+        """Draw a measure over the queries, with matplotlib.
+
+        Parameters
+        ----------
+        kind : {"distribution", "queries"}
+            A histogram, or a bar for each query.
+        measure : str, optional
+            nDCG unless said.
+        ax, ties, color
+            As for ``plot_evaluations``, which draws several systems.
+
+        Returns
+        -------
+        Display
+            With ``ax_``, ``figure_``, and every attribute of the axes.
+
+        Raises
+        ------
+        ValueError, TypeError, ImportError
+            As ``plot_evaluations``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.GainCurves([2, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
+        >>> display = curves.plot("queries", ax=hc.plot_figure().axes[0])
+        >>> [f"{bar.get_height():.4f}" for bar in display.patches]
+        ['1.0000', '0.6309']
+        """
+        from hitcurve.report.plot_queries import of_one
+        return of_one(self, kind, measure=measure, ax=ax, ties=ties, color=color)
+
     def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999,
                  bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
         """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.

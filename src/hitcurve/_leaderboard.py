@@ -78,7 +78,7 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
                         f"got {type(evaluations).__name__}")  # fmt: skip
     for system in found:
         if not isinstance(system, str):
-            raise TypeError(f"a system is named by a string, got {system!r}")
+            raise TypeError(f"{name} has {system!r} for a name: a system is named by a string")
     return found
 
 

@@ -236,8 +236,8 @@ def test_queries_without_relevant_items():
     [
         ({}, {}, ValueError, "systems is empty"),
         ([], {}, ValueError, "systems is empty"),
-        (A, {}, TypeError, "systems must be a mapping of names .*, got Evaluation"),
-        ([A, A], {}, ValueError, "systems has evaluations of the same name"),
+        (A, {}, TypeError, "systems must be a list of evaluations, or a mapping of names to them, got Evaluation"),
+        ([A, A], {}, ValueError, r"systems\[0\] and systems\[1\] are both named"),
         ({3: A}, {}, TypeError, "systems has 3 for a name"),
         (BOTH, {"kind": "pie"}, ValueError, "kind='pie'"),
         (BOTH, {"kind": 5}, TypeError, "kind.*5"),
@@ -378,3 +378,13 @@ def test_the_picture_of_runs():
     assert len(three.axes) == 1
     three = plot_queries.runs_figure(["a", "b", "c"], [A, B, A], COMPARED)
     assert [ax.get_title() for ax in three.axes][1] == "AP, 12 queries"
+
+
+def test_gain_curves_draw_their_ndcg():
+    curves = hc.GainCurves([2, 0, 0, 1, 0, 0], [4, 3, 2, 1, 1, 0], qid=[1, 1, 2, 2, 2, 3])
+    wanted = sorted(curves.ndcg(ties="best")[:2], reverse=True)  # the third has nothing to find
+    display = curves.plot("queries", ties="best")
+    assert heights(display) == wanted
+    assert curves.plot().get_xlabel().startswith("nDCG")
+    with pytest.raises(TypeError, match=r"the result must be an Evaluation or a HitCurves .* use at_level"):
+        curves.plot("pr")

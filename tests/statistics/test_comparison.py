@@ -495,7 +495,7 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y), TypeError, "one mapping of per-query results; got ndarray alone"),
         (lambda: hc.compare(Y, A), TypeError, "y_score must be a mapping of names to scores, got ndarray"),
         (lambda: hc.compare(Y, {"a": A}), ValueError, "compare needs two systems or more, got 1"),
-        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "a system is named by a string, got 1"),
+        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has 1 for a name: a system is named by a string"),
         (
             lambda: hc.compare(Y, {"a": A, "b": B}, baseline="c"),
             ValueError,

@@ -250,7 +250,7 @@ def _held(name: str, one: Any, ties: str) -> Any:
     if not is_evaluation(one):
         more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
         takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
-        raise TypeError(f"{name!r} {takes}{more}")
+        raise TypeError(f"{repr(name) if name else 'the result'} {takes}{more}")
     return one
 
 

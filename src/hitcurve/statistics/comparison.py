@@ -476,12 +476,12 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         for name, value in (("groups", groups), ("method", method)):
             if value is not None:
                 raise ValueError(f"{name} goes with labels and scores, not with per-query results")
-        names, pairs = _checked_names(y_true, baseline)
+        names, pairs = _checked_names(y_true, "y_true", baseline)
         found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
         return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
-    names, pairs = _checked_names(y_score, baseline)
+    names, pairs = _checked_names(y_score, "y_score", baseline)
     lower = _directions(lower_is_better, names)
     usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [as_measure(one) for one in _listed_measures(measures, usual)]
@@ -536,12 +536,10 @@ def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
     return chosen
 
 
-def _checked_names(systems: Mapping[str, Any], baseline: str | None) -> tuple[list[str], list[tuple[int, int]]]:
+def _checked_names(systems: Mapping[str, Any], argument: str,
+                   baseline: str | None) -> tuple[list[str], list[tuple[int, int]]]:  # fmt: skip
     """The names of the systems, and the pairs (baseline, system) as places."""
-    names = list(systems)
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"a system is named by a string, got {name!r}")
+    names = list(systems_of(systems, argument))
     if len(names) < 2:
         raise ValueError(f"compare needs two systems or more, got {len(names)}")
     if baseline is None:
