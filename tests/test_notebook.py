@@ -2,10 +2,10 @@
 
 import re
 import time
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from html_page import Page
 
 import hitcurve as hc
 from hitcurve import _notebook
@@ -19,44 +19,11 @@ EVALUATION = hc.evaluate(JUDGED, RUN, ["AP", "nDCG@10"])
 COMPARISON = hc.compare({"a": [0.1, 0.4, 0.3], "b": [0.2, 0.4, 0.5]}, rng=0)
 
 
-class Page(HTMLParser):
-    """The tables as rows of cells, and the text between them; an error where a tag is not closed in its place."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.tables, self.lines = [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.tags.append((tag, dict(attrs)))
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-        elif tag == "p":
-            self.lines.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1] in ("td", "th"):
-            self.tables[-1][-1][-1] += data
-        elif self.open[-1] == "p":
-            self.lines[-1] += data
-        else:
-            assert self.open[-1] == "style" or not data.strip()
-
-
 def page(shown):
     text = shown._repr_html_()
     found = Page(text)
     assert all(len({len(row) for row in table}) == 1 for table in found.tables)
+    assert found.elsewhere == []
     assert len(text) < 12_000
     text.encode()
     return found

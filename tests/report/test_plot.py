@@ -18,16 +18,6 @@ S = [9, 8, 7, 7, 7, 4, 3, 3]
 CURVE = hc.HitCurve(Y, S)
 
 
-@pytest.fixture
-def plt(no_pyplot, monkeypatch):
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
-    yield pyplot
-    pyplot.close("all")
-
-
 def large(n=200_000, share=0.05, digits=None, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share

@@ -1,7 +1,6 @@
 """The object that plots return, keywords of lines, areas in the legend, the linear ROC axis."""
 
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -17,16 +16,6 @@ from hitcurve.report import plot  # noqa: E402
 CURVE = hc.HitCurve([1, 0, 1, 0, 0, 1, 0, 0], [9, 8, 7, 7, 7, 4, 3, 3])
 OTHER = hc.HitCurve([1, 1, 0, 0, 0, 1, 0, 0], [9, 8, 7, 7, 7, 4, 3, 3])
 GAIN = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1])
-
-
-@pytest.fixture
-def plt(no_pyplot, monkeypatch):
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
-    yield pyplot
-    pyplot.close("all")
 
 
 def labels(display):

@@ -6,13 +6,14 @@ import hashlib
 import io
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
+
+from html_page import Page
 
 import hitcurve as hc
 from hitcurve.cli.main import main
@@ -246,46 +247,6 @@ def test_pictures(capsys, path, tmp_path):
 
 
 # --- the page -----------------------------------------------------------------------------------------------
-
-
-class Page(HTMLParser):
-    """Checks that elements are closed in order; collects tables, text and what would be fetched."""
-
-    VOID = ("meta", "br", "use", "path", "rect")
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tables, self.fetched, self.words, self.ids = [], [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        for name, value in attributes:
-            if name in ("src", "href", "xlink:href", "data") and not value.startswith("#"):
-                self.fetched.append(value)
-            if name == "id":
-                self.ids.append(value)
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] in ("td", "th"):
-            self.tables[-1][-1][-1] += data
-        if self.open and self.open[-1] not in ("style",):
-            self.words.append(data)
 
 
 def test_the_page(capsys, path, tmp_path):
