@@ -257,7 +257,10 @@ def test_the_page(capsys, path, tmp_path):
     assert page.fetched == []
     assert not re.search(r"url\((?!#)|@import|<script|<link|<iframe|<img", text)
     assert len(page.ids) == len(set(page.ids))
-    assert text.count("<svg") == 1
+    assert text.count("<figure>") == 1
+    pictures = [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg" and "role" in attributes]
+    assert [said.split(":")[0] for said in pictures] == ["Hit curve", "Precision and recall", "ROC", "Enrichment"]
+    assert all(said.endswith("dock, <sim & co>") for said in pictures)
     assert "Light bands: 95 % of bootstrap resamples" in text
     words = "".join(page.words)
     assert "<sim & co> (higher is better)" in words  # escaped in the source
@@ -321,7 +324,8 @@ def test_the_page_of_groups(capsys, path, tmp_path):
     groups = page.tables[1]
     assert "Light bands" not in "".join(page.words)
     assert [row[0] for row in groups] == ["group", "t1", "t2", "t3"]
-    assert out.read_text(encoding="utf-8").count("<svg") == 2
+    assert out.read_text(encoding="utf-8").count("<figure>") == 2
+    assert sum(tag == "svg" and "role" in attributes for tag, attributes in page.tags) == 8
     assert len(page.ids) == len(set(page.ids))
     for line in err.splitlines():
         assert line.removeprefix("hitcurve: warning: ") in "".join(page.words)

@@ -1,0 +1,141 @@
+"""What every HTML page of a report has: head and style, sections with tables, pictures, how it was made.
+
+A page needs nothing else: no other file, no script, no address. It is read on paper, on phones, where tables scroll by
+themselves, on dark screens, and aloud.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from hitcurve._grid import Grid, rendered
+from hitcurve._version import __version__
+from hitcurve.report.svg import DARK, pictures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["document", "made_of", "names_of", "picture", "section"]
+
+_LONG = 200  # rows of a table that are shown when they are asked for
+
+# The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
+_COLOURS = {
+    "ink": ("#1a1a1a", "#e8e8e8"), "paper": ("#ffffff", "#14171a"), "soft": ("#555555", "#b3b9bf"),
+    "rule": ("#cccccc", "#40464c"), "shade": ("#f3f5f8", "#20252a"), "alert": ("#fff4e0", "#33260f"),
+    "bar": ("#d55e00", "#ff8a3c"),
+}  # fmt: skip
+_LIGHT = "".join(f"--{name}:{pair[0]};" for name, pair in _COLOURS.items()) + "".join(f"--c{c[1:]}:{c};" for c in DARK)
+_NIGHT = "".join(f"--{name}:{pair[1]};" for name, pair in _COLOURS.items())
+_NIGHT += "".join(f"--c{light[1:]}:{dark};" for light, dark in DARK.items())
+_STYLE = f"""
+:root {{ color-scheme: light dark; {_LIGHT} }}
+@media screen and (prefers-color-scheme: dark) {{ :root {{ {_NIGHT} }} }}""" + """
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 66rem; margin: 2rem auto; padding: 0 1.2rem; overflow-wrap: anywhere;
+  -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .2rem; }
+h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; } h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
+p.lead { color: var(--soft); margin-top: 0; }
+.wide { overflow-x: auto; margin: .8rem 0 1.2rem; overflow-wrap: normal; }
+.wide:focus-visible { outline: 2px solid var(--bar); outline-offset: 2px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; }
+th, td { padding: .18rem .75rem .18rem 0; text-align: right; white-space: nowrap; vertical-align: baseline; }
+th { border-bottom: 1.5px solid var(--ink); font-weight: 600; }
+.word { text-align: left; }
+td.note { text-align: left; color: var(--soft); white-space: normal; min-width: 14rem; }
+tr.gap td { border-top: 1px solid var(--rule); }
+tbody tr:hover { background: var(--shade); }
+ul.warnings { background: var(--alert); border-left: 4px solid var(--bar); padding: .6rem 1rem .6rem 2rem; }
+summary { cursor: pointer; }
+figure { margin: 1rem 0; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: .8rem 1.2rem; }
+.pictures svg { width: 100%; max-width: 42rem; height: auto; fill: currentColor; }
+ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; justify-content: center; padding: 0;
+  margin: .4rem 0; font-size: .875rem; }
+ul.legend svg { vertical-align: middle; margin-right: .5rem; }
+figcaption { color: var(--soft); font-size: .8125rem; }
+dl { display: grid; grid-template-columns: max-content auto; gap: .3rem 1.2rem; font-size: .875rem; }
+dt { font-weight: 600; } dd { margin: 0; } dd .source { color: var(--soft); }
+pre, td.sum { font: .8125rem/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+pre { background: var(--shade); padding: .6rem .8rem; white-space: pre-wrap; }
+td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-width: 17rem; }
+@media (max-width: 40rem) {
+  body { margin: 1rem auto; padding: 0 .9rem; } h1 { font-size: 1.35rem; }
+  dl { display: block; } dt { margin-top: .6rem; }
+  tr > :first-child { position: sticky; left: 0; background: var(--paper); white-space: normal;
+    min-width: 5.5rem; max-width: 45vw; overflow-wrap: break-word; }
+}
+@media print {
+  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; }
+  h2, h3 { break-after: avoid; } tbody tr, .pictures svg, ul.warnings li { break-inside: avoid; }
+  .wide { overflow: visible; } table { font-size: 7.5pt; } th, td { padding-right: .5rem; }
+  td.note, td.sum { min-width: 0; } tbody tr:hover { background: none; }
+  .pictures { grid-template-columns: 1fr 1fr; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
+
+
+def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]) -> str:
+    """The page: its title, a line below it, warnings, and the HTML of its parts."""
+    said = "".join(f"<li>{escape(one)}</li>" for one in warnings)
+    parts = [f"<h1>{escape(title)}</h1>", f'<p class="lead">{escape(lead)}</p>']
+    parts += [f'<ul class="warnings" aria-label="Warnings">{said}</ul>'] if said else []
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}: hitcurve</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join([*parts, *body])
+        + "\n</body>\n</html>\n"
+    )
+
+
+def section(title: str, *blocks: Grid | str) -> str:
+    """A heading, and below it tables and lines of text; the rows of a long table are folded away."""
+    # A table scrolls by itself: with the keyboard too, and under a name that is read aloud.
+    scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{escape(title)}">'
+    parts = [f"<h2>{escape(title)}</h2>"]
+    for block in blocks:
+        text = rendered([block], "html").replace('<div class="wide">', scrolled)
+        if isinstance(block, Grid) and len(block.rows) > _LONG:
+            text = f"<details><summary>{len(block.rows) - 1:,} rows</summary>\n{text}\n</details>"
+        parts.append(text)
+    return "\n\n".join(parts)
+
+
+def picture(drawing: Figure, number: int, caption: str) -> str:
+    """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
+    title, parts, legend = pictures(drawing, number)
+    entries = "".join(f"<li>{line}{escape(name)}</li>" for line, name in legend)
+    return (
+        (f"<h3>{escape(title)}</h3>" if title else "")
+        + f'<figure><div class="pictures">{"".join(parts)}</div>'
+        + (f'<ul class="legend" aria-label="Legend">{entries}</ul>' if entries else "")
+        + f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
+def names_of(files: Sequence[str]) -> str:
+    """The names of the first files, without their folders."""
+    return ", ".join(os.path.basename(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+
+
+def made_of(files: Iterable[str], command: Sequence[str]) -> str:
+    """The files, each of which is read again for its checksum, the words of the command line, and the version."""
+    grid = Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum")
+    where = section("Where this comes from", grid)
+    return f"{where}\n<pre>{escape(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
+
+
+def _file(path: str) -> list[str]:
+    if path == "-":
+        return ["standard input", "", ""]
+    with open(path, "rb") as file:
+        return [path, f"{os.path.getsize(path):,}", hashlib.file_digest(file, "sha256").hexdigest()]
