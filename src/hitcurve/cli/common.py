@@ -14,7 +14,7 @@ from hitcurve.measures import MEASURES, Measure, parse
 
 __all__ = [
     "PICTURES", "WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "measure", "no_picture", "refuse",
-    "save_picture", "say", "seed",
+    "save_picture", "say", "seed", "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
@@ -135,3 +135,12 @@ def say(line: str) -> None:
         line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
+
+
+def write_page(path: str, text: str) -> None:
+    try:
+        # Names of files may hold bytes that are no text.
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            file.write(text)
+    except OSError as error:  # a full device is not named
+        raise OSError(error.errno, error.strerror, path) from None

@@ -18,6 +18,7 @@ from hitcurve.cli.common import (
     save_picture,
     say,
     seed,
+    write_page,
 )
 from hitcurve.measures import TIES
 
@@ -237,10 +238,4 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
         made.warnings += save_picture(figures[0], options.plot)
     if options.report:
         files = options.files if options.actives is None else [*options.files, options.actives]
-        text = page.page(made, found.num_rows, files, options.command, figures, progress)
-        try:
-            # Names of files may hold bytes that are no text.
-            with open(options.report, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-                file.write(text)
-        except OSError as error:  # a full device is not named
-            raise OSError(error.errno, error.strerror, options.report) from None
+        write_page(options.report, page.page(made, found.num_rows, files, options.command, figures, progress))
