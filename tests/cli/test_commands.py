@@ -222,8 +222,8 @@ def test_names_are_drawn_letter_by_letter(capsys, tmp_path, name, grouped):
     status, _, err = run(capsys, "table", "a.csv", "--label", "label", "--score", name, "--report", "page.html", *more)
     assert status == 0, err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    picture = page[page.index("<svg") : page.index("</svg>")].replace("\u200b", "")
-    assert f">{escape(name, quote=False)}</text>" in picture
+    legend = page[page.index('<ul class="legend"') : page.index("</ul>", page.index('<ul class="legend"'))]
+    assert f"</svg>{escape(name)}</li>" in legend
 
 
 def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
@@ -235,7 +235,7 @@ def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
     lines = err.splitlines()
     assert all(line.startswith("hitcurve: warning: ") for line in lines)
     assert "hitcurve: warning: p.png: matplotlib's font lacks letters of the names, which are drawn as boxes" in lines
-    assert ">分子</text>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "</svg>分子</li>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("order", [

@@ -111,8 +111,8 @@ def _boxes(drawing: Figure, height: float) -> Iterator[tuple[Axes, str]]:
 
 
 def _plain(text: str) -> str:
-    """The text without the marks that keep matplotlib from taking what stands between two $ for a formula."""
-    return text.replace(r"\$", "$")
+    """The text without what keeps matplotlib from reading $ as a formula and "_" as a label that it leaves out."""
+    return text.replace(r"\$", "$").replace("\u200b_", "_")
 
 
 def _said(ax: Axes) -> str:
