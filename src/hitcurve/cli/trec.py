@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any
 from hitcurve._grid import Grid, as_csv, rendered
 from hitcurve._leaderboard import board, means_of, queries, tested
 from hitcurve._progress import Progress
-from hitcurve.cli.common import PICTURES, Option, command, count, no_picture, refuse, save_picture, say, seed
+from hitcurve.cli.common import (
+    PICTURES,
+    Option,
+    command,
+    count,
+    no_picture,
+    refuse,
+    save_picture,
+    say,
+    seed,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
@@ -92,6 +103,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--label", "NAME", "of that table, in latex (default: none)", {"default": ""}),
     ("--seed", "N", "of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
     ("--plot", "FILE", f"draw mean precision and recall: {PICTURES}", {}),
+    ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
 )  # fmt: skip
 
@@ -138,6 +150,7 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.plot and len(set(runs)) < len(runs), "--plot: a run is named twice"),
         (options.plot and options.ties == "expected", "--plot: interpolated precision has no expected value"),
         no_picture(options.plot),
+        (options.report and len(set(runs)) < len(runs), "--report: a run is named twice"),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
@@ -189,6 +202,8 @@ def _run(options: argparse.Namespace) -> str:
         names, evaluations = _sorted(names, evaluations, options.sort)
     if options.plot:
         evaluations = _drawn(names, evaluations, {one.name for one in more}, options)
+    if options.report:
+        _write_report(names, evaluations, options)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
@@ -326,6 +341,17 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
     parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
     return rendered(parts, options.format) + "\n"
+
+
+def _write_report(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
+    from hitcurve.report.leaderboard_page import page
+
+    compared = _compared(names, evaluations, options) if options.compare else None
+    cells = [[name, *map(_number, values)] for name, _, values in _rows(names, evaluations, each=False)]
+    board, files = Grid([["run", *evaluations[0].means], *cells]), [options.qrels, *options.runs]
+    with Progress() as progress:
+        text = page(names, evaluations, board, compared, files, options.command, (), progress)
+    write_page(options.report, text)
 
 
 def _order(evaluation: Evaluation) -> str:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "made_of", "names_of", "picture", "section"]
 
-_LONG = 200  # rows of a table that are shown when they are asked for
-
 # The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
 _COLOURS = {
     "ink": ("#1a1a1a", "#e8e8e8"), "paper": ("#ffffff", "#14171a"), "soft": ("#555555", "#b3b9bf"),
@@ -97,14 +95,14 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
     )
 
 
-def section(title: str, *blocks: Grid | str) -> str:
-    """A heading, and below it tables and lines of text; the rows of a long table are folded away."""
+def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
+    """A heading, and below it tables and lines of text; a table of more than `most` rows is folded."""
     # A table scrolls by itself: with the keyboard too, and under a name that is read aloud.
     scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{escape(title)}">'
     parts = [f"<h2>{escape(title)}</h2>"]
     for block in blocks:
         text = rendered([block], "html").replace('<div class="wide">', scrolled)
-        if isinstance(block, Grid) and len(block.rows) > _LONG:
+        if isinstance(block, Grid) and len(block.rows) - 1 > most:
             text = f"<details><summary>{len(block.rows) - 1:,} rows</summary>\n{text}\n</details>"
         parts.append(text)
     return "\n\n".join(parts)
@@ -124,7 +122,8 @@ def picture(drawing: Figure, number: int, caption: str) -> str:
 
 def names_of(files: Sequence[str]) -> str:
     """The names of the first files, without their folders."""
-    return ", ".join(os.path.basename(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
+    shown = ["standard input" if path == "-" else os.path.basename(path) for path in files[:3]]
+    return ", ".join(shown) + (", ..." if len(files) > 3 else "")
 
 
 def made_of(files: Iterable[str], command: Sequence[str]) -> str:

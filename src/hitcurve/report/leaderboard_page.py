@@ -1,0 +1,131 @@
+"""Runs measured against judgments as one HTML page: leaderboard, differences, ties, single queries, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hitcurve._grid import Grid, number
+from hitcurve.report.frame import document, made_of, names_of, picture, section
+from hitcurve.statistics.comparison import tables_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.statistics.comparison import Comparison
+
+__all__ = ["page"]
+
+_TOP = 10  # documents of a query that a person looks at
+_FEW = 20  # queries that are shown unasked
+
+
+def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
+         files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
+         progress: Callable[[str], None]) -> str:  # fmt: skip
+    """The runs, evaluated with the same judgments and measures, as text of one page.
+
+    `board`: the table of the means; `figures`: pictures with their captions; `files`: judgments and runs, each of which
+    is read again for its checksum; `command`: the words of the command line. `progress` is told what is done.
+    """
+    queries = evaluations[0].counts["queries"]
+    runs = f"{len(names):,} runs" if len(names) > 1 else "one run"
+    body = [section("Leaderboard", board)]
+    for at, (drawing, caption) in enumerate(figures):
+        progress("drawing")
+        body.append(picture(drawing, at, caption))
+    if comparison is not None:
+        body.append(section("Differences", *tables_of(comparison), _won(names, evaluations, comparison)))
+    body.append(section("Queries and documents", _counts(names, evaluations)))
+    body.append(section("Ties", *_ties(names, evaluations)))
+    measure, each = _each(names, evaluations)
+    body.append(section(f"{measure} of each query", each, most=_FEW))
+    rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in evaluations[0].definitions.items())
+    body.append(f"<h2>Definitions</h2><dl>{''.join(rows)}</dl>")
+    progress("checksums")
+    body.append(made_of(files, command))
+    notes = dict.fromkeys(note for one in evaluations for note in one.notes)
+    many = "query" if queries == 1 else "queries"
+    return document(names_of(files[1:]), f"{runs}, {queries:,} {many}, judgments of {names_of(files[:1])}", notes, body)
+
+
+def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Comparison) -> Grid:
+    """Of each pair in how many queries either one is ahead."""
+    at = {name: place for place, name in enumerate(names)}
+    head = ["measure", "system", "baseline", "queries higher", "equal", "lower"]
+    rows = [[*head, "most higher", "by", "most lower", "by"]]
+    for row in comparison.rows:
+        queries = evaluations[0].query_ids  # which a comparison has the same of
+        new, old = (evaluations[at[name]].values[row.measure] for name in (row.system, row.baseline))
+        apart = new - old
+        counts = [int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum())]
+        ends = []
+        for count, place in ((counts[0], np.argmax), (counts[2], np.argmin)):
+            most = int(place(np.nan_to_num(apart, nan=0.0)))
+            ends += [queries[most], number(float(apart[most]), "+")] if count else ["-", "-"]
+        rows.append([row.measure, row.system, row.baseline, *(f"{count:,}" for count in counts), *ends])
+    return Grid(rows, 3, foot=("Higher: queries in which the system's value is above the baseline's.",))
+
+
+def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:
+    """What was found in each run, and how much of it has no judgment."""
+    head = ["run", "queries", "missing", "extra", "empty", "documents", "unjudged", f"in the first {_TOP}"]
+    rows = [head]
+    for name, one in zip(names, evaluations, strict=True):
+        counts = one.counts
+        cells = [f"{counts[what]:,}" for what in ("queries", "missing", "extra", "empty", "retrieved")]
+        without = _share(counts["retrieved"] - counts["judged"], counts["retrieved"])
+        rows.append([name, *cells, without, _unjudged(one)])
+    foot = (
+        "Missing: queries that are judged, but not in the run. Extra: in the run, but not judged. Empty: without a "
+        "relevant document. Unjudged: documents without a judgment, which no measure takes for relevant."
+    )
+    return Grid(rows, foot=(foot,))
+
+
+def _unjudged(one: Evaluation) -> str:
+    if one.ties in ("expected", "worst", "best") and one.rank_by == "score":
+        return "-"  # there is no single order
+    levels = "".join(one.level_strings(_TOP))
+    return _share(levels.count("-") + levels.count("."), len(levels))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _ties(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[Grid | str]:
+    """What the order of equal scores leaves open in each mean."""
+    rows = [["run", "measure", "value", "worst", "expected", "best"]]
+    for name, one in zip(names, evaluations, strict=True):
+        for measure, band in one.tie_report().items():
+            if number(band.worst) != number(band.best):
+                rows.append([name, measure, *map(number, (band.value, band.worst, band.expected, band.best))])
+    rule = {"score": f"Equal scores: {evaluations[0].ties}.", "listed": "Ranked as listed: there are no ties.",
+            "rank": "Ranked by the rank column: there are no ties."}[evaluations[0].rank_by]  # fmt: skip
+    yield rule
+    if len(rows) > 1:
+        yield Grid(rows, 2)
+        yield "Worst, best: every tie in the worst and in the best order. Expected: the mean over all orders."
+    elif evaluations[0].rank_by == "score":
+        yield "No mean here is known to depend, in four decimals, on the order of equal scores."
+
+
+def _each(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, Grid]:
+    """The values of the first measure, a row for each query of any run; of two runs with their difference."""
+    measure = next(iter(evaluations[0].values))
+    queries = list(dict.fromkeys(query for one in evaluations for query in one.query_ids))
+    place = {query: at for at, query in enumerate(queries)}
+    values = np.full((len(evaluations), len(queries)), np.nan)
+    for row, one in zip(values, evaluations, strict=True):
+        row[[place[query] for query in one.query_ids]] = one.values[measure]
+    two = len(names) == 2
+    signs = [""] * len(names) + ["+"] * two
+    rows = [["query", *names, *["difference"] * two]]
+    for query, *found in zip(queries, *values, *([values[1] - values[0]] if two else []), strict=True):
+        rows.append([query, *(number(float(value), sign) for value, sign in zip(found, signs, strict=True))])
+    return measure, Grid(rows)

@@ -1,0 +1,132 @@
+"""The page of runs: what stands in its tables is what the evaluations and the comparison hold."""
+
+import hashlib
+
+import pytest
+from html_page import Page
+
+import hitcurve as hc
+from hitcurve._grid import Grid
+from hitcurve.cli.main import main
+from hitcurve.report import leaderboard_page
+
+QUERIES = [f"q{at}" for at in range(30)]
+QRELS = {f"q{at}": {"a": 1, "b": at % 2, "c": 0} for at in range(30)}
+RUNS = {
+    "first.txt": {query: {"a": 3.0, "b": 2.0, "x": 1.0} for query in QRELS},
+    "<second> & co.txt": {"p": {"a": 1.0}} | {key: {"c": 3.0, "a": 3.0, "x": 3.0, "b": 1.0} for key in QUERIES[:-1]},
+    "third.txt": {query: {"b": 3.0, "a": 2.0 + int(query[1:]) % 3 / 2} for query in QRELS},
+}
+MEASURES = ("AP", "nDCG@10", "NumRet")
+
+
+@pytest.fixture
+def paths(tmp_path):
+    lines = [f"{query} 0 {item} {level}\n" for query, items in QRELS.items() for item, level in items.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    for name, run in RUNS.items():
+        lines = [f"{query} Q0 {item} 1 {score} {name[:5]}\n" for query in run for item, score in run[query].items()]
+        (tmp_path / name).write_text("".join(lines))
+    return [str(tmp_path / name) for name in ("qrels.txt", *RUNS)]
+
+
+def written(capsys, tmp_path, *arguments, status=0):
+    out = tmp_path / "page.html"
+    assert main(["trec", *arguments, "--report", str(out)]) == status
+    capsys.readouterr()
+    text = out.read_text(encoding="utf-8")
+    found = Page(text)
+    assert found.fetched == []
+    assert "<second>" not in text
+    return found
+
+
+def test_leaderboard(capsys, tmp_path, paths):
+    page = written(capsys, tmp_path, *paths, "-m", *MEASURES, "--compare", "--sort", "AP", status=3)
+    board, _, differences, won, counts, ties, each, files = page.tables
+    found = dict(zip(RUNS, hc.evaluate(QRELS, list(RUNS.values()), list(MEASURES), missing="zero"), strict=True))
+    assert board[0] == ["run", *MEASURES]
+    assert [row[0] for row in board[1:]] == sorted(RUNS, key=lambda name: -found[name].means["AP"])
+    for name, *cells in board[1:]:
+        *means, number = found[name].means.values()
+        assert cells == [*(f"{mean:.4f}" for mean in means), f"{number:.0f}"]
+    assert [row[:3] for row in won[1:]] == [row[:3] for row in differences[1:]]
+    for measure, system, baseline, *cells in won[1:]:
+        apart = (found[system].values[measure] - found[baseline].values[measure]).tolist()
+        signs = [sum(one > 0 for one in apart), apart.count(0), sum(one < 0 for one in apart)]
+        assert cells[:3] == [str(count) for count in signs]
+        for (query, by), end, count in ((cells[3:5], max, signs[0]), (cells[5:], min, signs[2])):
+            most = end(apart)
+            wanted = (found[system].query_ids[apart.index(most)], f"{most:+.4f}") if count else ("-", "-")
+            assert (query, by) == wanted
+    assert [row[0] for row in counts[1:]] == [row[0] for row in board[1:]]
+    rows = {row[0]: row[1:] for row in counts}
+    assert rows["first.txt"] == ["30", "0", "0", "0", "90", "33.3 %", "33.3 %"]
+    assert rows["<second> & co.txt"][1:3] == ["1", "1"]
+    for name, measure, *cells in ties[1:]:
+        band = found[name].tie_report()[measure]
+        assert cells == [f"{value:.4f}" for value in (band.value, band.worst, band.expected, band.best)]
+    assert {name for name, *_ in ties[1:]} == {"<second> & co.txt", "third.txt"}
+    assert each[0] == ["query", *(row[0] for row in board[1:])]
+    at = each[0].index("third.txt")
+    assert [row[at] for row in each[1:]] == [f"{value:.4f}" for value in found["third.txt"].values["AP"]]
+    with open(paths[1], "rb") as file:
+        assert [paths[1], hashlib.sha256(file.read()).hexdigest()] in [row[::2] for row in files]
+    words = "".join(page.words)
+    assert "3 runs, 30 queries, judgments of qrels.txt" in words
+    assert "--compare --sort AP --report" in words
+    assert "relevant from level 1" in words
+
+
+def test_two_runs_have_a_difference(capsys, tmp_path, paths):
+    page = written(capsys, tmp_path, paths[0], paths[1], paths[3], "-m", "AP")
+    each = page.tables[-2]
+    assert each[0] == ["query", "first.txt", "third.txt", "difference"]
+    assert all(float(row[3]) == pytest.approx(float(row[2]) - float(row[1]), abs=1e-4) for row in each[1:])
+    assert ("details", {}) in page.tags
+    assert "Differences" not in page.words
+
+
+def test_queries_that_a_run_lacks_stand_as_a_line(capsys, tmp_path, paths):
+    page = written(capsys, tmp_path, *paths[:3], "-m", "AP", "--missing", "skip", status=3)
+    rows = {row[0]: row for row in page.tables[-2]}
+    assert len(rows) == 1 + 30
+    assert rows["q29"] == ["q29", "1.0000", "-", "-"]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--ties", "expected"), "Equal scores: expected."),
+    (("--rank-by", "listed"), "Ranked as listed: there are no ties."),
+    (("--format", "trec"), "No mean here is known to depend, in four decimals, on the order of equal scores."),
+    (("--format", "json", "-M", "2"), "Equal scores: docid."),
+])  # fmt: skip
+def test_one_run(capsys, tmp_path, paths, arguments, said):
+    page = written(capsys, tmp_path, *paths[:2], *arguments)
+    assert said in page.lines
+    assert page.tables[1][1][-1] == ("-" if "expected" in arguments else "0.0 %" if "-M" in arguments else "33.3 %")
+
+
+def test_wrong_use(capsys, tmp_path, paths):
+    assert main(["trec", *paths[:2], paths[1], "--report", str(tmp_path / "p.html")]) == 2
+    assert "--report: a run is named twice" in capsys.readouterr().err
+    assert main(["trec", *paths[:2], "--report", str(tmp_path)]) == 1
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_with_pictures():
+    pytest.importorskip("matplotlib")
+    from hitcurve.report import plot
+
+    found = hc.evaluate(QRELS, RUNS["first.txt"], "AP")
+    drawing = plot.figure({"a": hc.HitCurve([1, 0, 1], [3, 2, 1])}, ("precision-recall",))
+    said = []
+    board = Grid([["run", "AP"], ["a", "1.0000"]])
+    drawn = [(drawing, "What <this> is")]
+    page = Page(leaderboard_page.page(["a"], [found], board, None, ["-"], ["x"], drawn, said.append))
+    assert said == ["drawing", "checksums"]
+    assert "What <this> is" in page.words
+    assert [found["aria-label"] for tag, found in page.tags if tag == "svg" and "role" in found] == [
+        "Precision and recall: precision over recall, of random order, a"
+    ]
+    assert page.tables[0] == board.rows
+    assert page.tables[-1][1] == ["standard input", "", ""]
