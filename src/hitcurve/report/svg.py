@@ -196,16 +196,14 @@ def _path(d: str, mark: Element, one: Element, x: float = 0.0, y: float = 0.0) -
 def _steps(d: str, x: float, y: float) -> str:
     """The lines, with fewer points, in whole parts of a unit: each point as steps from the one before it."""
     import numpy as np
-    from matplotlib import rc_context
     from matplotlib.path import Path
 
     steps = []
     for line in d.split("M")[1:]:
         points = np.array(line.replace("L", " ").replace("z", " ").split(), np.float64).reshape(-1, 2)
-        with rc_context({"path.simplify_threshold": _NEAR}):
-            whole = Path(points + np.array((x, y)))
-            whole.should_simplify = len(points) > 2
-            kept = whole.cleaned(simplify=len(points) > 2)
+        whole = Path(points + np.array((x, y)))
+        whole.simplify_threshold, whole.should_simplify = _NEAR, len(points) > 2
+        kept = whole.cleaned(simplify=len(points) > 2)
         at = np.rint(np.asarray(kept.vertices)[kept.codes != Path.STOP] * _PARTS).astype(np.int64)
         steps.append(f"M{at[0, 0]} {at[0, 1]}{_moves(np.diff(at, axis=0).tolist())}" + "z" * ("z" in line))
     return "".join(steps)
