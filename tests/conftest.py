@@ -13,7 +13,9 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-os.environ.pop("FORCE_COLOR", None)  # which some runners set: the tests compare texts
+# What some runners set: the tests compare texts.
+os.environ.pop("FORCE_COLOR", None)
+os.environ["COLUMNS"] = "90"
 
 
 def pytest_addoption(parser):

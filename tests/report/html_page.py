@@ -9,6 +9,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.tags, self.tables, self.lines, self.words = [], [], [], [], []
+        self.hidden = False
         self.elsewhere, self.fetched, self.ids = [], [], []  # text neither in cells nor in paragraphs
         self.feed(text)
         self.close()
@@ -16,6 +17,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
+        self.hidden = ("style", "visibility:hidden") in attributes
         for name, value in attributes:
             if name in ("src", "href", "xlink:href", "data") and not value.startswith("#"):
                 self.fetched.append(value)
@@ -37,10 +39,13 @@ class Page(HTMLParser):
         self.open.pop()
 
     def handle_endtag(self, tag):
+        self.hidden = False
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        inside = self.open[-1] if self.open else ""
+        if self.hidden:
+            return
+        inside = next((tag for tag in reversed(self.open) if tag not in ("b", "u", "sup")), "")
         if inside in ("td", "th"):
             self.tables[-1][-1][-1] += data
         elif inside == "p":

@@ -45,11 +45,18 @@ def test_leaderboard(capsys, tmp_path, paths):
     page = written(capsys, tmp_path, *paths, "-m", *MEASURES, "--compare", "--sort", "AP", status=3)
     board, _, differences, won, counts, ties, each, files = page.tables
     found = dict(zip(RUNS, hc.evaluate(QRELS, list(RUNS.values()), list(MEASURES), missing="zero"), strict=True))
-    assert board[0] == ["run", *MEASURES]
-    assert [row[0] for row in board[1:]] == sorted(RUNS, key=lambda name: -found[name].means["AP"])
-    for name, *cells in board[1:]:
+    assert board[0] == ["#", "run", *MEASURES]
+    order = sorted(RUNS, key=lambda name: -found[name].means["AP"])
+    assert [row[:2] for row in board[1:]] == [list(pair) for pair in zip("abc", order, strict=True)]
+    for _, name, *cells in board[1:]:
         *means, number = found[name].means.values()
-        assert cells == [*(f"{mean:.4f}" for mean in means), f"{number:.0f}"]
+        assert [cell.rstrip("abc") for cell in cells] == [*(f"{mean:.4f}" for mean in means), f"{number:.0f}"]
+    by_place = hc.compare({name: found[name] for name in order}, rng=0)
+    worse = {(row.measure, *((row.system, row.baseline) if row.difference > 0 else (row.baseline, row.system)))
+             for row in by_place.rows if row.p_holm <= 0.05}  # fmt: skip
+    assert {(measure, name, order["abc".index(letter)]) for _, name, *cells in board[1:]
+            for measure, cell in zip(MEASURES, cells, strict=True) for letter in cell.lstrip("0.123456789")} == worse
+    assert worse
     assert [row[:3] for row in won[1:]] == [row[:3] for row in differences[1:]]
     for measure, system, baseline, *cells in won[1:]:
         apart = (found[system].values[measure] - found[baseline].values[measure]).tolist()
@@ -59,7 +66,7 @@ def test_leaderboard(capsys, tmp_path, paths):
             most = end(apart)
             wanted = (found[system].query_ids[apart.index(most)], f"{most:+.4f}") if count else ("-", "-")
             assert (query, by) == wanted
-    assert [row[0] for row in counts[1:]] == [row[0] for row in board[1:]]
+    assert [row[0] for row in counts[1:]] == order
     rows = {row[0]: row[1:] for row in counts}
     assert rows["first.txt"] == ["30", "0", "0", "0", "90", "33.3 %", "33.3 %"]
     assert rows["<second> & co.txt"][1:3] == ["1", "1"]
@@ -67,7 +74,7 @@ def test_leaderboard(capsys, tmp_path, paths):
         band = found[name].tie_report()[measure]
         assert cells == [f"{value:.4f}" for value in (band.value, band.worst, band.expected, band.best)]
     assert {name for name, *_ in ties[1:]} == {"<second> & co.txt", "third.txt"}
-    assert each[0] == ["query", *(row[0] for row in board[1:])]
+    assert each[0] == ["query", *order]
     at = each[0].index("third.txt")
     assert [row[at] for row in each[1:]] == [f"{value:.4f}" for value in found["third.txt"].values["AP"]]
     with open(paths[1], "rb") as file:
@@ -130,3 +137,30 @@ def test_with_pictures():
     ]
     assert page.tables[0] == board.rows
     assert page.tables[-1][1] == ["standard input", "", ""]
+
+
+def pictures(page):
+    return [found["aria-label"] for tag, found in page.tags if tag == "svg" and "role" in found]
+
+
+def test_runs_are_drawn(capsys, tmp_path, paths):
+    pytest.importorskip("matplotlib")
+    one, *more = pictures(written(capsys, tmp_path, *paths[:2], "-m", "AP"))
+    assert "interpolated precision" in one
+    assert not more
+    two = written(capsys, tmp_path, paths[0], paths[1], paths[3], "-m", "AP", "IPrec@0.5")
+    assert len(pictures(two)) == 2
+    assert two.tables[0][0] == ["run", "AP", "IPrec@0.5"]  # what only the picture needs is not there
+    assert any("In brackets: mean of the 11 points." in text for text in two.words)
+    assert "AP of third.txt less that of first.txt, a bar for each query, in falling order." in two.words
+    assert len(pictures(written(capsys, tmp_path, *paths, "-m", "AP", status=3))) == 1
+    compared = written(capsys, tmp_path, *paths, "-m", "AP", "--compare", status=3)
+    assert "Differences in mean AP with their intervals." in compared.words
+    assert [text.count(":") for text in pictures(compared)] == [1, 1]
+
+
+@pytest.mark.parametrize("arguments", [("--ties", "expected"), ("--missing", "skip")])
+def test_what_has_no_curves_is_not_drawn(capsys, tmp_path, paths, arguments):
+    page = written(capsys, tmp_path, *paths[:3], "-m", "AP", *arguments, status=3)
+    assert pictures(page) == []
+    assert page.tables[0][1][0] == "first.txt"

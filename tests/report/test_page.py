@@ -109,7 +109,8 @@ def test_other_shapes_stay():
     ax.set(title="A < B", xlabel="x", ylabel="y")
     ax.plot([1, 2], [1, 2], "o-", color="#654321", markersize=20)
     whole.suptitle("x & y")
-    title, (part,), legend = svg.pictures(whole, 3)
+    title, (part,), legend, notes = svg.pictures(whole, 3)
+    assert notes == []
     assert (title, legend) == ("x & y", [])
     page = Page(part)
     places = re.findall('<use href="#(.*?)" x="(.*?)" y="(.*?)" style="stroke:(.*?);', part)
@@ -125,7 +126,7 @@ def test_the_legend_is_text_of_the_page():
     names = ["a", "_hidden", r"\$x\$ <b>", "a name that is long " * 12, "\x01\x02"]
     whole = plot.figure(dict.fromkeys(names, curve(100, 0.3)), ("hits",))
     before = [text.get_text() for text in whole.legends[0].get_texts()]
-    _, parts, legend = svg.pictures(whole, 0)
+    _, parts, legend, _ = svg.pictures(whole, 0)
     assert [text.get_text() for text in whole.legends[0].get_texts()] == before
     shown = ["perfect order", "random order", "a", "_hidden", "$x$ <b>", *names[3:]]
     assert [name for _, name in legend] == shown
@@ -260,3 +261,18 @@ def test_a_page_of_another_kind():
     assert page.tables == [[["h", "i"], ["j", "1"]]]
     assert [word for word in page.words if word.strip()][:4] == ["a <b>: hitcurve", "a <b>", "c & d", "e > f"]
     assert '<ul class="warnings"' not in frame.document("a", "b", [], [])
+
+
+def test_the_legend_shows_marks_without_a_line():
+    whole = plot.new_figure((4, 3))
+    ax = whole.add_subplot()
+    ax.plot([0, 1], [0, 1], "o", label="marks")
+    plot.legend(ax, "for all")
+    found = svg.pictures(whole, 0)
+    assert found.notes == ["for all"]
+    ((sample, name),) = found.legend
+    assert name == "marks"
+    left, top, width, height = map(float, re.search('viewBox="([^"]*)"', sample)[1].split())
+    x, y = map(float, re.search('x="([^"]*)" y="([^"]*)"', sample).groups())
+    assert left < x < left + width
+    assert top < y < top + height

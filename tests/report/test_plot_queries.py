@@ -388,3 +388,9 @@ def test_gain_curves_draw_their_ndcg():
     assert curves.plot().get_xlabel().startswith("nDCG")
     with pytest.raises(TypeError, match=r"the result must be an Evaluation or a HitCurves .* use at_level"):
         curves.plot("pr")
+
+
+def test_the_curve_with_most_levels_is_drawn():
+    found = hc.evaluate(QRELS, RUNS[0], ["IPrec@0.5", "iprec_at_recall", "IPrec@0.25"])
+    whole = hc.evaluate(QRELS, RUNS[0], "iprec_at_recall")
+    np.testing.assert_array_equal(line(found.plot("pr")), line(whole.plot("pr")))

@@ -184,8 +184,9 @@ def _run(options: argparse.Namespace) -> str:
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
-    drawn = [entry.measure for entry in expand("iprec_at_recall", options.version)] if options.plot else []
-    more = [one for one in drawn if one is not None and one not in measures]
+    # Interpolated precision has no expected value.
+    drawn = expand("iprec_at_recall", options.version) if options.ties != "expected" and _pictures(options) else []
+    more = [one.measure for one in drawn if one.measure is not None and one.measure not in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
@@ -200,10 +201,8 @@ def _run(options: argparse.Namespace) -> str:
     names = _names(options.runs)
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
-    if options.plot:
-        evaluations = _drawn(names, evaluations, {one.name for one in more}, options)
-    if options.report:
-        _write_report(names, evaluations, options)
+    if _pictures(options):
+        evaluations = _shown(names, evaluations, {one.name for one in more}, options)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
@@ -217,16 +216,31 @@ def _run(options: argparse.Namespace) -> str:
     return ""
 
 
-def _drawn(names: list[str], evaluations: list[Evaluation], more: set[str],
+def _pictures(options: argparse.Namespace) -> bool:
+    return bool(options.plot or options.report)
+
+
+def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
            options: argparse.Namespace) -> list[Evaluation]:  # fmt: skip
-    """Draw the runs; what is printed is without the measures that only the picture needs."""
-    from hitcurve.report.plot_queries import runs_figure
+    """Write the picture and the page; what is printed is without the measures that only pictures need."""
     from hitcurve.retrieval.evaluation import without
 
     printed = [without(one, more) for one in evaluations]
-    compared = _compared(names, printed, options) if options.compare and len(names) > 2 else None
-    for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
-        say(f"hitcurve: warning: {line}")
+    compared = _compared(names, printed, options) if options.compare else None
+    if options.plot:
+        from hitcurve.report.plot_queries import runs_figure
+
+        for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
+            say(f"hitcurve: warning: {line}")
+    if options.report:
+        from hitcurve.report.leaderboard_page import figures, page
+
+        files = [options.qrels, *options.runs]
+        drawn = [] if options.ties == "expected" else figures(names, evaluations, compared)
+        with Progress() as progress:
+            board = _board(names, printed, compared)
+            text = page(names, printed, board, compared, files, options.command, drawn, progress)
+        write_page(options.report, text)
     return printed
 
 
@@ -330,28 +344,23 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         body = ([name, query, *("" if one != one else one for one in values)] for name, query, values in rows)
         return as_csv([["run", "query_id", *measures], *body])
     compared = _compared(names, evaluations, options) if options.compare else None
-    foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
     if options.format in _PAPER and not each:
-        means, own = means_of(evaluations)
-        found = tested(compared.rows, names, "p_holm", 0.05) if compared is not None else None
-        texts = {"caption": options.caption, "label": options.label}
-        table = board(names, means, found=found, names=own, head="run", foot=[f"{foot}."], **texts)
+        table = _board(names, evaluations, compared, caption=options.caption, label=options.label)
     else:
+        foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
         cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
     parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
     return rendered(parts, options.format) + "\n"
 
 
-def _write_report(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
-    from hitcurve.report.leaderboard_page import page
-
-    compared = _compared(names, evaluations, options) if options.compare else None
-    cells = [[name, *map(_number, values)] for name, _, values in _rows(names, evaluations, each=False)]
-    board, files = Grid([["run", *evaluations[0].means], *cells]), [options.qrels, *options.runs]
-    with Progress() as progress:
-        text = page(names, evaluations, board, compared, files, options.command, (), progress)
-    write_page(options.report, text)
+def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison | None, caption: str = "",
+           label: str = "") -> Grid:  # fmt: skip
+    """A row for each run, the best values marked, and what is significant."""
+    means, own = means_of(evaluations)
+    found = tested(compared.rows, names, "p_holm", 0.05) if compared is not None else None
+    foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}."
+    return board(names, means, found=found, names=own, head="run", foot=[foot], caption=caption, label=label)
 
 
 def _order(evaluation: Evaluation) -> str:

@@ -110,7 +110,8 @@ def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
 
 def picture(drawing: Figure, number: int, caption: str) -> str:
     """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
-    title, parts, legend = pictures(drawing, number)
+    title, parts, legend, notes = pictures(drawing, number)
+    caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     entries = "".join(f"<li>{line}{escape(name)}</li>" for line, name in legend)
     return (
         (f"<h3>{escape(title)}</h3>" if title else "")

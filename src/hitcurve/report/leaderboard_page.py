@@ -10,6 +10,8 @@ import numpy as np
 
 from hitcurve._grid import Grid, number
 from hitcurve.report.frame import document, made_of, names_of, picture, section
+from hitcurve.report.plot import new_figure
+from hitcurve.report.plot_queries import runs_pictures
 from hitcurve.statistics.comparison import tables_of
 
 if TYPE_CHECKING:
@@ -18,10 +20,23 @@ if TYPE_CHECKING:
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["page"]
+__all__ = ["figures", "page"]
 
 _TOP = 10  # documents of a query that a person looks at
 _FEW = 20  # queries that are shown unasked
+
+
+def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
+            comparison: Comparison | None) -> list[tuple[Figure, str]]:  # fmt: skip
+    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries."""
+    if any(one.query_ids != evaluations[0].query_ids for one in evaluations[1:]) or not len(evaluations[0]):
+        return []
+    found = []
+    for one in runs_pictures(names, evaluations, comparison):
+        drawing = new_figure((6.0, one.height))
+        one.draw(drawing.add_subplot())
+        found.append((drawing, one.caption))
+    return found
 
 
 def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,

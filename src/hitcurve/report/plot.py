@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     _Curves = Mapping[str, Any]
 
 __all__ = [
-    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "dress", "figure", "legend", "literal", "panels",
-    "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
+    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "dress", "figure", "legend", "literal", "new_figure",
+    "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
 ]  # fmt: skip
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
@@ -275,7 +275,7 @@ def target(ax: Axes | None, size: tuple[float, float]) -> Axes:
     pyplot = sys.modules.get("matplotlib.pyplot")
     found: Axes
     if ax is None and pyplot is None:
-        found = _figure(size).add_subplot()
+        found = new_figure(size).add_subplot()
     else:
         found = pyplot.gca() if ax is None else getattr(ax, "ax_", ax)  # type: ignore[union-attr]
     return found
@@ -396,7 +396,7 @@ def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, ti
     """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
     columns = min(len(kinds), 2)
     rows = -(-len(kinds) // columns)
-    whole = _figure((5.2 * columns, 4.0 * rows + 0.5))
+    whole = new_figure((5.2 * columns, 4.0 * rows + 0.5))
     if title:
         whole.suptitle(title, fontsize=11)
     kinds = tuple([_check(curves, kind, None) for kind in kinds])
@@ -453,7 +453,7 @@ def plot_figure(rows: int = 1, columns: int = 1, *, width: str | float = "column
     inches = _WIDTHS[known] if known else _inches(width, "width")
     usual = rows * (0.75 * inches / columns + 0.6)
     with needed("matplotlib", "a picture").rc_context(_PRINT):
-        whole = _figure((inches, usual if height is None else _inches(height, "height")), dots=300)
+        whole = new_figure((inches, usual if height is None else _inches(height, "height")), dots=300)
         for at, ax in enumerate(panels(whole, rows, columns)):
             ax.tick_params(labelsize=7.0, width=0.6)  # also of ticks that are made later
             if rows * columns > 1:
@@ -499,7 +499,7 @@ def _png(whole: Figure) -> bytes:
     return out.getvalue()
 
 
-def _figure(size: tuple[float, float], dots: int | None = None) -> Figure:
+def new_figure(size: tuple[float, float], dots: int | None = None) -> Figure:
     """A figure apart from pyplot; `dots`: an inch, of the pictures it saves."""
     whole: Figure = needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
     # A notebook asks it for its picture: only pyplot would tell how figures are shown.

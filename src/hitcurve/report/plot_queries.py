@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,12 +22,12 @@ from hitcurve.report.plot import (
     Display,
     Limits,
     _corners,
-    _figure,
     _shown,
     as_count,
     dress,
     legend,
     literal,
+    new_figure,
     panels,
     target,
     text_size,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
 
-__all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure"]
+__all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
 LEVELS = tuple(at / 10 for at in range(11))  # of recall
 _MARKS = "osD^v<>PX*"
@@ -222,17 +222,14 @@ def _recall_data(named: dict[str, Any], ties: str) -> _Data:
     """Interpolated precision at the recall levels that all systems hold."""
     names = list(named)
     results = {name: _held(name, one, ties) for name, one in named.items()}
-    kept: list[tuple[float, str]] = []
-    first = ""
+    curves: dict[str, dict[float, str]] = {}  # other ways to set levels, or documents that count, make another curve
     for text in results[names[0]].values:
-        found = measure_of(text)
-        family = found.name.rpartition("@")[0]
-        if found.record.name == "IPrec" and family == (first or family):
-            first = family  # other levels or documents that are relevant make another curve
-            kept.append((float(found.name.rpartition("@")[2]), text))
+        family, _, level = measure_of(text).name.rpartition("@")
+        if measure_of(text).record.name == "IPrec":
+            curves.setdefault(family, {})[float(level)] = text
+    kept = sorted(max(curves.values(), key=len, default={}).items())
     if len(kept) < 2:
         raise ValueError(f"{names[0]!r} holds no interpolated precision: ask evaluate for 'iprec_at_recall' too")
-    kept = sorted({level: (level, text) for level, text in kept}.values())
     found_values = per_query(results, names, [text for _, text in kept], ties)
     values, ids = zip(*found_values.values(), strict=True)
     levels = [level for level, _ in kept]
@@ -534,28 +531,54 @@ def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row]
     return rows, f"difference in {measure}{against}"
 
 
-def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
-                comparison: Comparison | None = None) -> Figure:  # fmt: skip
-    """Mean precision and recall of runs; beside it of two runs the difference of each query, else the comparison.
+class RunsPicture(NamedTuple):
+    """One of the pictures of runs."""
+
+    draw: Callable[[Axes], Display]
+    height: float  # in inches
+    caption: str
+
+
+def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
+                  comparison: Comparison | None = None) -> list[RunsPicture]:  # fmt: skip
+    """Mean precision and recall of runs, and of two runs the difference of each query, else the comparison.
 
     The differences are in the first measure with a mean, other than interpolated precision.
     """
     named = dict(zip(map(literal, names), evaluations, strict=True))
     measure = next((one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"), None)
-    beside = measure is not None and (len(named) == 2 or comparison is not None)
-    high, wide = 4.5 + 0.11 * len(named), 10.4 if beside else 6.0
-    if comparison is not None and len(named) > 2:
-        rows = [one.baseline for one in comparison.rows if one.measure == measure]
-        high, wide = max(high, _height(len(rows))), wide if len({*rows}) < 2 else 13.0  # a row has two names
-    whole = _figure((wide, high))
-    left, *right = panels(whole, 1, 1 + beside)
+    high = 4.5 + 0.11 * len(named)
+    found = [RunsPicture(
+        lambda ax: plot_evaluations(named, "precision-recall", ax=ax), high,
+        "The mean over queries of interpolated precision: the greatest precision at this recall or any higher one.",
+    )]  # fmt: skip
+    if measure is not None and len(named) == 2:
+        found.append(RunsPicture(
+            lambda ax: plot_evaluations(named, "differences", measure=measure, ax=ax), high,
+            f"{measure} of {names[1]} less that of {names[0]}, a bar for each query, in falling order.",
+        ))  # fmt: skip
+    elif measure is not None and comparison is not None:
+        rows = sum(one.measure == measure for one in comparison.rows)
+        found.append(RunsPicture(
+            lambda ax: plot_comparison(comparison, measure=measure, ax=ax), _height(rows),
+            f"Differences in mean {measure} with their intervals.",
+        ))  # fmt: skip
+    return found
+
+
+def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
+                comparison: Comparison | None = None) -> Figure:  # fmt: skip
+    """The pictures of runs beside each other."""
+    pictures = runs_pictures(names, evaluations, comparison)
+    pairs = len(names) > 2 and comparison is not None and len({one.baseline for one in comparison.rows}) > 1
+    wide = 6.0 if len(pictures) < 2 else 13.0 if pairs else 10.4  # of pairs a row has two names
+    high = max(one.height for one in pictures)
+    axes = panels(new_figure((wide, high)), 1, len(pictures))
     if high > 7:
-        left.set(box_aspect=0.9, anchor="S")
-    plot_evaluations(named, "precision-recall", ax=left)
-    if right and len(named) == 2:
-        plot_evaluations(named, "differences", measure=measure, ax=right[0])
-    elif right and comparison is not None:
-        plot_comparison(comparison, measure=measure, ax=right[0])
+        axes[0].set(box_aspect=0.9, anchor="S")
+    for one, ax in zip(pictures, axes, strict=True):
+        one.draw(ax)
+    whole: Figure = axes[0].figure.figure
     return whole
 
 

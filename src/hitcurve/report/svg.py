@@ -48,16 +48,21 @@ class Pictures(NamedTuple):
     """The svg element of each axes."""
     legend: list[tuple[str, str]]
     """Of each entry of the legend the svg element of its line, and its name."""
+    notes: list[str]
+    """What the legend says of all its entries."""
 
 
 def pictures(drawing: Figure, number: int) -> Pictures:
     """The figure, of this number on the page: no id is used twice."""
     texts = [text for legend in drawing.legends for text in legend.get_texts()]
-    names = [text.get_text() for text in texts]
+    titles = [legend.get_title() for legend in drawing.legends]
+    names, notes = [text.get_text() for text in texts], [title.get_text() for title in titles]
+    for title in titles:
+        title.set_text("")
     for text in texts:  # the page writes them; here long ones would push others out of the picture
         text.set_text("x")
     whole = _drawn(drawing, number)
-    for text, name in zip(texts, names, strict=True):
+    for text, name in zip([*texts, *titles], [*names, *notes], strict=True):
         text.set_text(name)
     height = float(whole.get("viewBox", "").split()[3])
     marks = {one.get("id", ""): one for one in whole.iter(f"{_XML}path") if one.get("id")}
@@ -80,7 +85,8 @@ def pictures(drawing: Figure, number: int) -> Pictures:
             )
         elif kind == "legend":
             lines += _samples(group, marks)
-    return Pictures(_plain(drawing.get_suptitle()), parts, list(zip(lines, map(_plain, names), strict=True)))
+    said = [line for note in notes for line in _plain(note).splitlines()]
+    return Pictures(_plain(drawing.get_suptitle()), parts, list(zip(lines, map(_plain, names), strict=True)), said)
 
 
 def _drawn(drawing: Figure, number: int) -> Element:
@@ -130,7 +136,9 @@ def _samples(legend: Element, marks: Mapping[str, Element]) -> Iterator[str]:
             drawn.append(one)
             continue
         points = [float(place) for path in drawn for place in _NUMBER.findall(_d(path))]
-        x, y = points[::2] or [0.0], points[1::2] or [0.0]
+        used = [one for path in drawn for one in path.iter(f"{_XML}use")]  # marks, around their places
+        x = points[::2] + [float(one.get("x", 0)) + end for one in used for end in (-4, 4)] or [0.0]
+        y = points[1::2] + [float(one.get("y", 0)) for one in used] or [0.0]
         place = min(x) - 1, min(y) - 4, max(x) - min(x) + 2, max(y) - min(y) + 8
         inside = "".join(_joined(_elements(path, marks)) for path in drawn)
         box = " ".join(f"{value:.1f}" for value in place)
