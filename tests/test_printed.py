@@ -346,6 +346,16 @@ def test_p_values_that_were_not_computed():
         two.to_markdown("wide", p="p_tukey")
 
 
+@pytest.mark.parametrize(("name", "expected"), [
+    ("[a]", "{[}a]"), (" [a]", " {[}a]"), ("*", "{*}"), ("a--b---c", "a-{}-b-{}-{}-c"), ("a|b", r"a\textbar{}b"),
+    ("a-b[1]*", "a-b[1]*"),
+])  # fmt: skip
+def test_latex_takes_no_name_for_a_command(name, expected):
+    """An option of the rule or of the line's end that stands before it, a dash."""
+    text = hc.compare({name: [0.1, 0.2], "other": [0.1, 0.3]}, rng=0).to_latex("wide")
+    assert f"\n{expected} & " in text
+
+
 def test_a_leaderboard_is_pickled():
     made = hc.Leaderboard(FOUND)
     again = pickle.loads(pickle.dumps(made))

@@ -134,11 +134,14 @@ def _markdown(grid: Grid) -> str:
 
 _LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     mark: rf"\text{name}{{}}" for mark, name in {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}.items()
-} | {mark: f"${name}$" for mark, name in {"<": "<", ">": ">", "†": r"\dagger", "‡": r"\ddagger"}.items()})  # fmt: skip
+} | {mark: f"${name}$" for mark, name in {"<": "<", ">": ">", "†": r"\dagger", "‡": r"\ddagger"}.items()} | {
+    "|": r"\textbar{}"})  # fmt: skip
 
 
 def _latex_words(text: str) -> str:
-    return _line(text).translate(_LATEX)
+    """The text letter by letter: two hyphens are no dash, "[" and "*" no option of what ends the line before."""
+    kept = re.sub(r"^(\s*)([\[*])", r"\1{\2}", _line(text).translate(_LATEX))
+    return re.sub("-(?=-)", "-{}", kept)
 
 
 def _latex(grid: Grid) -> str:
