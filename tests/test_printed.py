@@ -346,6 +346,27 @@ def test_p_values_that_were_not_computed():
         two.to_markdown("wide", p="p_tukey")
 
 
+def test_no_values_are_not_p_values_that_were_not_computed():
+    nothing = {name: [nan, nan] for name in "abc"}
+    for p in ("p_holm", "p_t", "p_tukey"):
+        text = hc.compare(nothing, rng=0).to_markdown("wide", p=p)
+        assert "| a | a | - |" in text
+        assert "0 queries. 2 queries without a value were left out. Raised letters" in text
+
+
+def test_one_query_is_no_queries():
+    one = hc.compare({"a": [0.5, nan], "b": [0.25, nan]}, rng=0)
+    for text in (str(one), one.to_markdown("wide")):
+        assert "1 query. " in text
+        assert "1 query without a value was left out." in text
+
+
+def test_runs_of_different_queries_say_how_many():
+    few = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP")
+    more = hc.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}, "AP")
+    assert "1 to 2 queries. *Best*" in str(hc.Leaderboard({"few": few, "more": more}))
+
+
 @pytest.mark.parametrize(("name", "expected"), [
     ("[a]", "{[}a]"), (" [a]", " {[}a]"), ("*", "{*}"), ("a--b---c", "a-{}-b-{}-{}-c"), ("a|b", r"a\textbar{}b"),
     ("a-b[1]*", "a-b[1]*"),

@@ -23,6 +23,7 @@ __all__ = [
     "as_utf8",
     "board",
     "checked_digits",
+    "many",
     "means_of",
     "page",
     "queries",
@@ -31,6 +32,7 @@ __all__ = [
     "titles",
 ]
 
+_ONE = {"items": "item", "queries": "query", "groups": "group"}
 _MOST_DIGITS = 17  # of a double
 _BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
        "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
@@ -188,8 +190,15 @@ def as_utf8(texts: Iterable[str]) -> list[str]:
     return [text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for text in texts]
 
 
-def queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count} queries"
+def many(count: int, unit: str, form: str = "") -> str:
+    return f"{count:{form}} {_ONE[unit] if count == 1 else unit}"
+
+
+def queries(evaluations: Iterable[Evaluation], form: str = "") -> str:
+    """How many queries count; of evaluations that differ in it the least and the most."""
+    counts = {len(one.query_ids) for one in evaluations}
+    least = f"{min(counts):{form}} to " if len(counts) > 1 else ""
+    return least + many(max(counts), "queries", form)
 
 
 def page(blocks: Iterable[Grid | str]) -> str:
@@ -206,8 +215,7 @@ class Printed:
     def _grid(self, digits: int = 4, caption: str = "", label: str = "") -> Grid:
         found = self._by_system()
         means, names = means_of(list(found.values()))
-        counts = {len(one.query_ids) for one in found.values()}
-        foot = [f"{queries(counts.pop())}."] if len(counts) == 1 else []
+        foot = [f"{queries(found.values())}."]
         return board(list(found), means, digits=checked_digits(digits), names=names, foot=foot, caption=caption,
                      label=label)  # fmt: skip
 

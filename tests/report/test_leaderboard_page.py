@@ -99,6 +99,9 @@ def test_queries_that_a_run_lacks_stand_as_a_line(capsys, tmp_path, paths):
     rows = {row[0]: row for row in page.tables[-2]}
     assert len(rows) == 1 + 30
     assert rows["q29"] == ["q29", "1.0000", "-", "-"]
+    text = "".join(page.words)
+    assert "2 runs, 29 to 30 queries, judgments of" in text
+    assert "29 to 30 queries; equal scores: docid." in text
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

@@ -281,7 +281,7 @@ def test_queries_without_a_value():
     values = {"a": np.array([0.1, np.nan, 0.3]), "b": np.array([0.2, np.nan, 0.1])}
     got = hc.compare(values, rng=1)
     assert (got.count, got.left_out) == (2, 1)
-    assert "1 queries without a value were left out." in str(got)
+    assert "1 query without a value was left out." in str(got)
     with pytest.raises(ValueError, match="AP of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
         hc.compare({"a": values["a"], "b": np.array([0.2, 0.5, 0.1])})
     nothing = hc.compare({"a": [math.nan], "b": [math.nan]})
@@ -364,7 +364,7 @@ def test_evaluations_are_compared_in_all_they_hold():
     more = Evaluated(found["x"].query_ids, {**found["x"].values, "R@5": found["x"].values["AP"]})
     with pytest.raises(ValueError, match="'y' has no R@5: it was evaluated for nDCG@10, AP"):
         hc.compare({"more": more, "y": found["y"]})
-    with pytest.raises(ValueError, match="measures is empty"):
+    with pytest.raises(ValueError, match="measures is empty: sums and geometric means are not compared"):
         hc.compare({name: Evaluated(["q"], {"NumRet": np.ones(1)}) for name in "ab"})
 
 

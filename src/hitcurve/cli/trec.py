@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, rendered
-from hitcurve._leaderboard import board, means_of, queries, tested
+from hitcurve._leaderboard import board, many, means_of, queries, tested
 from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
@@ -347,7 +347,7 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
     if options.format in _PAPER and not each:
         table = _board(names, evaluations, compared, caption=options.caption, label=options.label)
     else:
-        foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}"
+        foot = f"{queries(evaluations)}; {_order(evaluations[0])}"
         cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
     parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
@@ -359,7 +359,7 @@ def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison
     """A row for each run, the best values marked, and what is significant."""
     means, own = means_of(evaluations)
     found = tested(compared.rows, names, "p_holm", 0.05) if compared is not None else None
-    foot = f"{queries(evaluations[0].counts['queries'])}; {_order(evaluations[0])}."
+    foot = f"{queries(evaluations)}; {_order(evaluations[0])}."
     return board(names, means, found=found, names=own, head="run", foot=[foot], caption=caption, label=label)
 
 
@@ -393,7 +393,8 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             ("empty", options.qrels, "without relevant documents", options.empty),
         ):
             if one.counts[kind]:
-                text = f"{queries(one.counts[kind])} {what}: {'left out' if how == 'skip' else 'counted as 0'}"
+                said_how = "left out" if how == "skip" else "counted as 0"
+                text = f"{many(one.counts[kind], 'queries')} {what}: {said_how}"
                 add(kind if where == name else text, where, text)
                 left |= how == "skip"
         bands = one.tie_report() if options.ties == "docid" else {}
@@ -403,6 +404,6 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
             add("ties", name, f"equal scores leave open {', '.join(shown)}{more} (see --ties)")
     for found in said.values():
-        (where, what), many = found[0], len(set(found))
-        say(f"hitcurve: warning: {where}{f', first of {many} such runs' if many > 1 else ''}: {what}")
+        (where, what), runs = found[0], len(set(found))
+        say(f"hitcurve: warning: {where}{f', first of {runs} such runs' if runs > 1 else ''}: {what}")
     return left

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hitcurve._grid import Grid, number
+from hitcurve._leaderboard import queries
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
@@ -47,7 +48,6 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     `board`: the table of the means; `figures`: pictures with their captions; `files`: judgments and runs, each of which
     is read again for its checksum; `command`: the words of the command line. `progress` is told what is done.
     """
-    queries = evaluations[0].counts["queries"]
     runs = f"{len(names):,} runs" if len(names) > 1 else "one run"
     body = [section("Leaderboard", board)]
     for at, (drawing, caption) in enumerate(figures):
@@ -64,8 +64,8 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     progress("checksums")
     body.append(made_of(files, command))
     notes = dict.fromkeys(note for one in evaluations for note in one.notes)
-    many = "query" if queries == 1 else "queries"
-    return document(names_of(files[1:]), f"{runs}, {queries:,} {many}, judgments of {names_of(files[:1])}", notes, body)
+    lead = f"{runs}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
+    return document(names_of(files[1:]), lead, notes, body)
 
 
 def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Comparison) -> Grid:
@@ -74,14 +74,14 @@ def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Co
     head = ["measure", "system", "baseline", "queries higher", "equal", "lower"]
     rows = [[*head, "most higher", "by", "most lower", "by"]]
     for row in comparison.rows:
-        queries = evaluations[0].query_ids  # which a comparison has the same of
+        ids = evaluations[0].query_ids  # which a comparison has the same of
         new, old = (evaluations[at[name]].values[row.measure] for name in (row.system, row.baseline))
         apart = new - old
         counts = [int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum())]
         ends = []
         for count, place in ((counts[0], np.argmax), (counts[2], np.argmin)):
             most = int(place(np.nan_to_num(apart, nan=0.0)))
-            ends += [queries[most], number(float(apart[most]), "+")] if count else ["-", "-"]
+            ends += [ids[most], number(float(apart[most]), "+")] if count else ["-", "-"]
         rows.append([row.measure, row.system, row.baseline, *(f"{count:,}" for count in counts), *ends])
     return Grid(rows, 3, foot=("Higher: queries in which the system's value is above the baseline's.",))
 
@@ -133,14 +133,14 @@ def _ties(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[G
 def _each(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, Grid]:
     """The values of the first measure, a row for each query of any run; of two runs with their difference."""
     measure = next(iter(evaluations[0].values))
-    queries = list(dict.fromkeys(query for one in evaluations for query in one.query_ids))
-    place = {query: at for at, query in enumerate(queries)}
-    values = np.full((len(evaluations), len(queries)), np.nan)
+    ids = list(dict.fromkeys(query for one in evaluations for query in one.query_ids))
+    place = {query: at for at, query in enumerate(ids)}
+    values = np.full((len(evaluations), len(ids)), np.nan)
     for row, one in zip(values, evaluations, strict=True):
         row[[place[query] for query in one.query_ids]] = one.values[measure]
     two = len(names) == 2
     signs = [""] * len(names) + ["+"] * two
     rows = [["query", *names, *["difference"] * two]]
-    for query, *found in zip(queries, *values, *([values[1] - values[0]] if two else []), strict=True):
+    for query, *found in zip(ids, *values, *([values[1] - values[0]] if two else []), strict=True):
         rows.append([query, *(number(float(value), sign) for value, sign in zip(found, signs, strict=True))])
     return measure, Grid(rows)

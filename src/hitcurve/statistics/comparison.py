@@ -26,7 +26,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
 from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, number, rendered
-from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested
+from hitcurve._leaderboard import as_utf8, board, checked_digits, many, page, systems_of, tested
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
@@ -148,7 +148,8 @@ class Comparison:
         means: dict[str, dict[str, float]] = {}
         for one in self.systems:
             means.setdefault(one.system, {})[one.measure] = one.value
-        systems, foot = list(means), [f"{self.count} {self.unit}."]
+        systems, foot = list(means), [f"{many(self.count, self.unit)}."]
+        foot += [_left_out(self)] if self.left_out else []
         how: dict[str, Any] = {"digits": checked_digits(digits), "found": tested(self.rows, systems, p, alpha)}
         return [board(systems, list(means.values()), foot=foot, caption=caption, label=label, **how)]
 
@@ -308,7 +309,8 @@ class Comparison:
         Parameters
         ----------
         kind : {"differences", "systems"}
-            ``"differences"``: those with a Holm-corrected p-value below 1 - `confidence_level` have filled marks.
+            ``"differences"``: those with a Holm-corrected p-value of at most 1 - `confidence_level` have filled
+            marks.
             ``"systems"``: the value of each system.
         measure : str, optional
             One of the measures that were compared; the first of them unless said.
@@ -362,15 +364,19 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     said = {row.test for row in found.rows}
     tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
     resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
-    text = f"{found.count} {found.unit}. p: {tests}, two-sided{resamples}."
+    text = f"{many(found.count, found.unit)}. p: {tests}, two-sided{resamples}."
     if not over_items:
-        text = f"{found.count} {found.unit}. All p are two-sided. p (randomization) and p (Holm): {tests}. "
+        text = f"{many(found.count, found.unit)}. All p are two-sided. p (randomization) and p (Holm): {tests}. "
         text += f"Intervals and p (bootstrap): {found.n_resamples} resamples."
     if found.left_out:
-        text += f" {found.left_out} {found.unit} without a value were left out."
+        text += f" {_left_out(found)}"
     if not over_items and any(row.p_t is None for row in found.rows):
         text += " " + advice("scipy", "Student's t") + "."
     return [Grid(values, 2), Grid(rows, 3), text]
+
+
+def _left_out(found: Comparison) -> str:
+    return f"{many(found.left_out, found.unit)} without a value {'was' if found.left_out == 1 else 'were'} left out."
 
 
 def _probability(p: float | None) -> str:
@@ -528,11 +534,12 @@ def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str,
 
 
 def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
+    why = ": sums and geometric means are not compared" if measures is None else ""
     measures = default if measures is None else measures
     single = isinstance(measures, str | Measure) or of_ir_measures(measures)
     chosen = [str(one) if of_ir_measures(one) else one for one in ([measures] if single else measures)]
     if not chosen:
-        raise ValueError("measures is empty")
+        raise ValueError(f"measures is empty{why}")
     return chosen
 
 
@@ -709,7 +716,8 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
         if kept.shape[0] == 0:
             nan = math.nan
             systems += [SystemValue(title, name, nan, nan, nan, "bootstrap") for name in names]
-            rest = nan, nan, nan, nan, "randomization", nan, nan, None, "bootstrap", nan
+            honest_p = nan if len(names) > 2 else None
+            rest = nan, nan, nan, nan, "randomization", nan, paired_t(kept[:, 0]), honest_p, "bootstrap", nan
             differences += [Difference(title, names[a], names[b], *rest) for a, b in pairs]
             continue
         # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
