@@ -50,6 +50,17 @@ def test_endings(capsys, files, name, begin):
     assert (files / name).read_bytes().startswith(begin)
 
 
+def test_names_that_are_no_text(capsys, files):
+    """Bytes that are no letters, and what matplotlib takes for a formula that it cannot read."""
+    for name in ("\udcff", "$_$"):
+        try:
+            (files / name).write_text(lines(4, "d"))
+        except OSError:  # macOS has no such names
+            continue
+        for words in ((name,), ("a", name), ("a", "b", name, "--compare")):
+            assert trec(capsys, *words, "--plot", "p.png", "--report", "p.html")[0] == 0
+
+
 def test_what_is_drawn(capsys, files, drawn):
     for words in (("a",), ("a", "b"), ("a", "b", "$c_1$"), ("a", "b", "$c_1$", "--baseline", "b", "--sort", "AP"),
                   ("a", "b", "-m", "num_q"), ("a", "b", "-m", "P.2")):  # fmt: skip

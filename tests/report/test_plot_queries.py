@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -253,6 +254,7 @@ def test_queries_without_relevant_items():
         (BOTH, {"color": "nocolour"}, ValueError, "color='nocolour'"),
         (BOTH, {"color": {"C": "red"}}, ValueError, r"color\['C'\]"),
         ({"c": CURVES}, {"kind": "pr", "ties": "none"}, ValueError, "ties='none'"),
+        (BOTH, {"ties": "none"}, ValueError, "ties='none'"),
     ],
 )
 def test_what_cannot_be_drawn(systems, options, error, problem):
@@ -260,6 +262,12 @@ def test_what_cannot_be_drawn(systems, options, error, problem):
     with pytest.raises(error, match=problem):
         hc.plot_evaluations(systems, ax=ax, **options)
     assert not ax.has_data()
+
+
+@pytest.mark.parametrize("one", [A, CURVES])
+def test_one_system_has_no_picture_of_two(one):
+    with pytest.raises(ValueError, match="kind='scatter' is of two systems, which plot_evaluations takes"):
+        one.plot("scatter")
 
 
 def test_curves_that_were_not_asked_for():
@@ -303,6 +311,31 @@ def test_names_are_shown_letter_by_letter():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_names_of_a_comparison_are_shown_letter_by_letter():
+    found = hc.compare({"$_$": A, "b": B, "c": A}, measures="AP", n_resamples=99, rng=0)
+    assert [one.get_text() for one in found.plot("systems").get_yticklabels()] == [r"\$_\$", "b", "c"]
+    display = found.plot()
+    assert display.get_yticklabels()[0].get_text() == r"b − \$_\$"
+    display.figure_.canvas.draw()
+
+
+def test_colours_by_names_that_are_shown_in_other_letters():
+    run = hc.Evaluator(QRELS, MEASURES).evaluate(RUNS[0], "$x$")
+    for display in (run.plot("pr", color={"$x$": "red"}), hc.plot_evaluations([run, A], "pr", color={"$x$": "red"})):
+        assert display.ax_.get_lines()[0].get_color() == "red"
+
+
+def test_a_p_value_at_the_level_is_significant():
+    row = COMPARED.rows[0]._replace(p_holm=0.05)
+    for level, said in ((0.95, "p (Holm) ≤ 0.05"), (0.94, "p (Holm) ≤ 0.06"), (0.96, "p (Holm) > 0.04")):
+        display = replace(COMPARED, rows=(row,), confidence_level=level).plot()
+        assert labels(display) == [said]
+    at = replace(COMPARED, rows=(row._replace(p_holm=0.1),), confidence_level=0.9)
+    assert labels(at.plot()) == ["p (Holm) ≤ 0.1"]
+    assert "†" in at.to_markdown("wide", alpha=0.1)
+
+
 def test_ids_that_have_no_room_are_counted():
     display = hc.plot_evaluations({"a": np.linspace(0, 1, 150)}, "queries", measure="AP")
     assert len(display.get_xticks()) == 0
@@ -325,8 +358,8 @@ def test_a_forest_of_differences(measure):
     drawn = {float(at): x for one in display.ax_.get_lines() if one.get_marker() == "o"
              for x, at in one.get_xydata().tolist()}  # fmt: skip
     assert drawn == {float(at): row.difference for at, row in enumerate(rows)}
-    filled = {at for one in display.ax_.get_lines() if one.get_label() == "p (Holm) < 0.05" for at in one.get_ydata()}
-    assert filled == {at for at, row in enumerate(rows) if row.p_holm < 0.05}
+    filled = {at for one in display.ax_.get_lines() if one.get_label() == "p (Holm) ≤ 0.05" for at in one.get_ydata()}
+    assert filled == {at for at, row in enumerate(rows) if row.p_holm <= 0.05}
 
 
 def test_a_forest_from_one_baseline_and_of_systems():
@@ -363,7 +396,7 @@ def test_a_comparison_without_values():
         found.plot()
     some = hc.compare({"a": [math.nan, 0.5, 0.1], "b": [math.nan, 0.25, 0.2]}, measures="AP", n_resamples=9, rng=0)
     (text,) = some.plot().figure_.legends
-    assert text.get_title().get_text() == "1 queries without a value left out"
+    assert text.get_title().get_text() == "1 query without a value left out"
 
 
 # --- the picture of the command -----------------------------------------------------------------------------

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     _Curves = Mapping[str, Any]
 
 __all__ = [
-    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "dress", "figure", "legend", "literal", "new_figure",
-    "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
+    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "as_text", "dress", "figure", "legend", "literal",
+    "new_figure", "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
 ]  # fmt: skip
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
@@ -350,8 +350,14 @@ def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, A
 
 
 def _shown(name: str) -> str | None:
+    name = as_text(name)
     # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
     return f"\u200b{name}" if name.startswith("_") else name or None
+
+
+def as_text(name: Any) -> str:
+    """The name as letters that fonts take: names of files may hold bytes that are no text."""
+    return str(name).encode("utf-8", "backslashreplace").decode()
 
 
 def literal(name: str) -> str:

@@ -12,7 +12,7 @@ from hitcurve._checks import check_choice
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurves
-from hitcurve._leaderboard import systems_of
+from hitcurve._leaderboard import many, systems_of
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
@@ -24,6 +24,7 @@ from hitcurve.report.plot import (
     _corners,
     _shown,
     as_count,
+    as_text,
     dress,
     legend,
     literal,
@@ -117,7 +118,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     ties : {"expected", "threshold", "best", "worst"}
         How HitCurves and GainCurves are measured. Evaluations have values already.
     color : color or mapping of str to color, optional
-        Of all systems, or by their names. Default: colours that are told apart with any kind of colour vision.
+        Of all systems, or by their names; not of scatter and differences, whose colours say which system is better.
+        Default: colours that are told apart with any kind of colour vision.
 
     Returns
     -------
@@ -151,7 +153,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     named = _named(systems)
     if kind in _PAIRS and len(named) != 2:
         raise ValueError(f"kind={kind!r} is of two systems, and systems has {len(named)}: {', '.join(named)}")
-    colours = _colours(list(named), color)
+    check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
+    colours = _colours(list(named) if isinstance(systems, Mapping) else [one.name for one in systems], color)
     if kind == "precision-recall":
         if measure is not None:
             raise ValueError(f"measure={measure!r}: kind='precision-recall' draws interpolated precision")
@@ -238,7 +241,6 @@ def _recall_data(named: dict[str, Any], ties: str) -> _Data:
 
 def _held(name: str, one: Any, ties: str) -> Any:
     if isinstance(one, HitCurves):
-        check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
         if one.weighted:
             raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
         found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
@@ -281,12 +283,16 @@ def _interpolated(curve: HitCurve, ties: str) -> _Array:
 
 
 def _queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count:,} queries"
+    return many(count, "queries", ",")
 
 
 def _cut(name: Any) -> str:
-    text: str = " ".join(str(name).encode("utf-8", "backslashreplace").decode().splitlines())
+    text = " ".join(as_text(name).splitlines())
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
+
+
+def _literal(name: Any) -> str:
+    return literal(_cut(name))
 
 
 def _label(ax: Axes, x: str, y: str, widest: int = 0) -> None:
@@ -386,7 +392,7 @@ def _from_zero(ax: Axes, values: _Array) -> None:
 def _name_queries(ax: Axes, ids: list[Any], order: str) -> None:
     """The ids below the bars where they can be read, else how many there are."""
     count = len(ids)
-    texts = [literal(_cut(one)) for one in ids]
+    texts = [_literal(one) for one in ids]
     room = 72 * ax.get_window_extent().width / ax.figure.dpi / (count + 1)  # in points, for each
     size = min(0.85 * text_size(ax), 0.95 * room)
     shown = count <= _MOST_IDS and size >= 5.0
@@ -490,8 +496,8 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     found.hlines(at, *ends.T, color=_BETTER, linewidth=1.6, zorder=2)
     sure = np.array([row.sure for row in drawn])
     values = np.array([row.value for row in drawn])
-    alpha = 1 - comparison.confidence_level
-    texts = (f"p (Holm) < {alpha:.3g}", f"p (Holm) ≥ {alpha:.3g}") if kind == "differences" else (None, None)
+    alpha = _alpha(comparison)
+    texts = (f"p (Holm) ≤ {alpha:.3g}", f"p (Holm) > {alpha:.3g}") if kind == "differences" else (None, None)
     for which, face, text in ((sure, _BETTER, texts[0]), (~sure, "white", texts[1])):
         if which.any():
             found.plot(values[which], at[which], "o", color=_BETTER, markerfacecolor=face, markersize=5.5, zorder=3,
@@ -499,15 +505,20 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     if kind == "differences":
         found.axvline(0, color=_GREY, linewidth=1.0, zorder=1.5)
     found.set_yticks(at, [row.text for row in drawn])
-    dress(found, f"{title}, {comparison.count:,} {comparison.unit}")
+    dress(found, f"{title}, {many(comparison.count, comparison.unit, ',')}")
     found.grid(False, axis="y")
     widest = max(len(row.text) for row in drawn)
     _label(found, f"{axis}, {100 * comparison.confidence_level:.6g}\u00a0% intervals", "", widest)
     found.margins(x=0.08)
     found.set(ylim=(len(drawn) - 0.4, -0.6))
     left_out = comparison.left_out
-    legend(found, f"{left_out:,} {comparison.unit} without a value left out" if left_out else "")
+    legend(found, f"{many(left_out, comparison.unit, ',')} without a value left out" if left_out else "")
     return Display(plot_comparison, comparison, [title], {"kind": kind, "measure": measure}, found)
+
+
+def _alpha(comparison: Comparison) -> float:
+    """What a p-value is at most where it is significant: 0.05, where 1 - 0.95 is a little more."""
+    return round(1 - comparison.confidence_level, 15)
 
 
 def _height(rows: int) -> float:
@@ -517,17 +528,17 @@ def _height(rows: int) -> float:
 def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row], str]:
     """The rows, and what their axis shows."""
     if kind == "systems":
-        rows = [_Row(_cut(one.system), one.value, one.low, one.high, True)
+        rows = [_Row(_literal(one.system), one.value, one.low, one.high, True)
                 for one in comparison.systems if one.measure == measure]  # fmt: skip
         return rows, measure if comparison.unit == "items" else f"mean {measure}"
     pairs = [one for one in comparison.rows if one.measure == measure]
     from_one = len({one.baseline for one in pairs}) == 1
     rows = [
-        _Row(_cut(one.system) if from_one else f"{_cut(one.system)} − {_cut(one.baseline)}", one.difference, one.low,
-             one.high, one.p_holm < 1 - comparison.confidence_level)
+        _Row(_literal(one.system) if from_one else f"{_literal(one.system)} − {_literal(one.baseline)}", one.difference,
+             one.low, one.high, one.p_holm <= _alpha(comparison))
         for one in pairs
     ]  # fmt: skip
-    against = f" from {_cut(pairs[0].baseline)}" if from_one else ""
+    against = f" from {_literal(pairs[0].baseline)}" if from_one else ""
     return rows, f"difference in {measure}{against}"
 
 
@@ -584,5 +595,6 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 def of_one(result: Any, kind: str, **options: Any) -> Display:
     """The picture of one system, under the name that it has."""
-    name = literal(result.name) if is_evaluation(result) else ""
-    return plot_evaluations({name: result}, kind, **options)
+    if isinstance(kind, str) and kind.lower() in _PAIRS:
+        raise ValueError(f"kind={kind!r} is of two systems, which plot_evaluations takes")
+    return plot_evaluations([result] if is_evaluation(result) else {"": result}, kind, **options)
