@@ -26,7 +26,9 @@ __all__ = [
     "many",
     "means_of",
     "page",
+    "printed_digits",
     "queries",
+    "record_of",
     "systems_of",
     "tested",
     "titles",
@@ -61,6 +63,11 @@ def record_of(name: str) -> Definition | None:
         except ValueError:
             continue
     return None
+
+
+def printed_digits(record: Definition | None, digits: int = 4) -> int:
+    """The decimals of a measure: counts have none."""
+    return 0 if record is not None and record.mean == "sum" else digits
 
 
 def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
@@ -134,13 +141,14 @@ def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digit
     columns, less, marked = [], [], False
     for measure in measures:
         record = record_of((names or {}).get(measure, measure))
-        whole = record is not None and record.mean == "sum"
+        places = printed_digits(record, digits)
         values = [row.get(measure, math.nan) for row in means]
-        cells = [number(value, digits=0 if whole else digits) for value in values]
+        cells = [number(value, digits=places) for value in values]
         known = {float(cell) for cell in cells if cell != "-"}
         lower = record is not None and record.lower_is_better
         best, next_best = [*sorted(known, reverse=not lower), None, None][:2]
-        if whole or len(systems) < 2:  # counts are neither good nor bad
+        counts = record is not None and record.mean == "sum"
+        if counts or len(systems) < 2:  # counts are neither good nor bad
             best = next_best = None
         elif lower:
             less.append(measure)

@@ -144,6 +144,13 @@ def test_a_run_that_is_named_twice_has_two_rows(capsys, form):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_count_of_one_is_a_whole_number(capsys, tmp_path):
+    for name, text in {"qrels": "q 0 a 1\n", "run": "q Q0 a 1 2.5 x\n"}.items():
+        (tmp_path / name).write_text(text)
+    assert main(["trec", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "NumQ", "AP", "-q"]) == 0
+    assert "run  all       1  1.0000\n" in capsys.readouterr().out
+
+
 def test_the_seed_changes_what_is_drawn_and_nothing_else(capsys):
     arguments = ("-m", "AP", "--compare", "--format", "csv")
     assert trec(capsys, *arguments)[1] == trec(capsys, *arguments, "--seed", "0")[1]

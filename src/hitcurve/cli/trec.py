@@ -9,10 +9,11 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._grid import Grid, as_csv, rendered
-from hitcurve._leaderboard import board, many, means_of, queries, tested
+from hitcurve._grid import Grid, as_csv, number, rendered
+from hitcurve._leaderboard import board, many, means_of, printed_digits, queries, record_of, tested
 from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
@@ -348,7 +349,8 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         table = _board(names, evaluations, compared, caption=options.caption, label=options.label)
     else:
         foot = f"{queries(evaluations)}; {_order(evaluations[0])}"
-        cells = [[name, *[query] * each, *map(_number, values)] for name, query, values in rows]
+        digits = [printed_digits(record_of(measure)) for measure in measures]
+        cells = [[name, *[query] * each, *map(number, values, repeat(""), digits)] for name, query, values in rows]
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
     parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
     return rendered(parts, options.format) + "\n"
@@ -366,12 +368,6 @@ def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison
 def _order(evaluation: Evaluation) -> str:
     how = {"score": f"equal scores: {evaluation.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
     return how[evaluation.rank_by]
-
-
-def _number(value: float) -> str:
-    if value != value:
-        return "-"
-    return str(int(value)) if value == int(value) and abs(value) > 1 else f"{value:.4f}"
 
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
