@@ -48,10 +48,12 @@ class Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._close()
-        if self.width:
-            self._write(" " * self.width + "\r")
-            self.width = 0
+        with self.lock:
+            self._close()
+            self.on = False  # for threads that still run, after Ctrl-C
+            if self.width:
+                self._write(" " * self.width + "\r")
+                self.width = 0
 
     def begin(self, what: str, total: int | None = None, unit: str = "", guessed: bool = False) -> None:
         """What is done from now on; `total`: None if nobody knows how much that is; it may be a guess."""
@@ -64,7 +66,7 @@ class Progress:
         with self.lock:
             self.done += more
             if self.bar_class is None or get_ident() == self.thread:
-                self.draw()
+                self._draw()
 
     def reach(self, done: int) -> None:
         """So much is done, all in all."""
@@ -72,6 +74,10 @@ class Progress:
         self.draw()
 
     def draw(self) -> None:
+        with self.lock:  # two threads would write over one another, and leave the end of the longer line
+            self._draw()
+
+    def _draw(self) -> None:
         passed = monotonic() - self.began
         if passed < 0.2 or not self.due():
             return

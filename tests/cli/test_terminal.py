@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -192,6 +193,41 @@ def test_few_things_have_no_speed(capsys, monkeypatch):
         clock.now += 60
         shown.draw()
         assert capsys.readouterr().err == "\revaluate: 33 %, 2:00 left, of 3 runs"
+
+
+def test_threads_do_not_write_over_one_another(monkeypatch):
+    clock, texts, inside, go_on = Clock(monkeypatch), [], threading.Event(), threading.Event()
+
+    def write(text):
+        texts.append(text)
+        inside.set()
+        assert go_on.wait(20)
+
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: False, write=write, flush=lambda: None))
+    with Progress(True) as shown:
+        shown.begin("pass", unit="rows")
+        clock.now += 1
+        idle = threading.Thread(target=shown.draw)
+        idle.start()
+        assert inside.wait(20)
+        worker = threading.Thread(target=shown.add, args=(5,))
+        worker.start()
+        worker.join(0.3)
+        meanwhile = len(texts)
+        go_on.set()
+        idle.join()
+        worker.join()
+        assert (meanwhile, shown.done) == (1, 5)
+
+
+def test_threads_that_go_on_after_ctrl_c_write_nothing(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with pytest.raises(KeyboardInterrupt), Progress(True) as shown:
+        shown.begin("pass", unit="rows")
+        raise KeyboardInterrupt
+    clock.now += 1
+    shown.add(5)
+    assert capsys.readouterr().err == ""
 
 
 @UNIX
