@@ -118,6 +118,8 @@ def test_names_are_not_taken_for_what_is_said(capsys, monkeypatch):
     assert capsys.readouterr().err == "hitcurve: \x1b[1;35mwarning:\x1b[0m a.csv: error: of a name\n"
     common.say("another: error: of a name")
     assert capsys.readouterr().err == "another: error: of a name\n"
+    common.say("hitcurve: warning: a name\nof two lines: 3 items")
+    assert capsys.readouterr().err == "hitcurve: \x1b[1;35mwarning:\x1b[0m a name of two lines: 3 items\n"
 
 
 # --- help ---------------------------------------------------------------------------------------------------

@@ -130,7 +130,8 @@ def coloured(stream: Any) -> bool:
 
 
 def say(line: str) -> None:
-    """On standard error; a full device or a reader that went away must not cost the numbers."""
+    """One line on standard error; a full device or a reader that went away must not cost the numbers."""
+    line = " ".join(line.splitlines())
     if coloured(sys.stderr):
         line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
     with contextlib.suppress(OSError):
