@@ -186,8 +186,8 @@ class _Lines(io.RawIOBase):
         if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             stream = io.BufferedReader(_Recoded(stream), 1 << 20)
         line = stream.peek(1).partition(b"\n")[0]
-        if re.fullmatch(rb'(\xef\xbb\xbf)?"?sep=[^\r\n]"?\r?', line):
-            stream.read(len(line))
+        if named := re.match(rb'(\xef\xbb\xbf)?"?sep=[^\r\n]"?(\r\Z|(?=\r)|\Z)', line):
+            stream.read(named.end())
         return io.BufferedReader(cls(stream), 1 << 20) if b"\r" in line[:-1] else stream
 
     def readable(self) -> bool:

@@ -475,14 +475,15 @@ def test_what_is_counted(tmp_path, name, more, nan_policy):
         assert len(counted.sentences()) == (1 if repeated is None else 2)
 
 
-@pytest.mark.parametrize("mark", ["", "sep=;\n", '"sep=;"\r\n', "\ufeffsep=;\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "sep=;\n", '"sep=;"\n', "\ufeffsep=;\n"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
-def test_what_excel_writes_is_read(tmp_path, slabs, mark, encoding):
+def test_what_excel_writes_is_read(tmp_path, slabs, mark, encoding, end):
     rows = [*zip(Y, S, strict=True), *((i % 3 == 0, i / 4) for i in range(40))]
     text = text_of(";", rows=[(int(y), s) for y, s in rows])
     if encoding != "utf-8" and not mark.startswith("\ufeff"):
         mark = "\ufeff" + mark
-    (tmp_path / "t.csv").write_bytes((mark + text).encode(encoding))
+    (tmp_path / "t.csv").write_bytes((mark + text).replace("\n", end).encode(encoding))
     labels, scores, notes = said(tmp_path / "t.csv", "y", "s")
     assert (labels, scores) == ([int(y) for y, _ in rows], [s for _, s in rows])
     assert notes == ["read with semicolons between cells"]
