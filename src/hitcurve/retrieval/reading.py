@@ -326,8 +326,9 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
                 said = f"{value}, which a double cannot hold{whose(row, starts, names, docs)}"
                 raise ValueError(f"{name}: the {what} in row {row} is {said}")
     if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
-        kind = "an integer beyond 2**53" if array.dtype.kind in "iu" else f"a {array.dtype}"
-        raise ValueError(f"{name}: a {what} is {kind}, which a double cannot hold")
+        row = next(row for row, value in enumerate(array.tolist()) if value == value != float(value))
+        said = f"{array[row]}, which a double cannot hold{whose(row, starts, names, docs)}"
+        raise ValueError(f"{name}: the {what} in row {row} is {said}")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
