@@ -627,6 +627,15 @@ def test_smiles(tmp_path, text, columns):
     assert [one for batch in batches for one in batch.ids.to_pylist()] == ["a", "b"]
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_bad_rows_that_are_not_utf_8(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"y,s,name\n1,2,caf\xe9\n0,1,caf\xe9,4\n")
+    problem = f"{path}: row 2 (line 3): 4 cells where the first line has 3: '0,1,caf\ufffd,4'"
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        read_columns(path, "y", "s")
+
+
 @pytest.mark.usefixtures("slabs")
 def test_bad_smiles(tmp_path):
     path = write(tmp_path, "t.smi.gz", "CCO 1 2\nCC 1 x\n")

@@ -9,6 +9,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -509,8 +510,10 @@ class _TextParser:
             return "error"
 
         try:
-            cells = self.texts(slab, refuse)
+            cells = self.texts(slab)
         except pa.ArrowInvalid:
+            with suppress(pa.ArrowInvalid):  # again for the row: Arrow hands on none that is not UTF-8
+                self.texts(slab.decode("utf-8", "replace").encode(), refuse)
             if not bad_rows:
                 self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
                 raise
