@@ -71,6 +71,8 @@ def test_unclear_forms_name_the_options(capsys, tmp_path):
     assert r"it can be read with --delimiter ; and --delimiter \t: say which" in err
     assert main(["table", "t.csv", "--grade", "1", "--score", "2", "--positive", "x"]) == 2
     assert "--positive needs --label, a column of words" in capsys.readouterr().err
+    assert main(["table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "nDCG@10"]) == 2
+    assert "error: nDCG@10 needs levels of relevance: --grade COL in place of --label" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])

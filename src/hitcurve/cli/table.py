@@ -20,7 +20,7 @@ from hitcurve.cli.common import (
     seed,
     write_page,
 )
-from hitcurve.measures import TIES
+from hitcurve.measures import TIES, Measure
 
 if TYPE_CHECKING:
     from hitcurve.report.summary import Report
@@ -136,11 +136,13 @@ def _run(options: argparse.Namespace) -> str:
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
     """The score columns, and whether low scores are better. Wrong usage ends here."""
+    graded, ties = options.grade is not None, options.ties or "expected"
     for one in options.measures or ():
-        try:
-            one.reading(options.ties or "expected", levels=options.grade is not None)
-        except ValueError as error:
-            options.usage_error(str(error))
+        problem = _no_reading(one, ties, graded)
+        if problem and not graded and not _no_reading(one, ties, True):
+            problem = f"{one.name} needs levels of relevance: --grade COL in place of --label"
+        if problem:
+            options.usage_error(problem)
     scores = []
     for text in options.score:
         column, _, direction = text.rpartition(":")
@@ -172,6 +174,15 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         no_picture(plot),
     ))  # fmt: skip
     return scores
+
+
+def _no_reading(one: Measure, ties: str, levels: bool) -> str:
+    """Why the measure cannot be read so; empty if it can."""
+    try:
+        one.reading(ties, levels=levels)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[Screen, list[str]]:
