@@ -134,6 +134,15 @@ def test_scores_of_which_other_rows_are_missing(capsys, tmp_path):
     assert "hitcurve: warning: a: Rows without a score: 1 of 4, left out" in err.splitlines()
 
 
+def test_means_over_other_groups(capsys, tmp_path):
+    (tmp_path / "t.csv").write_text("y,g,a,b\n1,1,4,\n0,1,3,2\n1,2,3,3\n0,2,1,4\n")
+    out, _ = run(capsys, tmp_path / "t.csv", "--label", "y", "--score", "a", "--score", "b", "--group", "g", "--nan",
+                 "omit")  # fmt: skip
+    assert row(out, "measure")[2] == "mean over groups"  # of two for one score, of one for the other
+    assert row(out, "AP", "a")[2] == "1.0000" and row(out, "AP", "b")[2] == "0.5000"
+    assert "b: Groups without a relevant item: 1 of 2, left out of the means." in out.splitlines()
+
+
 def test_groups(capsys, path):
     out, _ = run(capsys, path, *DOCKING, "--group", "target")
     curves = hc.HitCurves(Y, DOCK, qid=TARGET, lower_is_better=True)

@@ -199,7 +199,10 @@ def test_intervals_in_the_report(capsys, path):
     low, high = BOTH["dock"].interval("AP").confidence_interval
     assert f"  {low:.4f} to {high:.4f}      logit  average precision" in rows["AP"]
     assert " to " not in rows["Chance"]
-    assert "Intervals: 95 %, AP by logit" in out
+    assert "Intervals: 95 %, AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items." in out
+    out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--all", "--ties", "best")
+    assert next(line for line in out.splitlines() if line.startswith("ROCAUC ")).split()[5] == "bootstrap"
+    assert "Intervals: 95 %, AP by logit, the others by bootstrap over the items." in out
     out, _ = run(capsys, path, "--label", "active", "--score", "dock:lower", "--interval", "--all", "--ties",
                  "threshold")  # fmt: skip
     rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}

@@ -37,11 +37,10 @@ _LEGEND = (
     "expected: mean over all orders of tied items. worst, best: relevant items last, first.",
     "threshold: a tie counts as one step; AP is then scikit-learn's average_precision_score.",
 )
-# How intervals are made: of one ranking, of means over groups.
-_METHODS = (
-    "AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items.",
-    "of the means, by bootstrap over the groups: too narrow where these are fewer than some 20.",
-)
+# How intervals are made.
+_OF_MEANS = "of the means, by bootstrap over the groups: too narrow where these are fewer than some 20."
+_OF_ITEMS = "AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items."
+_OF_ENDS = "AP by logit, the others by bootstrap over the items."  # DeLong's counts a tied pair as a half
 
 
 class Score(NamedTuple):
@@ -116,7 +115,8 @@ class Report:
         self.first_level: float | None = intervals["confidence_level"] if intervals else None
         self.level = None if quick else self.first_level
         self.legend = _LEGEND if ties is None else ()
-        how = f"Intervals: {100 * (self.level or 0):g} %, {_METHODS[self.grouped]}"
+        method = _OF_MEANS if self.grouped else _OF_ENDS if ties in ("worst", "best") else _OF_ITEMS
+        how = f"Intervals: {100 * (self.level or 0):g} %, {method}"
         self.left_to_draw = False
         self.how = (how,) if self.level is not None else ()
         self.differences = tables_of(comparison) if comparison else []
@@ -207,7 +207,9 @@ class Report:
     def _values(self) -> Grid:
         """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
         level, ties = self.first_level, self.ties is None
-        value = f"mean of {len(self.scores[0].kept):,} groups" if self.grouped else self.ties or "value"
+        means = {len(score.kept) for score in self.scores}  # others where a score is missing in a whole group
+        of = f"of {min(means):,}" if len(means) == 1 else "over"
+        value = f"mean {of} groups" if self.grouped else self.ties or "value"
         head = ["measure", *["score"] * self.named, value]
         rows = [[*head, *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]
         breaks = []
