@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Marked", "as_csv", "between", "number", "rendered"]
+__all__ = ["Grid", "Marked", "as_csv", "between", "number", "one_line", "rendered"]
 
 
 class Marked(str):
@@ -77,8 +77,8 @@ def as_csv(rows: Iterable[Iterable[Any]]) -> str:
     return out.getvalue()
 
 
-def _line(text: str) -> str:
-    """The text without line ends, which names may hold and a line of a table must not."""
+def one_line(text: str) -> str:
+    """The text without line ends, which names may hold and a line must not."""
     return " ".join(text.splitlines())
 
 
@@ -122,7 +122,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 def _markdown_words(text: str) -> str:
     """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
     marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
-    return re.sub(marks, lambda found: _ENTITIES.get(found[0], "\\" + found[0]), _line(text))
+    return re.sub(marks, lambda found: _ENTITIES.get(found[0], "\\" + found[0]), one_line(text))
 
 
 def _markdown(grid: Grid) -> str:
@@ -140,7 +140,7 @@ _LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
 
 def _latex_words(text: str) -> str:
     """The text letter by letter: two hyphens are no dash, "[" and "*" no option of what ends the line before."""
-    kept = re.sub(r"^(\s*)([\[*])", r"\1{\2}", _line(text).translate(_LATEX))
+    kept = re.sub(r"^(\s*)([\[*])", r"\1{\2}", one_line(text).translate(_LATEX))
     return re.sub("-(?=-)", "-{}", kept)
 
 
@@ -210,8 +210,8 @@ class _Form(NamedTuple):
 
 
 _FORMS: dict[str, _Form] = {
-    "table": _Form(_text, _line, str, str, "*{}*", "_{}_", " {}"),
-    "terminal": _Form(_terminal, _line, str, str, "*{}*", "_{}_", " {}"),
+    "table": _Form(_text, one_line, str, str, "*{}*", "_{}_", " {}"),
+    "terminal": _Form(_terminal, one_line, str, str, "*{}*", "_{}_", " {}"),
     "markdown": _Form(
         _markdown, _markdown_words, lambda text: "\n".join(map(_markdown_words, text.splitlines())), str,
         "**{}**", "<ins>{}</ins>", "<sup>{}</sup>"),

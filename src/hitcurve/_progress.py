@@ -9,6 +9,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
+from hitcurve._grid import one_line
+
 
 def _notebook_bar() -> Any:
     """tqdm's class of bars in a notebook that has it, else None."""
@@ -108,7 +110,7 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         if self.on:
-            text = text[: self.columns]
+            text = one_line(text)[: self.columns]
             self._write(text.ljust(self.width))
             self.width, self.drawn = len(text), monotonic()
 

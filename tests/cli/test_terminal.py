@@ -197,6 +197,12 @@ def test_few_things_have_no_speed(capsys, monkeypatch):
         assert capsys.readouterr().err == "\revaluate: 33 %, 2:00 left, of 3 runs"
 
 
+def test_names_of_several_lines_are_shown_in_one(capsys):
+    with Progress(True) as shown:
+        shown("measuring a\nb")
+        assert capsys.readouterr().err == "\rmeasuring a b"
+
+
 def test_threads_do_not_write_over_one_another(monkeypatch):
     clock, texts, inside, go_on = Clock(monkeypatch), [], threading.Event(), threading.Event()
 

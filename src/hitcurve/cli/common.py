@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from hitcurve._grid import one_line
 from hitcurve.measures import MEASURES, Measure, parse
 
 __all__ = [
@@ -131,7 +132,7 @@ def coloured(stream: Any) -> bool:
 
 def say(line: str) -> None:
     """One line on standard error; a full device or a reader that went away must not cost the numbers."""
-    line = " ".join(line.splitlines())
+    line = one_line(line)
     if coloured(sys.stderr):
         line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
     with contextlib.suppress(OSError):

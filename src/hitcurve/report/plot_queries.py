@@ -12,6 +12,7 @@ from hitcurve._checks import check_choice
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurves
+from hitcurve._grid import one_line
 from hitcurve._leaderboard import many, systems_of
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
@@ -287,7 +288,7 @@ def _queries(count: int) -> str:
 
 
 def _cut(name: Any) -> str:
-    text = " ".join(as_text(name).splitlines())
+    text = one_line(as_text(name))
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
 
 
