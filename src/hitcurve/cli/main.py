@@ -51,7 +51,7 @@ def _status(argv: Sequence[str] | None) -> int:
         try:
             parser = _parser()
             if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
-                needed("argcomplete", "completion").autocomplete(parser)
+                needed("argcomplete", "completion").autocomplete(parser, print_suppressed=True)
             options = parser.parse_args(argv)
             if getattr(options, "format", "") == "table" and coloured(sys.stdout):
                 options.format = "terminal"
