@@ -287,6 +287,8 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
             ("table", "t.csv", "--label", "1", "--score", "2", "-m", "RR", "--ties", "threshold"),
             "RR has no reading of ties called 'threshold', only expected, best or worst",
         ),
+        (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--all"), "--all and -m both say which"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--top", "5"), "-m has Hits@N, P@N"),
         (("measures", "P@"), "'' is no cutoff"),
     ],
 )
