@@ -69,13 +69,13 @@ def opened(path: Path) -> Iterator[Any]:
     Of a table that Excel wrote, the line ``sep=;`` is left empty: the delimiter is found out anyway.
     """
     if os.fspath(path) == "-":
-        yield _Lines.of(_standard_input())
+        yield _Lines.of(_Pieces.of(_standard_input()))
         return
     suffix, compression = _suffix(os.fspath(path))
     table = _KINDS.get(suffix) in ("parquet", "excel")
     with open(path, "rb", 1 << 16) as file:
         if compression is None:
-            yield file if table else _Lines.of(file)
+            yield file if table else _Lines.of(file if file_state(path) else _Pieces.of(file))
             return
         pa = needed("pyarrow", "reading compressed files")
         with _unpacking(file, compression, pa) as stream:
@@ -174,11 +174,27 @@ class TextFile:
         return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
 
 
-class _Lines(io.RawIOBase):
-    """A stream whose lines end in CR alone, with LF in its place."""
+class _Pieces(io.RawIOBase):
+    """A stream as its pieces come: between two of them Python heeds Ctrl-C, within one long read it may not."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
+
+    @classmethod
+    def of(cls, stream: Any) -> Any:
+        return io.BufferedReader(cls(stream), 1 << 16)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self.stream.read1(len(room))
+        room[: len(data)] = data
+        return len(data)
+
+
+class _Lines(_Pieces):
+    """A stream whose lines end in CR alone, with LF in its place."""
 
     @classmethod
     def of(cls, stream: Any) -> Any:
@@ -189,9 +205,6 @@ class _Lines(io.RawIOBase):
         if named := re.match(rb'(\xef\xbb\xbf)?"?sep=[^\r\n]"?(\r\Z|(?=\r)|\Z)', line):
             stream.read(named.end())
         return io.BufferedReader(cls(stream), 1 << 20) if b"\r" in line[:-1] else stream
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, room: Any) -> int:
         data = self.stream.read1(len(room))

@@ -3,6 +3,8 @@
 import bz2
 import io
 import lzma
+import signal
+import subprocess
 import sys
 import warnings
 import zipfile
@@ -487,6 +489,30 @@ def test_what_excel_writes_is_read(tmp_path, slabs, mark, encoding, end):
     labels, scores, notes = said(tmp_path / "t.csv", "y", "s")
     assert (labels, scores) == ([int(y) for y, _ in rows], [s for _, s in rows])
     assert notes == ["read with semicolons between cells"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals that a thread gets")
+@pytest.mark.parametrize("source", ["-", "/dev/fd/0"])
+def test_ctrl_c_that_comes_with_data_ends_a_long_read(source):
+    code = f"""
+import os, signal, threading, time
+from hitcurve._files import opened
+there, here = os.pipe()
+os.dup2(there, 0)
+os.write(here, b"y,s\\n")
+def later():
+    time.sleep(0.3)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # the read of the other thread goes on
+    os.write(here, b"1,2\\n")
+threading.Thread(target=later, daemon=True).start()
+try:
+    with opened({source!r}) as stream:
+        stream.read(1 << 20)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+    assert done.stdout == "stopped\n", done.stderr
 
 
 def test_lines_are_counted_with_the_one_that_names_the_delimiter(tmp_path):
