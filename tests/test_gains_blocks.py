@@ -252,6 +252,7 @@ def source_of(name, folder, level, score, group=None):
 def test_scans_of_levels_are_exact(name, workers, kept, rows, tmp_path, monkeypatch):
     from hitcurve.sources import scanning, tables
 
+    pytest.importorskip("pyarrow")  # of groups
     if kept == "disk":
         monkeypatch.setattr(scanning, "_HELD", 1000)
     monkeypatch.setattr(tables, "_SLAB", 5_000)
@@ -274,6 +275,7 @@ def test_scans_of_levels_are_exact(name, workers, kept, rows, tmp_path, monkeypa
 @pytest.mark.parametrize("name", ["parquet", "csv", "tuples"])
 @pytest.mark.parametrize("policy", ["worst", "omit"])
 def test_scans_of_levels_with_missing_scores(name, policy, rows, tmp_path):
+    pytest.importorskip("pyarrow")  # of groups
     level, score, group = rows
     level, score = level / 8, np.where(np.arange(ROWS) % 7 == 0, np.nan, score.astype(np.float64))
     source, how = source_of(name, tmp_path, level, score)
