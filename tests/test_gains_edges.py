@@ -410,7 +410,8 @@ def judged_lists(judged, ranked):
     return levels, scores, np.unique(np.array(ids, bytes), return_inverse=True)[1], offsets, missing
 
 
-@pytest.mark.parametrize(("folder", "qrels"), REAL)
+@pytest.mark.parametrize(
+    ("folder", "qrels"), [pytest.param(*one, marks=pytest.mark.slow) if one[0] == "robust03" else one for one in REAL])
 def test_evaluate_of_real_runs(shared_data, folder, qrels):
     """Both read the same judgments: with unjudged documents, judged ones never retrieved, levels below 0, and ties."""
     judged, whole = {}, hc.read_qrels(shared_data / folder / qrels)

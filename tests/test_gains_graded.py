@@ -295,7 +295,7 @@ def mean_ncu_of(above, tied, counts, p, last):
     return total * hits / tied / stops
 
 
-@pytest.mark.parametrize("p", [0.3, 0.8, 0.99, 0.9999, 1])
+@pytest.mark.parametrize("p", [pytest.param(0.3, marks=pytest.mark.slow), 0.8, 0.99, 0.9999, 1])
 @pytest.mark.parametrize(
     ("above", "tied", "counts"),
     [

@@ -76,7 +76,7 @@ def distinct(levels, scores):
     return set(orders(levels, scores, False))
 
 
-@pytest.mark.parametrize("T", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("T", [0.5, *(pytest.param(T, marks=pytest.mark.slow) for T in (1.0, 3.0))])
 def test_inst_of_all_orders(T):
     """The order with the most gain first is the best one, that with the least first the worst one."""
     for levels, scores in all_cases():

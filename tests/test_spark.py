@@ -381,7 +381,7 @@ def test_queries_too_large_for_a_task_are_counted(frame, items):
     assert {-1 if row["q"] is None else row["q"]: (row["AP"], row["P@20"]) for row in found} == expected
 
 
-@pytest.mark.parametrize("large", ["false", "true"])
+@pytest.mark.parametrize("large", ["false", pytest.param("true", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("kind", "of_query"),
     [
@@ -586,16 +586,28 @@ def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_qu
         np.testing.assert_array_equal(found.column(name).to_numpy(), curves.measure(name, ties="best")[kept])
 
 
-def test_bad_levels(graded):
+@pytest.mark.parametrize(
+    "wrong",
+    ["null", *(pytest.param(one, marks=pytest.mark.slow)
+               for one in ("-1", "double('nan')", "double('inf')", "9007199254740993L"))],
+)  # fmt: skip
+def test_bad_levels(graded, wrong):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import gain_curve
+
+    kind = "bigint" if wrong[0] == "9" else "double"
+    bad = graded.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
+    with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'level': not a level: a"):
+        gain_curve(bad, "level", "s")
+
+
+def test_bad_levels_of_queries_and_options(graded):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import gain_curve, gain_curves
 
-    for wrong in ("-1", "null", "double('nan')", "double('inf')", "9007199254740993L"):
-        kind = "bigint" if wrong[0] == "9" else "double"
-        bad = graded.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
-        with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'level': not a level: a"):
-            gain_curve(bad, "level", "s")
+    bad = graded.withColumn("level", F.expr("if(q = 7, -1, level)").cast("double"))
     with pytest.raises(Exception, match=r"query 7, column 'level': not a level: a level must be a number from 0 up"):
         gain_curves(bad, "q", "level", "s").collect()
     with pytest.raises(TypeError, match="column 'level' is of type string: levels must be real numbers"):

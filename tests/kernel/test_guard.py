@@ -184,8 +184,11 @@ def test_the_fence():
     assert in_a_process("fence_works", "").returncode != 0
 
 
-@pytest.mark.parametrize("isa", ["", "portable"])
-@pytest.mark.parametrize("function", ["rankings", "others", "while_written"])
+@pytest.mark.parametrize(
+    ("function", "isa"),
+    [*((function, isa) for function in ("rankings", "others") for isa in ("", "portable")), ("while_written", ""),
+     pytest.param("while_written", "portable", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_nothing_beside_the_arrays_is_read(function, isa):
     done = in_a_process(function, isa)
     assert done.returncode == 0, done.stderr

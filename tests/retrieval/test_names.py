@@ -96,9 +96,11 @@ def test_what_is_unclear_is_said(name, problem):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("SetP", "precision"), ("SetR", "recall"), ("SetF", "f1"), ("NumRelRet", "hits"), ("F1@2", "f1@2"),
-        ("nDCG(dcg=exp-log2)@3", "ndcg_burges@3"), ("RBP(p=0.95,rel=1)", "rbp.95"), ("P(rel=2)@2", "precision@2-l2"),
-        ("AP@3", "map@3"), ("Hits@2", "hits@2"), ("Success@2", "hit_rate@2"), ("Rprec", "r-precision"),
+        ("SetP", "precision"), ("SetR", "recall"), ("NumRelRet", "hits"), ("P(rel=2)@2", "precision@2-l2"),
+        ("AP@3", "map@3"), ("Hits@2", "hits@2"),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in (  # each is compiled first
+            ("SetF", "f1"), ("F1@2", "f1@2"), ("nDCG(dcg=exp-log2)@3", "ndcg_burges@3"), ("Rprec", "r-precision"),
+            ("RBP(p=0.95,rel=1)", "rbp.95"), ("Success@2", "hit_rate@2"))),
     ],
 )
 def test_they_are_the_numbers_of_ranx(name, value):
