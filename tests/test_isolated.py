@@ -710,6 +710,7 @@ def test_memory_does_not_grow():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/statm")
+@pytest.mark.slow
 def test_process_does_not_grow():
     """The same for memory that no allocator of Python's sees: a leaked table of one call is a few megabytes here."""
     pages = run(

@@ -185,7 +185,7 @@ def test_skewed_and_empty_partitions(frame, items):
     assert hit_curves(frame.where("q < 0"), "q", "y", "s").count() == 0
 
 
-@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
 def test_nan_and_null_scores(frame, items, policy):
     from pyspark.sql import functions as F
 
@@ -436,7 +436,7 @@ def test_queries_that_have_no_type_of_their_own(frame):
         hit_curves(frame.withColumn("both", F.struct("q", "i")), "both", "y", "s")
 
 
-@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
 def test_queries_with_nan(frame, items, policy):
     from pyspark.sql import functions as F
 
@@ -547,7 +547,7 @@ def test_one_ranking_of_levels_equals_that_in_memory(graded, items, column, scor
         assert curve.ndcg(100, ties=ties) == expected.ndcg(100, ties=ties)
 
 
-@pytest.mark.parametrize("policy", ["worst", "omit"])
+@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
 def test_levels_beside_missing_scores(graded, items, policy):
     from pyspark.sql import functions as F
 
@@ -562,7 +562,8 @@ def test_levels_beside_missing_scores(graded, items, policy):
     np.testing.assert_array_equal(found.column("nDCG@5").to_numpy(), expected.ndcg(5))
 
 
-@pytest.mark.parametrize(("together", "max_query"), [(500, None), (1 << 18, 10_000_000), (1 << 18, 210)])
+@pytest.mark.parametrize(
+    ("together", "max_query"), [(500, None), (1 << 18, 10_000_000), pytest.param(1 << 18, 210, marks=pytest.mark.slow)])
 def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_query, monkeypatch):
     import hitcurve.spark
 
