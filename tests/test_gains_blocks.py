@@ -301,6 +301,7 @@ def test_scans_of_levels_are_exact_for_any_blocks(items, size, in_order):
 def test_scans_of_levels_whose_rows_come_in_order(rows, monkeypatch):
     from hitcurve.sources import scanning
 
+    pytest.importorskip("pyarrow")  # of groups
     level, score, group = rows
     order = np.argsort(group, kind="stable")
     level, score, group = level[order], score[order], group[order]
