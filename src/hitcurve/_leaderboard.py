@@ -322,6 +322,42 @@ class Printed:
         """
         return page([self._grid(digits, caption)])
 
+    def _columns(self) -> dict[str, Any]:
+        """What a frame of it holds."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: of an Evaluation a row for each query, of a Leaderboard the means of each system.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_pandas().columns.tolist(), hc.Leaderboard({"mine": found}).to_pandas().columns.tolist()
+        (['query_id', 'AP'], ['system', 'AP'])
+        """
+        return needed("pandas", "to_pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame: of an Evaluation a row for each query, of a Leaderboard the means of each system.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_polars().columns, hc.Leaderboard({"mine": found}).to_polars().columns
+        (['query_id', 'AP'], ['system', 'AP'])
+        """
+        return needed("polars", "to_polars").DataFrame(self._columns())
+
 
 class Leaderboard(Printed):
     """Evaluations side by side: a row for each system, a column for each measure.
@@ -389,35 +425,3 @@ class Leaderboard(Printed):
     def _columns(self) -> dict[str, Any]:
         columns = {measure: [row[measure] for row in self.means.values()] for measure in self.measures}
         return {"system": as_utf8(self.systems), **columns}
-
-    def to_pandas(self) -> Any:
-        """The means as a pandas.DataFrame, a row for each system.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
-        >>> hc.Leaderboard({"mine": found}).to_pandas().columns.tolist()
-        ['system', 'AP']
-        """
-        return needed("pandas", "to_pandas").DataFrame(self._columns())
-
-    def to_polars(self) -> Any:
-        """The means as a polars.DataFrame, a row for each system.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
-        >>> hc.Leaderboard({"mine": found}).to_polars().columns
-        ['system', 'AP']
-        """
-        return needed("polars", "to_polars").DataFrame(self._columns())

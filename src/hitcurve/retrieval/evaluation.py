@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hitcurve._extras import needed
 from hitcurve._leaderboard import Printed, as_utf8
 from hitcurve.retrieval.names import measure_of
 
@@ -231,38 +230,6 @@ class Evaluation(Printed):
 
     def _by_system(self) -> dict[str, Evaluation]:
         return {self.name: self}
-
-    def to_pandas(self) -> Any:
-        """The values as a pandas.DataFrame, a row for each query.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
-        >>> found.to_pandas().shape
-        (1, 2)
-        """
-        return needed("pandas", "to_pandas").DataFrame(self._columns())
-
-    def to_polars(self) -> Any:
-        """The values as a polars.DataFrame, a row for each query.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
-        >>> found.to_polars().shape
-        (1, 2)
-        """
-        return needed("polars", "to_polars").DataFrame(self._columns())
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain dicts, lists, strings and numbers; None where there is no value.
