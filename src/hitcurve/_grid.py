@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Marked", "as_csv", "between", "number", "one_line", "rendered"]
+__all__ = ["Grid", "Marked", "as_csv", "between", "many", "number", "one_line", "rendered"]
+
+_ONE = {"items": "item", "queries": "query", "groups": "group"}
 
 
 class Marked(str):
@@ -56,6 +58,11 @@ def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
         return ("\n" if form in ("table", "terminal") else "\n\n").join([*lead, how.table(grid), *map(line, grid.foot)])
 
     return "\n\n".join(line(one) if isinstance(one, str) else block(one) for one in blocks)
+
+
+def many(count: int, unit: str, form: str = "") -> str:
+    """How many there are, of one in the singular."""
+    return f"{count:{form}} {_ONE[unit] if count == 1 else unit}"
 
 
 def number(value: float, sign: str = "", digits: int = 4) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._checks import check_choice, check_level, whole_number
 from hitcurve._extras import needed
-from hitcurve._grid import Grid, Marked, number, rendered
+from hitcurve._grid import Grid, Marked, many, number, rendered
 from hitcurve.measures import Definition, parse
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = [
     "as_utf8",
     "board",
     "checked_digits",
-    "many",
     "means_of",
     "page",
     "printed_digits",
@@ -34,7 +33,6 @@ __all__ = [
     "titles",
 ]
 
-_ONE = {"items": "item", "queries": "query", "groups": "group"}
 _MOST_DIGITS = 17  # of a double
 _BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
        "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
@@ -196,10 +194,6 @@ def means_of(evaluations: Sequence[Evaluation]) -> tuple[list[dict[str, float]],
 def as_utf8(texts: Iterable[str]) -> list[str]:
     """For a frame, whose texts are UTF-8: other bytes are written as they are in messages."""
     return [text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for text in texts]
-
-
-def many(count: int, unit: str, form: str = "") -> str:
-    return f"{count:{form}} {_ONE[unit] if count == 1 else unit}"
 
 
 def queries(evaluations: Iterable[Evaluation], form: str = "") -> str:

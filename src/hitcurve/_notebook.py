@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._grid import Grid, between, number, rendered
+from hitcurve._grid import Grid, between, many, number, rendered
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -67,7 +67,7 @@ def curve_tables(curves: _Curves) -> list[Grid | str]:
     foot = () if small else (f"No {measure} here: the table has more than {_MOST_ROWS:,} rows.",)
     if not _of_queries(curves):
         return [name, Grid([head, _cells(curves, small)], 0, foot=foot)]
-    lead = f"{name}: {_many(len(curves), 'query', 'queries')}"
+    lead = f"{name}: {many(len(curves), 'queries', ',')}"
     if small:
         value, *band = _values(curves)
         lead += f"; mean {measure} {value}" + "".join(f", {ends} by the order of ties" for ends in band if ends != "-")
@@ -129,7 +129,7 @@ def tie_tables(report: TieReport[Any, Any]) -> list[Grid | str]:
     if np.ndim(report.worst) == 0:
         return ["TieReport", Grid([head, *rows], 0)]
     rows = [[str(q), *row] for q, row in enumerate(rows)]
-    lead = f"TieReport: {_many(len(columns[0]), 'query', 'queries')}"
+    lead = f"TieReport: {many(len(columns[0]), 'queries', ',')}"
     return [lead, Grid([["query", *head], *rows], foot=_left_out(len(columns[0])))]
 
 
@@ -142,13 +142,9 @@ def interval_tables(found: Interval) -> list[Grid | str]:
 
 def evaluation_tables(found: Evaluation) -> list[Grid | str]:
     """The means, and which queries they lack."""
-    lead = f"{_short(found.name)}: {_many(len(found.query_ids), 'query', 'queries')}"
+    lead = f"{_short(found.name)}: {many(len(found.query_ids), 'queries', ',')}"
     for what in ("missing", "extra", "empty"):
         if found.counts.get(what):
             lead += f", {found.counts[what]:,} {what}"
     rows = [[name, number(mean)] for name, mean in found.means.items()]
     return [lead, Grid([["measure", "mean"], *rows])]
-
-
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._grid import Grid, as_csv, number, rendered
-from hitcurve._leaderboard import board, many, means_of, printed_digits, queries, record_of, tested
+from hitcurve._grid import Grid, as_csv, many, number, rendered
+from hitcurve._leaderboard import board, means_of, printed_digits, queries, record_of, tested
 from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,

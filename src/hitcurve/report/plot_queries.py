@@ -12,8 +12,8 @@ from hitcurve._checks import check_choice
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurves
-from hitcurve._grid import one_line
-from hitcurve._leaderboard import many, systems_of
+from hitcurve._grid import many, one_line
+from hitcurve._leaderboard import systems_of
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,

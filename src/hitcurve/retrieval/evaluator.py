@@ -12,6 +12,7 @@ import numpy as np
 
 from hitcurve._checks import check_choice, check_flag, check_rank, whole_number
 from hitcurve._files import TextFile, opened_text
+from hitcurve._grid import many
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
@@ -272,8 +273,8 @@ class Evaluator:
         notes = [*qrels.passed, *judged.passed]
         if judged.contradicting:
             first = decoded(texts[judged.contradicted])
-            many = "1 query" if judged.contradicting == 1 else f"{judged.contradicting} queries"
-            notes.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in {many}, "
+            where = many(judged.contradicting, "queries")
+            notes.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in {where}, "
                          f"first in {first!r}")
             warn(notes[-1:])
 

@@ -25,8 +25,8 @@ from hitcurve._checks import (
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
 from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._grid import Grid, between, number, rendered
-from hitcurve._leaderboard import as_utf8, board, checked_digits, many, page, systems_of, tested
+from hitcurve._grid import Grid, between, many, number, rendered
+from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
