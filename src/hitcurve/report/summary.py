@@ -196,10 +196,8 @@ class Report:
         return [*parts, "\n".join(fill(line, _WIDTH, subsequent_indent="  ") for line in said), "\n".join(more)]
 
     def _groups(self, score: Score, most: int | None) -> Grid:
-        rows = [["group", "items", "relevant", *self.measures]]
         columns = [score.values.get(name, [math.nan] * len(score.items)) for name in self.measures]
-        for group, *numbers in zip(score.groups or (), score.items, score.relevant, *columns, strict=True):
-            rows.append([str(group), *map(_shown, numbers)])
+        rows = _by_group(score, self.measures, columns)
         left = len(rows) - 1 - (len(rows) if most is None else most)
         foot = (f"... and {left:,} more groups, with --all.",) if left > 0 else ()
         return Grid(rows[: None if most is None else most + 1], foot=foot)
@@ -218,8 +216,7 @@ class Report:
             for score in self.scores:
                 cells = [name, *[score.name] * self.named, _cell(score, name)]
                 if level is not None:
-                    low, high, _ = score.intervals.get(name, _NO_INTERVAL)
-                    cells.append("-" if math.isnan(low) or math.isnan(high) else f"{_shown(low)} to {_shown(high)}")
+                    cells.append(_interval(score.intervals.get(name, _NO_INTERVAL))[0])
                 rows.append(cells + [_band(score, name)] * ties)
         return Grid(rows, 1 + self.named, breaks=tuple(breaks[1:]) if self.named else ())
 
@@ -263,8 +260,7 @@ class Report:
     def _between(self, score: Score, name: str) -> list[str]:
         if self.level is None:
             return []
-        low, high, method = score.intervals[name]
-        return ["-", ""] if math.isnan(low) or math.isnan(high) else [f"{_shown(low)} to {_shown(high)}", method]
+        return _interval(score.intervals[name])
 
     def csv(self) -> str:
         """A line for each ranking, numbers in full, undefined ones as nan."""
@@ -335,10 +331,8 @@ class Report:
         if score.groups is not None:
             head = f"mean of {len(score.kept):,} groups"
             columns = [score.values[name] for name in ("AP", *(_under("AP", one) for one in more))]
-            rows = [["group", "items", "relevant", *("AP" if one == "expected" else f"AP {one}" for one in readings)]]
-            for group, *numbers in zip(score.groups, score.items, score.relevant, *columns, strict=True):
-                rows.append([str(group), *map(_shown, numbers)])
-            grids = [Grid(rows)] if self.each else []
+            heads = ["AP" if one == "expected" else f"AP {one}" for one in readings]
+            grids = [Grid(_by_group(score, heads, columns))] if self.each else []
         rows, breaks = [[head, *readings, *["interval", "by"] * (self.level is not None), ""]], []
         for block in self.usual:
             breaks.append(len(rows))
@@ -379,6 +373,20 @@ def _under(name: str, reading: str) -> str:
     """The measure's name, with this reading of ties."""
     head, at, cutoff = name.partition("@")
     return (f"{head[:-1]},ties={reading})" if head.endswith(")") else f"{head}(ties={reading})") + at + cutoff
+
+
+def _by_group(score: Score, heads: Sequence[str], columns: Iterable[list[float]]) -> list[list[str]]:
+    """A row for each group, below what stands above the columns."""
+    rows = [["group", "items", "relevant", *heads]]
+    for group, *numbers in zip(score.groups or (), score.items, score.relevant, *columns, strict=True):
+        rows.append([str(group), *map(_shown, numbers)])
+    return rows
+
+
+def _interval(ends: tuple[float, float, str]) -> list[str]:
+    """From where to where, and how it was made."""
+    low, high, method = ends
+    return ["-", ""] if math.isnan(low) or math.isnan(high) else [f"{_shown(low)} to {_shown(high)}", method]
 
 
 def _cell(score: Score, name: str) -> str:

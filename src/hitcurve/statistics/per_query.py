@@ -33,7 +33,7 @@ def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]
 
 
 def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
-               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
+              ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
     """For each measure: values (queries, systems), and the names of the queries."""
     found = {}
     for wanted in measures:
