@@ -363,10 +363,12 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
     tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
-    resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
-    text = f"{many(found.count, found.unit)}. p: {tests}, two-sided{resamples}."
-    if not over_items:
-        text = f"{many(found.count, found.unit)}. All p are two-sided. p (randomization) and p (Holm): {tests}. "
+    text = f"{many(found.count, found.unit)}. "
+    if over_items:
+        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
+        text += f"p: {tests}, two-sided{resamples}."
+    else:
+        text += f"All p are two-sided. p (randomization) and p (Holm): {tests}. "
         text += f"Intervals and p (bootstrap): {found.n_resamples} resamples."
     if found.left_out:
         text += f" {_left_out(found)}"
