@@ -1,6 +1,7 @@
 """The pages of the documentation show what happens, and the docstrings that make its reference are whole."""
 
 import inspect
+import math
 import re
 import sys
 from pathlib import Path
@@ -216,6 +217,56 @@ def test_arguments_are_those_of_the_curve():
         options = {"num_relevant": 200, "relevance_level": 1, "nan_policy": "omit", "tiebreak": "order", "workers": 2}
         options["sample_weight"] = np.ones(400)
         hc.HitCurve(Y[0], S[0], **{name: eval(value) if value else options[name]})
+
+
+# --- formulas -----------------------------------------------------------------------------------------------
+
+
+def tie_groups(score, values):
+    """The items above each group of equal scores, and the values in it, best score first."""
+    above = 0
+    for one in np.unique(score)[::-1]:
+        yield above, values[score == one]
+        above += np.count_nonzero(score == one)
+
+
+def test_formulas_of_levels():
+    """DCG, nDCG, RBP and ERR under expected ties, as docs/definitions.md writes them."""
+    p, highest = 0.7, 4
+    for size in range(1, 12):
+        levels, score = RNG.choice([0, 0, 1, 2, 3], size), RNG.integers(0, 4, size)
+        levels[0] = 2
+        curve = hc.GainCurve(levels, score)
+        for k in (1, 3, 5, size):
+            dcg = rbp = err = 0.0
+            reached = 1.0
+            for above, group in tie_groups(score, levels):
+                m = max(0, min(len(group), k - above))
+                dcg += group.mean() * sum(1 / math.log2(above + j + 1) for j in range(1, m + 1))
+                rbp += group.mean() * p**above * (1 - p**m)
+                sums = np.poly(2.0**group / 2**highest - 1 / 2**highest - 1)  # of x + 1 - s: elementary symmetric ones
+                go_on = [total / math.comb(len(group), j) for j, total in enumerate(sums)]
+                err += reached * sum((go_on[j] - go_on[j + 1]) / (above + j + 1) for j in range(m))
+                reached *= go_on[-1]
+            ideal = sum(level / math.log2(i + 2) for i, level in enumerate(sorted(levels, reverse=True)[:k]))
+            found = [curve.dcg(k), curve.ndcg(k), curve.rbp(k, p=p), curve.err(k, max_level=highest)]
+            assert found == pytest.approx([dcg, dcg / ideal, rbp / levels.max(), err], rel=1e-12)
+
+
+def test_formula_of_bpref():
+    for size in range(2, 12):
+        level, score = RNG.choice([0, 1, 2], size), RNG.integers(0, 4, size)  # 2: no judgment
+        judged = {f"d{i}": int(one) for i, one in enumerate(level) if one < 2} | {"no": 0, "yes": 1}
+        relevant = sum(judged.values())
+        others = len(judged) - relevant
+        total, before = 0.0, 0
+        for _, group in tie_groups(score, level):
+            more = np.count_nonzero(group == 0)
+            terms = [1 - min(j, relevant) / min(others, relevant) for j in range(before, before + more + 1)]
+            total += np.count_nonzero(group == 1) * np.mean(terms)
+            before += more
+        run = {"q": {f"d{i}": float(one) for i, one in enumerate(score)}}
+        assert hc.evaluate({"q": judged}, run, "Bpref", ties="expected")["Bpref"] == pytest.approx(total / relevant)
 
 
 # --- docstrings ---------------------------------------------------------------------------------------------
