@@ -49,23 +49,23 @@ class Row:
         return f"{self.work:<74} {self.against:<34} {sign} {self.target:<6g} {measured:>8}  {verdict}"
 
 
-def seconds(calls, rounds, least=0.0):
+def seconds(calls, rounds, least=0.0, clock=perf_counter):
     """The least time of each call, taking turns. A call shorter than `least` seconds is repeated within a round."""
     repeats = []
     for call in calls:
-        start = perf_counter()
+        start = clock()
         call()
-        repeats.append(max(1, int(least / max(perf_counter() - start, 1e-9))))
+        repeats.append(max(1, int(least / max(clock() - start, 1e-9))))
     best = [float("inf")] * len(calls)
     gc.collect()
     gc.disable()
     try:
         for _ in range(rounds):
             for i, (call, n) in enumerate(zip(calls, repeats, strict=True)):
-                start = perf_counter()
+                start = clock()
                 for _ in range(n):
                     call()
-                best[i] = min(best[i], (perf_counter() - start) / n)
+                best[i] = min(best[i], (clock() - start) / n)
     finally:
         gc.enable()
     return best
@@ -375,13 +375,7 @@ def against_trec_eval(options, row, asked, queries, documents, judged, kept=True
         return
     from pytrec_eval import RelevanceEvaluator
 
-    rng = np.random.default_rng(0)
-    run, qrels = {}, {}
-    for q in range(queries):
-        ids = [f"d{i}" for i in rng.permutation(documents)]
-        scores = np.sort(rng.permutation(2**23)[:documents])[::-1] / 2**23  # single precision holds them
-        run[f"q{q}"] = dict(zip(ids, scores.tolist(), strict=True))
-        qrels[f"q{q}"] = {str(doc): int(rng.integers(0, 3)) for doc in rng.choice(ids, judged, replace=False)}
+    qrels, run = peers.parsed_dicts(queries, documents, judged, "distinct")
     ours, theirs = hc.Evaluator(qrels, asked), RelevanceEvaluator(qrels, set(asked))
     found, right = ours.evaluate(run), theirs.evaluate(run)
     for name in asked:
@@ -402,8 +396,7 @@ def drop_in(options, row, queries, items, judged, least):
 
     from hitcurve.compat import pytrec_eval as compat
 
-    qrels, run = peers.dicts(*data.rows(options.size(queries), items, judged))
-    qrels = {query: {doc: level for doc, level in docs.items() if level} for query, docs in qrels.items()}
+    qrels, run = peers.parsed_dicts(options.size(queries), items, judged, "distinct")
     measures = {"map", "ndcg_cut.10", "P.10", "recip_rank"}
     made = (module.RelevanceEvaluator(qrels, measures) for module in (pytrec_eval, compat))
     theirs, ours = (partial(evaluator.evaluate, run) for evaluator in made)

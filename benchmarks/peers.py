@@ -4,8 +4,10 @@
 make what a library wants in place of arrays (dicts, frames, tensors): not part of the time.
 """
 
+import contextlib
 import importlib.metadata
 import importlib.util
+import json
 import platform
 import warnings
 from collections.abc import Callable
@@ -31,6 +33,15 @@ class Peer(NamedTuple):
 
 def installed(peer):
     return importlib.util.find_spec(peer.module) is not None
+
+
+def processor():
+    """The name of the processor, where Linux tells it."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def versions():
@@ -115,6 +126,34 @@ def dicts(y, s):
     names = [f"d{i:09d}" for i in range(y.shape[1] - 1, -1, -1)]
     qrels = {f"q{i}": dict(zip(names, row, strict=True)) for i, row in enumerate(y.tolist())}
     run = {f"q{i}": dict(zip(names, row, strict=True)) for i, row in enumerate(s.tolist())}
+    return qrels, run
+
+
+SCORES = {  # how the scores of `parsed_dicts` are, and how a table says it
+    "distinct": "distinct, in no order",
+    "sorted": "distinct, best first",
+    "two decimals": "two decimals, best first",
+    "one decimal": "one decimal, best first",
+}
+
+
+def parsed_dicts(queries, documents, judged, scores):
+    """Judgments and a run as a reader of files makes them: no two ids are one object, and queries share few documents.
+
+    Judged documents are drawn from those retrieved; single precision holds the distinct scores.
+    """
+    rng = np.random.default_rng(0)
+    qrels, run = {}, {}
+    for query in (f"q{i}" for i in range(queries)):
+        ids = [f"doc{number:08d}" for number in rng.choice(10_000_000, documents, replace=False)]
+        values = rng.choice(2**23, documents, replace=False) / 2**23
+        if "decimal" in scores:
+            values = values.round(2 if scores == "two decimals" else 1)
+        if scores != "distinct":
+            values = np.sort(values)[::-1]
+        run[query] = json.loads(json.dumps(dict(zip(ids, values.tolist(), strict=True))))
+        levels = {str(doc): int(rng.integers(0, 3)) for doc in rng.choice(ids, judged, replace=False)}
+        qrels[query] = json.loads(json.dumps(levels))
     return qrels, run
 
 
