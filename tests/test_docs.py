@@ -219,6 +219,14 @@ def test_arguments_are_those_of_the_curve():
         hc.HitCurve(Y[0], S[0], **{name: eval(value) if value else options[name]})
 
 
+def test_measures_of_c():
+    """As many as the header numbers."""
+    header = (DOCS.parent / "src" / "hitcurve" / "hitcurve.h").read_text(encoding="utf-8")
+    numbers = re.search(r"enum \{\s+HITCURVE_AVERAGE_PRECISION.*?\};", header, re.DOTALL)[0]
+    count = len(re.findall(r"HITCURVE_\w+ = ", numbers))
+    assert f"one of {count} measures of a table" in TEXT["for-library-authors.md"]
+
+
 # --- formulas -----------------------------------------------------------------------------------------------
 
 
