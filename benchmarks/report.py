@@ -87,8 +87,8 @@ def provenance(machine, lines):
         "The time of hitcurve. The other columns have the times of others as multiples of it: "
         + ("bold where another library is faster. " if faster else "no other library is faster in any row. ")
         + "Brackets have the relative error against an independent count under the library's own reading of ties. "
-        "Sorts and sums are there for scale, and no answers to the same question. All are given arrays, but pytrec_eval "
-        "and ranx, whose dicts and objects are built before. The minimum of several rounds, one thread."
+        "Sorts and sums are there for scale, and no answers to the same question. All are given arrays, but pytrec_eval"
+        " and ranx, whose dicts and objects are built before. The minimum of several rounds, one thread."
     )
     yield versions(machine)
     command = machine["command"] + " --benchmark-json=speed.json"
