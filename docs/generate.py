@@ -1,4 +1,4 @@
-"""The pages that are made rather than written: the reference and the disagreements."""
+"""The pages that are made rather than written: the reference; and the runs that check what the other pages show."""
 
 import ast
 import importlib
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import gallery
+import measured
 import run
-from measured import table
 from numpydoc.docscrape import NumpyDocString
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
@@ -174,50 +174,23 @@ def reference() -> None:
 # --- why tools disagree -----------------------------------------------------------------------------------------------
 
 
-def number(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ", ".join(number(one) for one in value) if value else "nothing"
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) >= 1000:
-            return f"{value:,.0f}"
-        return "NaN" if value != value else f"{round(value, 4) + 0.0:.4f}"  # never -0.0000
-    return str(value)
-
-
-def code(text: str) -> str:
-    return f"`{text}`"
-
-
-def disagreements_page() -> None:
+def check_disagreements() -> None:
+    """Run every case with the tools that are installed here. The page has their numbers already: docs/measured.py."""
     import discrepancies
 
-    text, versions = "", {}
-    for section in discrepancies.SECTIONS:
-        text += f"## {section}\n\n"
-        for record in discrepancies.RECORDS:
-            if record.section != section:
-                continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the peers
-                shown = record.shown()
-            versions.update(shown.run_with)
-            text += f"### {record.title}\n\n{record.why}\n\n"
-            text += "```python\n" + "\n".join(shown.data) + "\n```\n\n"
-            lines = [[line.who, code(line.call), number(line.value)] for line in shown.lines if not line.ours]
-            lines += [[f"**{line.who}**", code(line.call), number(line.value)] for line in shown.lines if line.ours]
-            text += table(["tool", "call or measure", "result"], lines) + "\n"
-            if shown.bands:
-                bands = [[code(b.call), number(b.worst), number(b.expected), number(b.best)] for b in shown.bands]
-                text += table(["over all orders of the ties", "worst", "expected", "best"], bands) + "\n"
-    ran = ", ".join(f"{name} {found}" for name, found in sorted(versions.items()))
-    head = f"Run with {ran or 'no other tool'}, numpy {importlib.import_module('numpy').__version__}.\n"
-    keep(out / "versions.md", head)
-    keep(out / "disagreements.md", text)
+    for record in discrepancies.RECORDS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the peers
+            record.shown()
 
 
 def generate(app: Any) -> None:
     reference()
-    disagreements_page()
+    check_disagreements()
+    for page in measured.MADE:
+        text = (here / page).read_text(encoding="utf-8")
+        if measured.rewritten(page, text) != text:
+            log.warning("%s is not what python docs/measured.py writes", page)
     for failure in run.docstring_failures():
         log.warning("an example in a docstring: %s", failure)
 

@@ -1,5 +1,8 @@
-"""The tables of measures and presets in the pages, made from the records: `python docs/measured.py` writes them."""
+"""What the pages show of the records of measures, presets and disagreements: `python docs/measured.py` writes it."""
 
+import importlib
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -125,12 +128,50 @@ def presets() -> str:
     return table(["preset", "keyword arguments"], rows)
 
 
+def number(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(number(one) for one in value) if value else "nothing"
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) >= 1000:
+            return f"{value:,.0f}"
+        return "NaN" if value != value else f"{round(value, 4) + 0.0:.4f}"  # never -0.0000
+    return str(value)
+
+
+def disagreements() -> str:
+    """The cases in which tools disagree, with the numbers written down; tests and documentation run the tools."""
+    sys.path.insert(0, str(here.parent / "tests"))
+    try:
+        discrepancies = importlib.import_module("discrepancies")
+    finally:
+        sys.path.pop(0)
+    text = ""
+    for section in discrepancies.SECTIONS:
+        text += f"## {section}\n\n"
+        for record in discrepancies.RECORDS:
+            if record.section != section:
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the cases are about odd input
+                shown = record.shown(peers=False)
+            text += f"### {record.title}\n\n{record.why}\n\n"
+            text += "```python\n" + "\n".join(shown.data) + "\n```\n\n"
+            lines = [[line.who, f"`{line.call}`", number(line.value)] for line in shown.lines if not line.ours]
+            lines += [[f"**{line.who}**", f"`{line.call}`", number(line.value)] for line in shown.lines if line.ours]
+            text += table(["tool", "call or measure", "result"], lines) + "\n"
+            if shown.bands:
+                bands = [[f"`{b.call}`", *map(number, (b.worst, b.expected, b.best))] for b in shown.bands]
+                text += table(["over all orders of the ties", "worst", "expected", "best"], bands) + "\n"
+    return text.rstrip("\n") + "\n"
+
+
 MADE = {
     "measures.md": {
         "of curves": of_curves, "of levels": of_levels, "of judgments": of_judgments, "of others": of_others,
         "undefined": undefined,
     },
     "presets.md": {"presets": presets},
+    "disagreements.md": {"disagreements": disagreements},
 }
 
 

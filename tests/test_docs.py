@@ -187,7 +187,8 @@ def test_every_measure_is_there():
         assert any(measures.parse(form).record is record for form in names if not form.endswith("_X")), record.name
 
 
-CALLS = sorted({call for page in TEXT.values() for call in code(page) if re.fullmatch(r"hc\..*\)", call)})
+WRITTEN = [text for page, text in TEXT.items() if page != "disagreements.md"]  # whose calls have data of their own
+CALLS = sorted({call for page in WRITTEN for call in code(page) if re.fullmatch(r"hc\..*\)", call)})
 
 
 def test_calls_are_found():
