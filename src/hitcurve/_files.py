@@ -13,15 +13,21 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from hitcurve._extras import needed
 
-__all__ = ["Path", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text"]
+__all__ = [
+    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text",
+]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
           ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf", ".xlsx": "excel"}
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "lzma", ".bz2": "bz2"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _PIECE = 1 << 20  # bytes of a file read at once
+_LONGEST = 64 << 20  # bytes of a cell in quotation marks
+_SHOWN = 40  # of them that an error shows
 
 Path = str | os.PathLike[str]
 
@@ -237,3 +243,79 @@ class _Recoded(io.RawIOBase):
         size = min(len(room), len(self.held))
         room[:size], self.held = self.held[:size], self.held[size:]
         return size
+
+
+class OpenMark(ValueError):
+    """A quotation mark that opens a cell and is not closed, by its line, which is also the `index`."""
+
+    def __init__(self, index: int, cell: bytes, problem: str = "") -> None:
+        shown = cell.decode("utf-8", "ignore").rstrip()
+        super().__init__(f"line {index}: the quotation mark that begins the cell {shown!r} is not closed{problem}")
+        self.index = index
+
+
+class RowEnd:
+    """Whether a row of delimited text ends with a line: a line break between quotation marks ends none.
+
+    A quotation mark opens a cell where the cell begins, else is a character, and is doubled between two others. An
+    `OpenMark` is raised for a cell of more than one line that no mark ends, or one after which the cell goes on.
+    """
+
+    def __init__(self, delimiter: str, lines: int = 0) -> None:
+        self.ends = delimiter.encode() + b"\n\r"  # of cells
+        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # in quotation marks
+        self.beside = np.isin(np.arange(256), list(self.ends + b'"'))  # what stands before and behind one, or a mark
+        self.lines = lines  # before those that are read next
+        self.quoted = False
+        self.length = 0  # of the row so far
+        self.opened = (0, b"")  # the line of the cell that is open, and how it begins
+
+    def __call__(self, piece: bytes, line: bytes) -> bool:
+        """Whether the row ends with `line`, of which only the first such call reads the `piece` before it."""
+        if not self.quoted:
+            self.length = 0
+            self._read(piece if self.lines else piece.removeprefix(codecs.BOM_UTF8))
+        self._read(line if self.lines else line.removeprefix(codecs.BOM_UTF8))
+        self.length += len(line)
+        if self.quoted and self.length >= _LONGEST:  # it would keep the whole file in memory
+            raise OpenMark(*self.opened, f" within {_LONGEST >> 20} MiB")
+        return not self.quoted
+
+    def end(self) -> None:
+        """The text ends here."""
+        if self.quoted:
+            raise OpenMark(*self.opened)
+
+    def _read(self, text: bytes) -> None:
+        """Whole lines."""
+        if b'"' in text:
+            self._marks(text)
+        self.lines += text.count(b"\n")
+
+    def _marks(self, text: bytes) -> None:
+        letters = np.frombuffer(text, np.uint8)
+        marks = np.flatnonzero(letters == ord('"'))
+        opening, closing = marks[int(self.quoted) :: 2], marks[int(not self.quoted) :: 2]
+        before, behind = letters[opening[opening > 0] - 1], letters[closing[closing < len(text) - 1] + 1]
+        # As a rule they open and close by turns, a doubled one being the end of a cell and the start of the next.
+        if self.beside[before].all() and self.beside[behind].all():
+            self.quoted ^= bool(marks.shape[0] % 2)
+            begun = opening[(opening == 0) | (letters[opening - 1] != ord('"'))] if self.quoted else opening[:0]
+            for start in begun[-1:].tolist():
+                self._open(text, start)
+            return
+        shift, cell = int(self.quoted), None
+        for cell in self.cell.finditer(b'"' + text if shift else text):
+            start, end = cell.start() - shift, cell.end() - shift
+            long = start < 0 or b"\n" in cell[0]
+            if start >= 0 and (long or not cell[1]):
+                self._open(text, start)
+            if long and cell[1] and end < len(text) and text[end] not in self.ends:
+                line = self.lines + text.count(b"\n", 0, end) + 1
+                raise OpenMark(*self.opened, f": the next quotation mark, in line {line}, does not end the cell")
+        self.quoted = cell is not None and not cell[1]
+
+    def _open(self, text: bytes, start: int) -> None:
+        """The cell that begins at `start` is open."""
+        line = text[start : start + _SHOWN].partition(b"\n")[0]
+        self.opened = self.lines + text.count(b"\n", 0, start) + 1, line

@@ -1,6 +1,8 @@
 """Judgments and runs as others hold them: each gives the evaluation that dicts of dicts give."""
 
+import csv
 import gzip
+import io
 import json
 import pickle
 import sys
@@ -9,6 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from marks import open_mark
 
 import hitcurve as hc
 from hitcurve.retrieval.formats import FORMATS, is_one_run
@@ -137,7 +142,10 @@ def test_the_format_that_is_said(tmp_path, format):
         ("a.csv", "query_id,doc_id,score\n\nq,a,1_0\n", "a.csv, line 3: the (score|relevance) is '1_0'"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b,nan\n", "a.csv, line 3: the (score|relevance) is 'nan'"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b\n", "a.csv, line 3: 2 columns, where the header has 3"),
-        ("a.csv", 'query_id,doc_id,score\nq,"a,1\n', "a.csv, line 2: unexpected end of data"),
+        ("a.csv", 'query_id,doc_id,score\nq,"a,1\n', "a.csv, line 2: the quotation mark that begins the cell '\"a,1'"),
+        ("a.csv", '#, "\nquery_id,doc_id,score\nq, "a,1\nq,"b",2\n', "a.csv, line 3: the quotation mark that begins "
+         "the cell '\"a,1' is not closed: the next quotation mark, in line 4, does not end the cell"),
+        ("a.csv", 'query_id,doc_id,score\nq,"a"b,1\n', "a.csv, line 2: ',' expected after '\"'"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,a,2\n", "a.csv: document 'a' is there twice for query 'q'"),
         ("a.csv", "query_id,score\nq,1\n", "a.csv, line 1: .*format= takes trec, json, csv, msmarco, scores"),
         ("a.tsv", "q\n", "a.tsv, line 1: .*format= takes"),
@@ -150,6 +158,39 @@ def test_what_is_wrong_with_a_file(tmp_path, name, text, problem):
     for read in (hc.read_qrels, hc.read_run, lambda one: hc.evaluate(QRELS, one)):
         with pytest.raises((ValueError, TypeError), match=problem):
             read(path)
+
+
+ROWS = ["q,a{},1", '"q","b{}",2', 'q,"c\n{}",3', 'q, "e""{}",4', '"r" ,f{},"5"', 'r,g"h{},6']
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(st.sampled_from(ROWS), min_size=1, max_size=9),
+    place=st.tuples(st.integers(0, 20), st.integers(0, 2), st.sampled_from(['"', ' "', '""', '"x'])),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+)
+def test_a_quotation_mark_that_is_not_closed(tmp_path_factory, rows, place, end, last):
+    row, column, mark = place
+    table = [row.format(at).split(",") for at, row in enumerate(rows)]
+    table[row % len(rows)][column] = mark + table[row % len(rows)][column]
+    text = end.join(map(",".join, [["query_id", "doc_id", "score"], *table])) + end * last
+    path = tmp_path_factory.mktemp("marks") / "run.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    line = open_mark(text, blanks=True)
+    if line is not None:
+        with pytest.raises(ValueError, match=rf"run\.csv, line {line}: the quotation mark that begins the cell '\""):
+            hc.read_run(path)
+        return
+    try:
+        found = list(csv.reader(io.StringIO(text.replace(end, "\n"), newline=""), strict=True, skipinitialspace=True))
+        assert len({(query, doc) for query, doc, score in found[1:] if float(score) or True}) == len(found) - 1
+    except (csv.Error, ValueError):
+        with pytest.raises(ValueError, match=r"run\.csv"):
+            hc.read_run(path)
+    else:
+        run = hc.read_run(path)
+        assert (run.query_ids, run.num_docs) == (list(dict.fromkeys(row[0] for row in found[1:])), len(found) - 1)
 
 
 def test_blanks_behind_commas_are_no_part_of_ids(tmp_path):

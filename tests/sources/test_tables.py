@@ -5,6 +5,7 @@ import gzip
 import io
 import re
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 from blocks import read_columns  # noqa: E402
+from marks import open_mark  # noqa: E402
 
+import hitcurve as hc  # noqa: E402
+from hitcurve import _files  # noqa: E402
 from hitcurve.sources import tables  # noqa: E402
 from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
 
@@ -476,6 +480,107 @@ def test_where_slabs_end_does_not_matter(tmp_path_factory, rows, size, workers, 
     np.testing.assert_array_equal(found.score, np.array(score))
 
 
+MARKED = {
+    "rows": st.lists(CELLS, min_size=1, max_size=12),
+    "place": st.tuples(st.integers(0, 12), st.integers(0, 2), st.sampled_from(['"', '"x', '""', '"""', "5\" "])),
+    "order": st.permutations(range(3)),
+    "end": st.sampled_from(["\r\n", "\n", "\r"]),
+    "closed": st.booleans(),
+}
+
+
+def marked(rows, place, order, end, closed, head):
+    """The text of a table with one more quotation mark where a cell begins."""
+    table = [list(head), *map(list, rows)]
+    row, column, mark = place
+    table[row % len(table)][column] = mark + table[row % len(table)][column]
+    return end.join(",".join(line[at] for at in order) for line in table) + end * closed
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    size=st.integers(1, 60),
+    workers=st.sampled_from([1, 3]),
+    suffix=st.sampled_from([".csv", ".csv.gz"]),
+    header=st.booleans(),
+    **MARKED,
+)
+def test_a_quotation_mark_that_is_not_closed(
+    tmp_path_factory, rows, place, order, end, closed, size, workers, suffix, header
+):
+    text = marked(rows, place, order, end, closed, ("y", "s", "note") if header else ("1", "2", "note"))
+    path = write(tmp_path_factory.mktemp("marks"), f"t{suffix}", text.encode())
+    columns = ("y", "s") if header else (order.index(0) + 1, order.index(1) + 1)
+
+    def read():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "_FIRST_SLAB", size)
+            patch.setattr(tables, "_SLAB", size)
+            return read_columns(path, *columns, nan_policy="worst", workers=workers, header=header)
+
+    line = open_mark(text)
+    if line is not None:
+        with pytest.raises(ValueError, match=re.escape(str(path))) as error:
+            read()
+        if "quotation mark" not in str(error.value):  # the rows before are bad too
+            path.write_bytes(compressed("".join(text.splitlines(True)[: line - 1]).encode(), suffix))
+            with pytest.raises(ValueError, match=re.escape(str(error.value))):
+                read()
+        else:
+            assert str(error.value).startswith(f"{path}: line {line}: the quotation mark that begins the cell '\"")
+        return
+    head = "" if header else ",".join(f"{at}" for at in (1, 2, 3)) + end
+    try:
+        label, score = slow_twin(head + text, *map(str, columns))
+    except (KeyError, TypeError, ValueError):
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            read()
+    else:
+        found = read()
+        assert found.label.tolist() == label
+        np.testing.assert_array_equal(found.score, score)
+
+
+@settings(max_examples=100, deadline=None)
+@given(**MARKED)
+def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, rows, place, order, end, closed):
+    text = marked(rows, place, order, end, closed, ("y", "s", "note"))
+    path = write(tmp_path_factory.mktemp("marks"), "ids.csv", text.encode())
+    line = open_mark(text)
+    if line is not None:
+        with pytest.raises(ValueError, match=rf"ids\.csv: line {line}: the quotation mark that begins the cell"):
+            read_ids(path, "note")
+    else:
+        table = list(csv.reader(io.StringIO(text, newline="")))
+        at = table[0].index("note") if "note" in table[0] else 0
+        ids = (row[at].strip() for row in table[1:] if len(row) > at)
+        assert read_ids(path, "note") == list(dict.fromkeys(filter(None, ids)))
+
+
+@pytest.mark.parametrize("rows", [1_000, 100_000])
+@pytest.mark.parametrize("row", [1, 2, -1])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz"])
+def test_a_quotation_mark_that_is_not_closed_in_a_large_file(tmp_path, rows, row, suffix):
+    lines = ["y,s,note", *(f"{at % 2},{at},name{at}" for at in range(rows))]
+    lines[row] = lines[row].replace("name", '"name')
+    text = "\n".join(lines) + "\n"
+    path = write(tmp_path, f"t{suffix}", text.replace(",", "\t" if "tsv" in suffix else ",").encode())
+    begun = time.process_time()
+    for way in (lambda: hc.scan(path, "y", "s"), lambda: read_columns(path, "y", "s"), lambda: read_ids(path, "y")):
+        with pytest.raises(ValueError, match=rf": line {row % len(lines) + 1}: the quotation mark .* is not closed$"):
+            way()
+    assert time.process_time() - begun < 20  # where time grew with the square it was minutes
+
+
+def test_a_cell_that_is_too_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_LONGEST", 1 << 20)
+    lines = "0,1,text\n" * 300_000
+    for rest in (lines, lines + '0,1,"x"\n', lines + '"\n'):
+        path = write(tmp_path, "t.csv", f'y,s,note\n1,2,"text\n{rest}'.encode())
+        with pytest.raises(ValueError, match=r"line 2: the quotation mark that begins the cell '\"text' is not closed"):
+            read_columns(path, "y", "s")
+
+
 @pytest.mark.parametrize("first", ['5" pipe', "none", 'a"b"c', '"" x'])
 @pytest.mark.parametrize("header", [True, False])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -711,8 +816,8 @@ def test_a_file_cut_off_while_it_is_read(tmp_path, monkeypatch, workers, rest):
     path.write_text("y,s\n" + "1,2.5\n" * 100_000)
     slabs = tables._slabs
 
-    def cut(stream, ended):
-        for number, slab in enumerate(slabs(stream, ended)):
+    def cut(stream, *ended):
+        for number, slab in enumerate(slabs(stream, *ended)):
             yield slab
             if number == 1:
                 path.write_text(rest)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._extras import needed
+from hitcurve._files import OpenMark, RowEnd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -265,15 +266,20 @@ def _header(line: str, value_names: Sequence[str]) -> tuple[str, list[int]]:
 def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
     import csv
 
-    lines = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    begin = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
-    delimiter, places = _header(lines[begin].strip(), value_names)
+    lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
+    begin = next((i for i, line in enumerate(lines) if line.strip() and line[:1] != b"#"), 0)
+    header = lines[begin].decode("utf-8", "surrogateescape")
+    delimiter, places = _header(header.strip(), value_names)
     if not places:
         raise ValueError(f"{name}, line {begin + 1}: a header must name a query ({', '.join(QUERY)}), a document "
-                         f"({', '.join(DOC)}) and a {value_names[0]}: {lines[begin]!r}")
-    rows = (line + "\n" for line in lines[begin + 1 :])
+                         f"({', '.join(DOC)}) and a {value_names[0]}: {header!r}")
+    try:
+        _check_marks(lines, begin, delimiter)
+    except OpenMark as error:
+        raise ValueError(f"{name}, {error}") from None
+    rows = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines[begin + 1 :])
     reader = csv.reader(rows, delimiter=delimiter, strict=True, skipinitialspace=True)
-    width = lines[begin].count(delimiter) + 1
+    width = header.count(delimiter) + 1
     numbered: list[tuple[int, list[str]]] = []
     try:
         for row in reader:
@@ -286,6 +292,15 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
     query, doc, value, rank = places
     found = {"query_id": [row[query] for _, row in numbered], "doc_id": [row[doc] for _, row in numbered]}
     return found | _values(value_names[0], numbered, value, rank, name)
+
+
+def _check_marks(lines: list[bytes], begin: int, delimiter: str) -> None:
+    """An error if a quotation mark opens a cell, with or without blanks before it, and is not closed."""
+    ended = RowEnd(delimiter, begin)
+    text = b"\n".join(lines[begin:])
+    if b'"' in text:
+        ended(re.sub(rb'(?<![^%b]) +(?=")' % ended.ends, b"", text), b"")
+        ended.end()
 
 
 def _three(text: bytes, value: str, written: str, name: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import io
 import itertools
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 
 from hitcurve._checks import check_options
 from hitcurve._extras import Later, needed
-from hitcurve._files import Path, check_unchanged, file_kind, file_state, opened
+from hitcurve._files import OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -54,8 +53,6 @@ __all__ = ["TableReader", "read_ids"]
 # Text is read in slabs of whole rows: one for each thread, small enough for its cache.
 _SLAB = 2 << 20
 _FIRST_SLAB = 1 << 16  # read the slow way
-# A quoted cell longer than this is a quotation mark that was never closed.
-_LONGEST = 64 << 20
 _PARQUET_ROWS = 1 << 18
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # that are found out
 _TITLE = "_Name"  # RDKit's word for the first line of an SDF record
@@ -184,7 +181,7 @@ class TableReader(Source):
                     yield piece
         except BadCell as bad:
             raise bad.named(shown, lambda index: self._place(path, at - start + index + 1)) from None
-        except (pa.ArrowInvalid, csv.Error) as error:
+        except (pa.ArrowInvalid, csv.Error, OpenMark) as error:
             raise ValueError(f"{shown}: {first_line(error)}") from None
         except OSError as error:
             # The system's own errors name the file; those of a broken compressed stream do not.
@@ -326,7 +323,7 @@ class TableReader(Source):
             raise  # the form is right
         except (BadCell, ValueError, csv.Error) as error:
             fits, near = self._others(head, shown, form)
-            if not fits and near and not isinstance(error, BadCell):
+            if not fits and near and not isinstance(error, (BadCell, OpenMark)):
                 # The columns are there, and a cell is wrong.
                 self._forms[shown], bad = near
                 raise bad from None
@@ -349,13 +346,14 @@ class TableReader(Source):
         head.settled = True
         return begun
 
-    def _others(self, head: _Head, shown: str, form: _Form) -> tuple[list[_Form], tuple[_Form, BadCell] | None]:
+    def _others(self, head: _Head, shown: str,
+                form: _Form) -> tuple[list[_Form], tuple[_Form, BadCell | OpenMark] | None]:  # fmt: skip
         """The other forms in which a file can be read; the one that goes furthest, if one delimiter parts the columns.
 
         Each delimiter is tried with decimal points, then with commas.
         """
         fits: list[_Form] = []
-        near: list[tuple[_Form, BadCell]] = []
+        near: list[tuple[_Form, BadCell | OpenMark]] = []
         for delimiter in (form.delimiter,) if self._delimiter else dict.fromkeys([form.delimiter, *_DELIMITERS]):
             for decimal in (".", ",") if self._any_decimal else (form.decimal,):
                 other = _Form(delimiter, decimal)
@@ -364,7 +362,7 @@ class TableReader(Source):
                 head.again()
                 try:
                     self._begun(head, shown, other)
-                except BadCell as bad:
+                except (BadCell, OpenMark) as bad:
                     near.append((other, bad))
                 except (ValueError, csv.Error):
                     pass
@@ -377,16 +375,18 @@ class TableReader(Source):
     def _begun(self, stream: Any, shown: str, form: _Form, smiles: bool = False) -> _Begun | None:
         """The first line and the first rows, read; None without rows."""
         delimiter, names = form.delimiter, None
+        ended = RowEnd(delimiter)
         if smiles:
             names, spaces = _smiles_layout(stream, self.roles)
         elif self.header:
             # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
-            names = next((row for row in _rows(stream, delimiter) if row), None)
+            names = next((row for row in _rows(stream, delimiter, ended=ended) if row), None)
             if names is None:
                 raise ValueError(f"{shown}: there is no line with column names")
         self._header_read = names is not None
         places = self._places(shown, names, form.decimal, smiles)
-        slabs = (slab for slab in _slabs(stream, (lambda *_: True) if smiles else _RowEnd(delimiter)) if slab.strip())
+        pieces = _slabs(stream, lambda *_: True) if smiles else _slabs(stream, ended, ended.end)
+        slabs = (slab for slab in pieces if slab.strip())
         if smiles and spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
@@ -429,7 +429,7 @@ class _Head:
     """A stream that can be read again from its beginning, until `settled`."""
 
     def __init__(self, stream: Any) -> None:
-        self.stream, self.held, self.at, self.settled = stream, b"", 0, False
+        self.stream, self.held, self.at, self.settled = stream, bytearray(), 0, False
 
     def again(self) -> None:
         self.at = 0
@@ -437,7 +437,7 @@ class _Head:
     def read(self, size: int) -> bytes:
         if self.at >= len(self.held):
             return self._kept(self.stream.read(size))
-        piece = self.held[self.at : self.at + size]
+        piece = bytes(self.held[self.at : self.at + size])
         self.at += len(piece)
         return piece
 
@@ -445,7 +445,7 @@ class _Head:
         if self.at >= len(self.held):
             return self._kept(self.stream.readline())
         end = self.held.find(b"\n", self.at) + 1
-        line = self.held[self.at : end or None]
+        line = bytes(self.held[self.at : end or None])
         self.at += len(line)
         return line if end else line + self.readline()
 
@@ -621,58 +621,32 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         else:
             try:
                 first, *table = [row for row in _rows(stream, kind) if row] or [[]]
-            except csv.Error as error:
+            except (csv.Error, OpenMark) as error:
                 raise ValueError(f"{os.fspath(path)}: {error}") from None
             cells = [row[chosen(first)] for row in table if len(row) > chosen(first)]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool]) -> Iterator[bytes]:
-    """The stream in pieces of about `_SLAB` bytes, each carried on line by line until `ended(piece, its last line)`."""
+def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],
+           end: Callable[[], None] = lambda: None) -> Iterator[bytes]:  # fmt: skip
+    """The stream in pieces of about `_SLAB` bytes, each carried on line by line until `ended(piece, its last line)`.
+
+    `end` is called where the stream ends before a piece does.
+    """
     size = min(_FIRST_SLAB, _SLAB)
     while piece := stream.read(size):
         # The line in which the piece ends, then whole ones.
         line = piece[piece.rfind(b"\n") + 1 :] + stream.readline()
         lines = [piece[: piece.rfind(b"\n") + 1], line]
-        while not ended(lines[0], line) and (line := stream.readline()):
+        while not ended(lines[0], line):
+            line = stream.readline()
+            if not line:
+                end()
+                break
             lines.append(line)
         yield b"".join(lines)
         size = _SLAB
-
-
-class _RowEnd:
-    """Whether a row of delimited text ends with a line: a line break between quotation marks ends none."""
-
-    def __init__(self, delimiter: str) -> None:
-        self.ends = delimiter.encode() + b"\n\r"  # of cells
-        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # in quotation marks
-        self.quoted = False
-        self.length = 0
-
-    def __call__(self, piece: bytes, line: bytes) -> bool:
-        if not self.quoted:
-            self.length = 0
-            self._read(piece)
-        self._read(line)
-        self.length += len(line)
-        # A quotation mark that is never closed would keep the whole file in memory.
-        self.quoted = self.quoted and self.length < _LONGEST
-        return not self.quoted
-
-    def _read(self, text: bytes) -> None:
-        """Whole lines: a mark opens a quoted cell where a cell begins, else is a character, and is doubled in one."""
-        if b'"' not in text:
-            return
-        letters = np.frombuffer(text, np.uint8)
-        marks = np.flatnonzero(letters == ord('"'))
-        opening = marks[int(self.quoted) :: 2]
-        # As a rule they open and close by turns, a doubled one being the end of a cell and the start of the next.
-        if np.isin(letters[opening[opening > 0] - 1], list(self.ends + b'"')).all():
-            self.quoted ^= bool(marks.shape[0] % 2)
-            return
-        cells = self.cell.finditer(b'"' + text if self.quoted else text)
-        self.quoted = any(not cell[1] for cell in deque(cells, 1))
 
 
 # A data header stands behind the molecule; the free text before it (title, comment) may look like one.
@@ -760,10 +734,24 @@ def _checked_delimiter(delimiter: Any, paths: Sequence[Path]) -> str | None:
     return delimiter
 
 
-def _rows(stream: Any, delimiter: str, quotes: bool = True) -> Iterator[list[str]]:
+def _rows(stream: Any, delimiter: str, quotes: bool = True, ended: RowEnd | None = None) -> Iterator[list[str]]:
     """The rows of delimited text, read no further than asked; an empty list for a blank line."""
-    lines = (line.decode("utf-8-sig", "replace") for line in iter(stream.readline, b""))
-    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
+    ended = ended or RowEnd(delimiter)
+
+    def lines() -> Iterator[str]:
+        row: list[bytes] = []
+        while line := stream.readline():
+            if row or (quotes and b'"' in line):
+                row.append(line)
+                if ended(b"", line):
+                    yield from (one.decode("utf-8-sig", "replace") for one in row)
+                    row.clear()
+            else:
+                ended.lines += 1
+                yield line.decode("utf-8-sig", "replace")
+        ended.end()
+
+    return csv.reader(lines(), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
 
 
 def _place(path: Path, header: bool, row: int, delimiter: str) -> str:
