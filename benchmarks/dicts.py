@@ -10,7 +10,6 @@ import argparse
 import sys
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from time import process_time
 
 import bars
@@ -20,7 +19,6 @@ import report
 import hitcurve as hc
 from hitcurve.compat import pytrec_eval as compat
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "compat-pytrec-eval.md"
 MEASURES = ("map", "ndcg_cut.10", "P.10", "recip_rank")
 ROWS = (  # queries, documents, judged documents, scores
     *((500, 1_000, 20, scores) for scores in peers.SCORES),
@@ -70,11 +68,9 @@ def main():
     versions = f"hitcurve {hc.__version__}, pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     lines.append(f"CPU time of one thread, the least of {options.rounds} rounds; {peers.processor()}, {versions}.")
     lines.append("Command: `python benchmarks/dicts.py`.")
-    if options.print:
-        sys.stdout.write("\n".join(lines) + "\n")
-        return
-    section = "\n".join([report.BEGIN, *lines, report.END])
-    PAGE.write_text(report.rewritten(PAGE.read_text(encoding="utf-8"), section), encoding="utf-8")
+    sys.stdout.write("\n".join(lines) + "\n")
+    if not options.print:
+        report.put(report.ROOT / "docs" / "compat-pytrec-eval.md", lines)
 
 
 if __name__ == "__main__":

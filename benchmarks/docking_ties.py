@@ -1,8 +1,8 @@
 """What the usual tools say of real docking scores with ties, beside the bounds.
 
-    python benchmarks/docking_ties.py [--data FOLDER] [--out FOLDER]
+    python benchmarks/docking_ties.py [--data FOLDER] [--print]
 
-Writes docking_ties.md. Needs rdkit and scikit-learn.
+The tables go into docs/screening.md; --print only prints them. Needs rdkit and scikit-learn.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import report
 
 import hitcurve as hc
 from hitcurve.measures import parse
@@ -79,7 +80,7 @@ def main(arguments=None):
     here = Path(__file__).resolve().parents[1]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=here.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=here / "docs" / "_generated")
+    parser.add_argument("--print", action="store_true", help="print the tables, write nothing")
     given = parser.parse_args(arguments)
     folder = given.data / "score_dumps" / "data"
     if not folder.is_dir():
@@ -88,8 +89,8 @@ def main(arguments=None):
     for name, title in SETS.items():
         y, s = scores(folder / f"{name}.csv.gz")
         curve = hc.HitCurve(y, s)
-        report = curve.tie_report()
-        readings = [[parse(m)(curve, ties) for m in MEASURES] for ties in ("worst", "expected", "best")]
+        ties = curve.tie_report()
+        readings = [[parse(m)(curve, reading) for m in MEASURES] for reading in ("worst", "expected", "best")]
         others = [
             sklearn_of(y, s),
             rdkit_of(np.argsort(-s, kind="stable"), y, s),
@@ -109,12 +110,12 @@ def main(arguments=None):
             lines.append(f"| {measure} | " + " | ".join(map(shown, cells)) + " |")
         text.append(
             f"**{title}**: {len(y):,} molecules, {int(y.sum())} active, {len(np.unique(s)):,} distinct scores; "
-            f"{100 * report.tied_share:.0f} % of the molecules are in a tie that holds an active, up to "
-            f"{report.largest_group} in one.\n\n" + "\n".join(lines)
+            f"{100 * ties.tied_share:.0f} % of the molecules are in a tie that holds an active, up to "
+            f"{ties.largest_group} in a tie.\n\n" + "\n".join(lines)
         )
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "docking_ties.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
     print("\n\n".join(text))
+    if not given.print:
+        report.put(report.ROOT / "docs" / "screening.md", ["\n\n".join(text)], "ties")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
 """How often the 95 % intervals hold the true value, by simulation.
 
-    python benchmarks/interval_coverage.py [--rankings N] [--resamples N] [--workers N] [--out FOLDER]
+    python benchmarks/interval_coverage.py [--rankings N] [--resamples N] [--workers N] [--print]
 
 Scores are normal, those of relevant items `SHIFT` higher, with R relevant among R/prevalence items. The true AP is the
 area under precision over recall of the two distributions, an integral. A ranking is drawn as its table: the relevant
-scores, and how many others fall between them. Writes coverage.md.
+scores, and how many others fall between them. The table goes into docs/uncertainty.md; --print only prints it.
 """
 
 import argparse
 import math
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import report
 
 import hitcurve as hc
 
@@ -89,7 +89,7 @@ def main(arguments=None):
     parser.add_argument("--rankings", type=int, default=2000, help="for each cell; a quarter of them at R = 1,000")
     parser.add_argument("--resamples", type=int, default=999)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "docs" / "_generated")
+    parser.add_argument("--print", action="store_true", help="print the table, write nothing")
     given = parser.parse_args(arguments)
     begin = perf_counter()
     lines = [
@@ -111,11 +111,11 @@ def main(arguments=None):
         f"Share, in %, of {100 * LEVEL:g} % intervals that hold the true value: {given.rankings:,} rankings a row "
         f"({given.rankings // 4:,} at R = 1,000), {given.resamples} resamples. A share of 95 has a standard error of "
         f"{error[0]:.1f} ({error[1]:.1f}). Scores are normal, those of the relevant items {SHIFT:g} standard "
-        f"deviations higher (ROC AUC {true_values(0.5)[1]:.3f}).\n"
+        f"deviations higher (ROC AUC {true_values(0.5)[1]:.3f})."
     )
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "coverage.md").write_text("\n".join([text, *lines, ""]), encoding="utf-8")
-    print(text + f"{perf_counter() - begin:.0f} s")
+    if not given.print:
+        report.put(report.ROOT / "docs" / "uncertainty.md", [text, "", *lines], "coverage")
+    print(f"{text}\n{perf_counter() - begin:.0f} s")
 
 
 if __name__ == "__main__":

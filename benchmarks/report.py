@@ -6,7 +6,7 @@
 Several files are joined: libraries whose import disturbs the others are run apart, with -k.
 
 What stands between the two marker comments of each file is replaced. Cells where another library is faster stay in, in
-bold.
+bold. The benchmarks that have a table of their own write it into its page with `put`.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import re
 import sys
 from pathlib import Path
 
-BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "hitcurve"
 # What the README shows of it.
@@ -106,17 +105,19 @@ def sections(reports):
     whole = [*table(results)]
     bare = [re.sub(r" \([^()]*e[-+]\d+\)", "", line) for line in table(results, TASKS, LIBRARIES)]
     return {
-        ROOT / "docs" / "speed.md": "\n".join([BEGIN, *whole, "", *provenance(machine, whole), END]),
-        ROOT / "README.md": "\n".join([BEGIN, *bare, "", f"One thread, {versions(machine)}", END]),
+        ROOT / "docs" / "speed.md": [*whole, "", *provenance(machine, whole)],
+        ROOT / "README.md": [*bare, "", f"One thread, {versions(machine)}"],
     }
 
 
-def rewritten(text, new):
-    head, begin, rest = text.partition(BEGIN)
-    _, end, tail = rest.partition(END)
+def put(page, lines, name="speed"):
+    """Write the lines between the markers of that name in a page."""
+    text = page.read_text(encoding="utf-8")
+    head, begin, rest = text.partition(f"<!-- {name}:begin -->\n")
+    _, end, tail = rest.partition(f"<!-- {name}:end -->")
     if not begin or not end:
-        raise SystemExit(f"no {BEGIN} ... {END} to write between")
-    return head + new + tail
+        raise SystemExit(f"{page}: no {begin or f'<!-- {name}:begin -->'} ... to write between")
+    page.write_text(head + begin + "\n".join([*lines, ""]) + end + tail, encoding="utf-8")
 
 
 def main(arguments=None):
@@ -127,12 +128,12 @@ def main(arguments=None):
     reports = [json.loads(path.read_text(encoding="utf-8")) for path in options.json]
     new = sections(reports)
     if options.print:
-        sys.stdout.write("\n".join(new.values()) + "\n")
+        sys.stdout.write("\n".join("\n".join(lines) for lines in new.values()) + "\n")
         return
     if any("--quick" in report["machine_info"]["command"] for report in reports):
         raise SystemExit("a --quick run has small inputs: not for the documentation")
-    for path, section in new.items():
-        path.write_text(rewritten(path.read_text(encoding="utf-8"), section), encoding="utf-8")
+    for page, lines in new.items():
+        put(page, lines)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python benchmarks/scan.py make FOLDER [--rows 1e8 ...] [--csv] [--share 0.1]   write the data
     python benchmarks/scan.py run FILE [--workers 2] [--max-memory BYTES] [--tolerance T]
-    python benchmarks/scan.py grow FOLDER [--rounds 3] [--out docs/_generated]     time by rows, of the Parquet files
+    python benchmarks/scan.py grow FOLDER [--rounds 3]                             time by rows, of the Parquet files
 
-`grow` writes scan.md and scan.svg.
+`grow` writes the table of docs/larger-data.md and its picture, docs/scan.svg.
 
 Scores are standard normal float32, those of relevant items one higher; labels are booleans. Every run is a process of
 its own, so that its peak of memory is its own; answers are compared with HitCurve where the rows fit in memory. The
@@ -19,9 +19,9 @@ import resource
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import report
 
 
 def make(path, rows, share):
@@ -141,11 +141,11 @@ def run(path, workers, max_memory, tolerance, rounds, check):
     return best["scan"]
 
 
-def grow(paths, rounds, out):
+def grow(paths, rounds):
     """A table and a picture of the time by the number of rows, two workers, and of decoding the same columns once."""
     from matplotlib.figure import Figure
 
-    lines = ["| rows | relevant | decoding, s | scan, s | scan, ns a row | times decoding | peak, MiB |",
+    lines = ["| rows | relevant | decoding, s | scan, s | scan, ns a row | scan / decoding | peak of process, MiB |",
              "|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
     sizes, times = [], []
     for path in paths:
@@ -170,8 +170,8 @@ def grow(paths, rounds, out):
     axes.set_xlabel("rows of Parquet, 1 in 10,000 relevant")
     axes.set_ylabel("seconds, two workers")
     axes.legend(frameon=False, fontsize="small")
-    (out / "scan.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    figure.savefig(out / "scan.svg", metadata={"Date": None})
+    report.put(report.ROOT / "docs" / "larger-data.md", lines, "scan")
+    figure.savefig(report.ROOT / "docs" / "scan.svg", metadata={"Date": None})
 
 
 def main():
@@ -192,7 +192,6 @@ def main():
     grower = commands.add_parser("grow")
     grower.add_argument("folder")
     grower.add_argument("--rounds", type=int, default=3)
-    grower.add_argument("--out", type=Path, default=Path(__file__).resolve().parent.parent / "docs" / "_generated")
     stepper = commands.add_parser("step")
     stepper.add_argument("what")
     stepper.add_argument("arguments")
@@ -206,7 +205,7 @@ def main():
         run(options.file, options.workers, options.max_memory, options.tolerance, options.rounds, options.check)
     elif options.command == "grow":
         paths = glob.glob(os.path.join(options.folder, "*-0.0001.parquet"))
-        grow(sorted(paths, key=os.path.getsize), options.rounds, options.out)
+        grow(sorted(paths, key=os.path.getsize), options.rounds)
     else:
         step(options.what, options.arguments)
 
