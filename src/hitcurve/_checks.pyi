@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 _Choice = TypeVar("_Choice", bound=str | None)
 
+LARGE: float
 LABEL_RULE: str
 LABELS: str
 SCORES: str

@@ -17,6 +17,7 @@ from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation,
 cnp.import_array()
 
 LARGEST = (<int64_t>1) << 62
+LARGE = 2.0**53  # a float64 from here on may stand for several integers
 cdef double GREATEST = np.finfo(np.float64).max
 
 # In the order of the kernels' words.
@@ -223,14 +224,16 @@ cdef object not_a_number(object array, str name, str what):
     return TypeError(f"{name} has dtype object: {what}")
 
 
-cdef object unrounded(object values, object array):
+cdef object unrounded(object values, object array, str name):
     """The array that numpy made of these values; if it rounded integers to floats, one of uint64 or of objects instead.
 
     It rounds integers beyond 2**53 beside fractions, and those beyond int64 beside smaller ones.
     """
     cdef object exact, elements
-    if array.dtype != np.float64 or not (np.abs(array) >= 2.0**53).any():
+    if array.dtype != np.float64 or not (np.abs(array) >= LARGE).any():
         return array
+    if isinstance(values, (list, tuple)):  # of the columns of frames, perhaps
+        values = [as_array(value, f"{name}[{i}]") if hasattr(value, "__array__") else value for i, value in enumerate(values)]
     exact = np.array(values, dtype=object)
     elements = exact.ravel().tolist()
     whole = [isinstance(value, (int, np.integer)) for value in elements]
@@ -238,6 +241,27 @@ cdef object unrounded(object values, object array):
     if not any(is_whole and int(number) != value for value, number, is_whole in rounded):
         return array
     return exact.astype(np.uint64) if all(whole) and min(elements) >= 0 else exact
+
+
+cdef int no_rounded(object values, object array, str name) except -1:
+    """An error for an integer of a column, or of a frame's columns, that is no float64: beside missing ones it became one."""
+    cdef object columns = [values], column, exact, place
+    for way in ("iter_columns", "itercolumns", "items"):  # of polars, pyarrow and pandas
+        if array.ndim == 2 and hasattr(values, way):
+            columns = [pair[1] if way == "items" else pair for pair in getattr(values, way)()]
+            break
+    array = array.reshape(array.shape[0], -1)
+    for j, column in enumerate(columns[:array.shape[1]]):
+        if "int" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
+            continue
+        exact = getattr(column, "to_pylist", getattr(column, "tolist", getattr(column, "to_list", None)))
+        exact = [] if exact is None else exact()
+        for i in np.flatnonzero(np.abs(array[:, j]) >= LARGE)[:len(exact)].tolist():
+            if int(exact[i]) != array[i, j].item():
+                place = place_of(name, i, (array.shape[0],)) if len(columns) == 1 else f"{name}[{i}, {j}]"
+                raise ValueError(f"{place} is {exact[i]}: it is no float64, which integers beside missing values or fractions "
+                                 "become")
+    return 0
 
 
 cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
@@ -298,7 +322,11 @@ cdef object as_array(object values, str name):
                         f"{'as an array' if by_numpy else 'through DLPack'}: {error}") from None
     no_masked(array, name)
     array = np.asarray(array)
-    return array if hasattr(values, "__array__") or not by_numpy else unrounded(values, array)
+    if by_numpy and not hasattr(values, "__array__"):
+        return unrounded(values, array, name)
+    if array.dtype == np.float64 and (np.abs(array) >= LARGE).any():
+        no_rounded(values, array, name)
+    return array
 
 
 cdef object array_or_none(object values, str name):
@@ -346,7 +374,7 @@ cdef object as_ndarray(object values, str name, str what):
             pass
         if array.dtype.kind not in "biuf":
             raise not_a_number(np.asarray(values, dtype=object), name, what)
-        array = unrounded(exact, array)
+        array = unrounded(exact, array, name)
         if array.dtype.kind == "O":
             place, value = [(i, value) for i, value in enumerate(exact.ravel().tolist())
                             if isinstance(value, (int, np.integer)) and int(float(value)) != value][0]

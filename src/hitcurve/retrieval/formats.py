@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._checks import LARGE
 from hitcurve._extras import needed
 from hitcurve._files import OpenMark, RowEnd
 
@@ -245,8 +247,9 @@ def _json(text: bytes, name: str) -> Any:
             raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
         return found
 
+    extreme = re.search(rb"\d[eE]\+?\d{3}|\d{300}", text)  # Python reads what is beyond a double as infinite
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=once, parse_float=_held if extreme else None)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name}: JSON: {error}") from None
 
@@ -321,14 +324,31 @@ def _values(value: str, numbered: list[tuple[int, Any]], place: int, rank: int, 
     found = {}
     for what, at in ((value, place), ("rank", rank)):
         if at >= 0:
-            try:
-                found[what] = np.array([_float(row[at]) for _, row in numbered], dtype=np.float64)
-            except ValueError:
-                line, text = next((i, row[at]) for i, row in numbered if not _floats(row[at]))
-                raise ValueError(f"{name}, line {line}: the {what} is {text!r}: it must be a number") from None
+            values = []
+            for line, row in numbered:
+                try:
+                    values.append(_held(row[at]))
+                except ValueError as error:
+                    raise ValueError(f"{name}, line {line}: the {what} is {error}") from None
+            found[what] = np.array(values, dtype=np.float64)
     if value not in found:
         found[value] = -found["rank"]
     return found
+
+
+def _held(text: Any) -> float:
+    """The number of a text; an error says why no double holds it. Fractions become the nearest double."""
+    try:
+        number = _float(text)
+    except ValueError:
+        raise ValueError(f"{text!r}: it must be a number") from None
+    if abs(number) >= LARGE:
+        digits = (text.decode() if isinstance(text, bytes) else text).strip().lstrip("+-").lstrip("0")
+        if math.isinf(number) and not digits[0].isalpha():
+            raise ValueError(f"{text!r}: it is beyond the range of a double")
+        if digits.isdigit() and int(digits) != abs(number):
+            raise ValueError(f"{text!r}: it is a whole number that no double holds")
+    return number
 
 
 def _float(text: Any) -> float:

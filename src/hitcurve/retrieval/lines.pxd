@@ -19,6 +19,7 @@ cdef struct Docs:
 cdef enum Trouble:
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_COLUMNS, TROUBLE_SCORE, TROUBLE_RANGE, TROUBLE_NAN, TROUBLE_LEVEL
     TROUBLE_PART_LEVEL     # a number, but not a whole one
+    TROUBLE_ROUNDED        # a whole number that no double holds
     TROUBLE_TWICE, TROUBLE_RANK, TROUBLE_SAME_RANK
 
 cdef struct Parser:
@@ -34,8 +35,8 @@ cdef struct Parser:
     Text field             # and the text that makes it
     int64_t field_length
     Text other             # the document met before, or NULL
-    int64_t[3] passed      # how often something was let pass
-    Py_ssize_t[3] first    # and the line where it first was
+    int64_t[4] passed      # how often something was let pass
+    Py_ssize_t[4] first    # and the line where it first was
     Text tag
     int64_t tag_length
     Text query             # the query being read

@@ -4,7 +4,7 @@ Why a parser of our own: TREC separates columns by any mix of blanks and tabs, w
 do not take, nor do they name a wrong line; and importing one takes longer than reading a million lines does here.
 """
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.math cimport INFINITY, NAN, isinf, isnan
+from libc.math cimport INFINITY, NAN, fabs, isinf, isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
@@ -16,16 +16,20 @@ cdef extern from "_decimal.h" nogil:
     uint64_t read_u64 "hitcurve_read_u64"(const char* p)
     int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
 
+cdef double LARGE = 2.0**53  # a double from here on may stand for several whole numbers
+
 # What strict=False lets pass, as trec_eval does.
 cdef enum Passed:
     PASSED_COLUMNS         # more than six columns in a run
     PASSED_SCORE           # the number that a score begins with, 0 if with none
     PASSED_LEVEL           # the whole number that a relevance begins with, 0 if with none
+    PASSED_ROUNDED         # a whole score that no double holds, as the nearest double
 
 cdef tuple PASSED = (
     "line%s with more than six columns: the rest ignored",
     "score%s that are no number: read as far as they are one, else as 0",
     "relevance%s that are no whole number: read as far as they are one, else as 0",
+    "whole score%s above 2**53 that no double holds: rounded to the nearest double",
 )
 
 cdef dict TROUBLES = {
@@ -33,6 +37,7 @@ cdef dict TROUBLES = {
     TROUBLE_SCORE: "the score {field!r} is no number",
     TROUBLE_RANGE: "the score {field!r} is beyond the range of a double",
     TROUBLE_NAN: "the {value} is NaN",
+    TROUBLE_ROUNDED: "the score {field!r} is a whole number that no double holds",
     TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
     TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
     TROUBLE_TWICE: "document {field!r} is there twice for its query, first in line {other}",
@@ -167,6 +172,27 @@ cdef Trouble slow_number(Text start, Text stop, Text* after, double* value) noex
     return TROUBLE_RANGE if isinf(value[0]) else NO_TROUBLE
 
 
+cdef Trouble rounded_whole(Text p, Text stop, double value) noexcept nogil:
+    """Whether a text, which reads as this value, is a whole number in digits alone that the value is not."""
+    cdef uint64_t digits = 0
+    cdef int count = 0
+    cdef bint slow = False, same
+    if p < stop and (p[0] == c'-' or p[0] == c'+'):
+        p += 1
+    if p == stop or add_digits(p, stop, &digits, &count, &slow) != stop:
+        return NO_TROUBLE
+    same = not slow and digits == <uint64_t>fabs(value)
+    if slow:
+        while not (p[0] >= 49 and p[0] <= 57):  # Python limits the digits of a whole number, zeros included
+            p += 1
+        with gil:
+            try:
+                same = int(PyBytes_FromStringAndSize(p, stop - p)) == int(fabs(value))
+            except MemoryError:
+                return TROUBLE_MEMORY
+    return NO_TROUBLE if same else TROUBLE_ROUNDED
+
+
 # ---------------------------------------------------------------------------------------------------------------- lines
 
 cdef uint8_t[256] BLANK
@@ -271,6 +297,12 @@ cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogi
         let_pass(parser, PASSED_SCORE)
     if isnan(found.score):
         return trouble(parser, TROUBLE_NAN, score, stop)
+    if fabs(found.score) >= LARGE:
+        problem = rounded_whole(score, after, found.score)
+        if problem == TROUBLE_ROUNDED and not parser.strict:
+            let_pass(parser, PASSED_ROUNDED)
+        elif problem != NO_TROUBLE:
+            return trouble(parser, problem, score, stop)
     return NO_TROUBLE
 
 
@@ -371,7 +403,7 @@ cdef object raise_trouble(Parser* parser, str source):
         columns=f"{columns} column{'' if columns == 1 else 's'}",
         kind="qrels has four columns (query, iteration, document, relevance)" if parser.qrels
         else "a run has six columns (query, Q0, document, rank, score, tag)")
-    if parser.trouble in (TROUBLE_SCORE, TROUBLE_PART_LEVEL) or (
+    if parser.trouble in (TROUBLE_SCORE, TROUBLE_ROUNDED, TROUBLE_PART_LEVEL) or (
             parser.trouble == TROUBLE_COLUMNS and not parser.qrels and columns > 6):
         problem += " (strict=False reads it as trec_eval does)"
     raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._checks import as_column, check_choice, check_flag, no_masked, unchanged
+from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
@@ -97,8 +97,8 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
         place, from 0. Three columns without a header are an error unless `format` says what the third one is.
     strict : bool, default True
         False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
-        0 if there is none. A warning says how often. NaN, a score that no double holds, and a document twice in a query
-        are errors always.
+        0 if there is none, and a whole score above 2**53 as the nearest double. A warning says how often. NaN, a score
+        beyond the range of a double, and a document twice in a query are errors always.
     format : {"trec", "json", "csv", "msmarco", "scores"}, optional
         How a file is written, where its first line does not say so. ``"msmarco"``: query, document and rank; scores are
         then minus the rank. ``"scores"``: query, document and score.
@@ -110,8 +110,8 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a score that is no number, NaN or beyond a double, a document
-        twice in a query. A file that changes while it is read.
+        Named by file and line: a wrong number of columns, a score that is no number, NaN, beyond the range of a double
+        or a whole number that no double holds, a document twice in a query. A file that changes while it is read.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
             array = np.array([float(value) for value in values])
         except OverflowError:
             raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
-    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= 2.0**53).any():
+    if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= LARGE).any():
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:
                 said = f"{value}, which a double cannot hold{whose(row, starts, names, docs)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._blocks import distinct_scores
-from hitcurve._checks import LABEL_RULE, NO_RANK, check_choice, unchanged
+from hitcurve._checks import LABEL_RULE, LARGE, NO_RANK, check_choice, unchanged
 from hitcurve._extras import Later
 from hitcurve._levels import LEVEL_RULE
 
@@ -34,7 +34,6 @@ KNOWN = {
     for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
 _MOST_NAMED = 8  # labels that an error names
-LARGE = 2.0**53  # a float64 from here on may stand for several integers
 
 
 class BadCell(Exception):

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_options
+from hitcurve._checks import LARGE, check_options
 from hitcurve._extras import Later, needed
 from hitcurve._files import OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
     LABELS,
-    LARGE,
     MISSING,
     BadCell,
     Column,

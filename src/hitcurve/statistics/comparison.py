@@ -571,7 +571,7 @@ def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
 
 def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple[Any, dict[str, Any], Any]:
     """The items that have all of their scores."""
-    columns = {name: as_column(y_score[name], f"y_score[{name!r}]") for name in names}
+    columns = {name: as_real(y_score[name], f"y_score[{name!r}]") for name in names}
     label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
     for name, column in columns.items():
