@@ -288,8 +288,8 @@ def _row(name: str, forms: str, definition: str, source: str, synonyms: str = ""
 #: A record for each measure: its names, definition, source and readings of ties.
 MEASURES: tuple[Definition, ...] = (
     _row("AP", "AP AP@10 AP(norm=min)@10 AP(norm=hits)@10 AP(interp=11-point) AP(ties=worst)",
-         "average precision: the precision at each relevant item, summed, divided by R (norm=min: min(k, R); "
-         "norm=hits: the relevant items among the first k)",
+         "average precision: the sum of the precision at each relevant item, divided by R (norm=min: by min(k, R); "
+         "norm=hits: by the relevant items among the first k)",
          "Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
          method="average_precision", synonyms="map map_cut_K", cutoffs=_TOP, options=_AP,
          report={"AP": "average precision"}),
@@ -297,7 +297,7 @@ MEASURES: tuple[Definition, ...] = (
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
          cutoffs=_AT, report={"P@K": "hit rate: as a share of the {at}"}),
     _row("R", "R@1000 R@1% R(norm=min)@10",
-         "recall: relevant items among the first k, divided by R (norm=min: min(k, R))",
+         "recall: relevant items among the first k, divided by R (norm=min: by min(k, R))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
          cutoffs=_AT, options=(Option("norm", "normalize", _choice("min", "relevant")),)),
     _row("Hits", "Hits@500 Hits@1%", "hits: the number of relevant items among the first k, h(k)",
@@ -306,7 +306,7 @@ MEASURES: tuple[Definition, ...] = (
     _row("F", "F1@10 F0.5@10 F2@1%", "F: the harmonic mean of precision and recall at k, recall weighted beta^2 times",
          "van Rijsbergen 1979, Information Retrieval, ch. 7", method="f_score", cutoffs=_AT),
     _row("Fallout", "Fallout@10 Fallout@1%",
-         "fall-out: items among the first k that are not relevant, divided by all that are not; lower is better",
+         "fall-out: items among the first k that are not relevant, divided by all items that are not; lower is better",
          "van Rijsbergen 1979, Information Retrieval, ch. 7", method="fall_out", kernel="", cutoffs=_AT,
          lower_is_better=True),
     _row("RR", "RR RR@10", "reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
@@ -316,8 +316,8 @@ MEASURES: tuple[Definition, ...] = (
          "Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko 2013, NIPS; ties: Wilcoxon 1945, Biometrics Bull. 1:80",
          method="mean_rank", kernel="", of_gains="mean_rank", lower_is_better=True),
     _row("MeanPercentileRank", "MeanPercentileRank",
-         "the mean of (rank - 1) / (N - 1) over the relevant items, 1/2 for a single item; of a gain curve weighted by "
-         "level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", method="mean_percentile_rank", kernel="",
+         "the mean of (rank - 1) / (N - 1) over the relevant items, 1/2 for a single item; gain curves weigh each item "
+         "by its level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", method="mean_percentile_rank", kernel="",
          ties=TIES, of_gains="mean_percentile_rank", lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
          "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
@@ -350,11 +350,11 @@ MEASURES: tuple[Definition, ...] = (
                  "logAUC(adjusted)": "less that of a random order"}),
     _row("RIE", "RIE(20)",
          "robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its value in "
-         "a random order; alpha is 20 unless said", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
+         "a random order; alpha is 20 by default", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
          method="rie", kernel="", report={"RIE(20)": "early recognition, 1 by chance"}, options=_ALPHA,
          defaults={"alpha": 20.0}),
     _row("BEDROC", "BEDROC(20) BEDROC(80.5)",
-         "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 unless said",
+         "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 by default",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", kernel="", options=_ALPHA,
          # Where 80 % of the score comes from in an exponential ranking: Truchon & Bayly 2007, table 1.
          defaults={"alpha": 20.0}, report={"BEDROC(20)": "early recognition, 0 to 1: the first 8 %",
@@ -382,30 +382,31 @@ MEASURES: tuple[Definition, ...] = (
     _row("GMAP", "GMAP", "AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
          "Robertson 2006, CIKM", kernel="AP", synonyms="gm_map", ties=_ORDERS, mean="geometric"),
     _row("nDCG", "nDCG nDCG@10 nDCG(dcg=exp-log2)@10 nDCG(gains={1:1,2:10})@10",
-         "discounted gain, sum of gain / log2(rank + 1), divided by that of the ideal order of all judged documents; "
+         "the sum of gain / log2(rank + 1), divided by the same sum of the ideal order of all judged documents; "
          "the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
          synonyms="ndcg ndcg_cut_K", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True, of_gains="ndcg"),
     _row("ERR", "ERR@20 ERR ERR(max=3)@20",
-         "expected reciprocal rank: the sum over ranks of the chance to stop there / rank; a document of level g stops "
-         "with (2^g - 1) / 2^max; max is 4 unless said, as in TREC's gdeval",
+         "expected reciprocal rank: the sum over ranks of the chance that the user stops there, divided by the rank; a "
+         "document of level g stops a user with chance (2^g - 1) / 2^max; max is 4 by default, as in TREC's gdeval",
          "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("max", "top", _whole),), graded=True, of_gains="err"),
     _row("RBP", "RBP(p=0.8) RBP(p=0.5,rel=2)@10",
-         "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 unless said. The gain is 1 for "
-         "relevant documents where rel= is said, else the level / the query's highest (if above 1)",
+         "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 by default. With rel= relevant "
+         "documents gain 1. Without it a document gains its level / the query's highest level (if above 1)",
          "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=_P,
          defaults={"p": 0.8}, graded=True, of_gains="rbp"),
     _row("Q", "Q(beta=1) Q(beta=1)@10 Q(beta=0.5,gains={1:1,2:10})",
          "Q-measure: the sum over relevant items of (h(r) + beta gain so far) / (r + beta gain of the ideal order so "
-         "far), divided by R, at a cutoff by min(k, R); beta is 1 unless said",
+         "far), divided by R, at a cutoff by min(k, R); beta is 1 by default",
          "Sakai 2004, AIRS; Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("beta", "beta", _positive), *_GAINS), defaults={"beta": 1.0}, graded=True,
          of_gains="q_measure"),
     _row("NCU", "NCU NCU@10 NCU(stop=rbp,p=0.8) NCU(stop=rbp,p=0.8,utility=blended,beta=1)",
-         "normalised cumulative utility: of users who stop at a relevant item, each as likely as the others (stop=rbp: "
-         "p times as likely as the one before), the mean precision there (utility=blended: the terms of Q)",
+         "normalised cumulative utility: the mean precision where a user stops. Users stop at each relevant item with "
+         "equal probability, or (stop=rbp) p times that of the relevant item before. utility=blended: the mean of the "
+         "terms of Q in place of precision",
          "Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("stop", "stop", _choice("uniform", "rbp")), *_P,
                   Option("utility", "utility", _choice("precision", "blended")), Option("beta", "beta", _positive),
@@ -413,25 +414,26 @@ MEASURES: tuple[Definition, ...] = (
          graded=True, of_gains="ncu"),
     _row("GAP", "GAP GAP@10 GAP(weights={1:0.7,2:0.3})",
          "graded average precision: the mean of AP over the levels from which items may be relevant, by the weight of "
-         "a level (all alike unless said) times the relevant items from there up, at most k",
+         "a level (equal by default) times the relevant items from that level up, at most k",
          "Robertson, Kanoulas & Yilmaz 2010, SIGIR", kernel="", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("weights", "weights", _gains),), graded=True, of_gains="graded_average_precision"),
     _row("AG", "AG@10 AG", "average gain: the mean gain of the first k items, or of all",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422", kernel="", cutoffs=_TOP, ties=_ORDERS, options=_GAINS,
          graded=True, of_gains="average_gain"),
     _row("RBPResid", "RBPResid(p=0.8)",
-         "the residual of RBP: what it would gain if all documents without a judgment were relevant",
+         "the residual of RBP: what RBP would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
          defaults={"p": 0.8}, graded=True, of_gains="rbp_residual", lower_is_better=True),
     _row("INSQ", "INSQ(T=1) INSQ(T=3)@10",
          "the sum of gain / (rank + 2T - 1)^2, divided by that of a gain of 1 at every rank; T, the gain that a user "
-         "wants, is 1 unless said; the gain is the level / the ranking's highest (if above 1)",
+         "wants, is 1 by default; the gain is the level / the ranking's highest (if above 1)",
          "Moffat, Scholer & Thomas 2012, ADCS; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="",
          cutoffs=_TOP, ties=_ORDERS, options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="insq"),
     _row("INST", "INST(T=1,ties=best) INST(T=3,ties=worst)@10",
-         "as INSQ, but the user goes by what is still missing of T: the next rank is looked at with chance "
+         "as INSQ, but the user decides by what is still missing of T: the user looks at the next rank with chance "
          "((i + T + T_i - 1) / (i + T + T_i))^2, T_i being T less the gain up to rank i",
-         "Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="", cutoffs=_TOP, ties=_BOUNDS,
+         "Bailey, Moffat, Scholer & Thomas 2015, SIGIR; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24",
+         kernel="", cutoffs=_TOP, ties=_BOUNDS,
          options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="inst"),
     _row("OPA", "OPA",
          "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
@@ -440,12 +442,13 @@ MEASURES: tuple[Definition, ...] = (
     _row("SomersD", "SomersD", "Somers' D of the score on the level: 2 OPA - 1",
          "Somers 1962, Am. Sociol. Rev. 27:799", kernel="", ties=_ORDERS, graded=True, of_gains="somers_d"),
     _row("Gamma", "Gamma",
-         "Goodman and Kruskal's gamma: (C - D) / (C + D), of the pairs of differing level that are in the right (C) or "
-         "in the wrong order (D)", "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732", kernel="", graded=True,
+         "Goodman and Kruskal's gamma: (right - wrong) / (right + wrong), the numbers of pairs of differing level that "
+         "are in the right order and in the wrong order",
+         "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732", kernel="", graded=True,
          of_gains="goodman_kruskal_gamma"),
     _row("Bpref", "Bpref",
-         "the mean over relevant items of 1 - (judged others ranked above it, up to R) / min(judged others, R); items "
-         "without a judgment are passed over", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),
+         "the mean over relevant items of 1 - min(judged others ranked above it, R) / min(judged others, R); "
+         "items without a judgment do not count", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),
     _row("GMBpref", "GMBpref", "Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
          "trec_eval", kernel="Bpref", synonyms="gm_bpref", ties=_ORDERS, mean="geometric"),
     _row("infAP", "infAP",
@@ -457,28 +460,29 @@ MEASURES: tuple[Definition, ...] = (
          "Manning, Raghavan & Schutze 2008, Introduction to Information Retrieval, 8.4", synonyms="iprec_at_recall_X",
          cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,)),
     _row("IPrecAvg", "IPrecAvg IPrecAvg(levels=trec_eval9) IPrecAvg(at=0.2/0.5/0.8)",
-         "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those said", "trec_eval", synonyms="11pt_avg",
+         "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those of at=", "trec_eval", synonyms="11pt_avg",
          ties=_BOUNDS, options=(_LEVELS, Option("at", "at", lambda text: tuple(map(_recall, text.split("/")))))),
-    _row("SetP", "SetP SetP(relative)", "relevant items / all items ranked; relative: divided by the most it could be",
+    _row("SetP", "SetP SetP(relative)",
+         "relevant items / all items ranked; relative: divided by its greatest possible value",
          "trec_eval", synonyms="set_P set_relative_P", options=(Option("relative", "relative", _flag, bare=True),)),
     _row("SetR", "SetR", "relevant items ranked / R", "trec_eval", synonyms="set_recall"),
     _row("SetF", "SetF SetF(beta=2)",
-         "(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 unless said, and not squared", "trec_eval",
+         "(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 by default, and not squared", "trec_eval",
          synonyms="set_F", options=(Option("beta", "beta", _positive),)),
     _row("SetAP", "SetAP", "SetP times SetR", "trec_eval", synonyms="set_map"),
     _row("Judged", "Judged@10 Judged",
-         "judged documents among the first k, divided by k or by the documents ranked if fewer", "ir_measures",
-         cutoffs=_TOP, ties=_ORDERS, graded=True),
+         "judged documents among the first k, divided by k, or by the number of documents ranked if that is less",
+         "ir_measures", cutoffs=_TOP, ties=_ORDERS, graded=True),
     _row("Unjudged", "Unjudged@10", "documents without a judgment among the first k, divided by k", "trec_eval 10",
          synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, graded=True, lower_is_better=True),
-    _row("RelP", "RelP@10", "precision at k divided by the most it could be: h(k) / min(k, R)", "trec_eval",
+    _row("RelP", "RelP@10", "precision at k divided by its greatest possible value: h(k) / min(k, R)", "trec_eval",
          synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS),
     _row("RprecMult", "RprecMult(0.2)", "precision at a multiple x of R: at rank floor(x R + 0.9)", "trec_eval",
          synonyms="Rprec_mult_X", ties=_ORDERS, options=(Option("x", "multiple", _positive, bare=True),),
          defaults={"x": 1.0}),
     _row("Utility", "Utility Utility(2/-1/0/0)",
          "a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items (the last as "
-         "if there were no items but these); weights 1/-1/0/0 unless said", "trec_eval", synonyms="utility",
+         "if there were no other items); weights 1/-1/0/0 by default", "trec_eval", synonyms="utility",
          options=(Option("weights", "weights", _weights, bare=True),)),
     _row("binG", "binG", "the mean over relevant items of 1 / log2(2 + others ranked above it)",
          "trec_eval, experimental", synonyms="binG", ties=_BOUNDS),
