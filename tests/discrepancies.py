@@ -111,7 +111,8 @@ def fifteen_or_sixteen(show: Shown) -> None:
 @record("Ties", "Reciprocal rank 0.5, and 1.0 among the first ten")
 def two_providers(show: Shown) -> None:
     """ir_measures hands `RR` to pytrec_eval, which ranks tied documents by descending id, and `RR@10` to its MS MARCO
-    provider, which ranks them by ascending id. A measure with a cutoff is then greater than the one without.
+    provider, which ranks them by ascending id. A measure with a cutoff is then greater than the same measure without a
+    cutoff.
     """
     show.given("y, s = [1, 0], [1.0, 1.0]  # documents d1, d2")
     qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d2": 1.0}}
@@ -206,9 +207,9 @@ def single_precision(show: Shown) -> None:
 
 @record("Ties", "Relevant items before the sort")
 def relevant_before_the_sort(show: Shown) -> None:
-    """copairs puts the positive pairs before the others and sorts stably; TFRS counts every item that is tied with
-    the last of the first k as found. Both read a tie at its best. TF-Ranking shuffles ties, anew in each call unless
-    it is seeded: one draw from between worst and best.
+    """copairs puts the positive pairs before the others and sorts stably; TFRS counts every relevant item that is tied
+    with the last of the first k as a hit. Both read a tie at its best. TF-Ranking shuffles ties, anew in each call
+    unless it is seeded: one draw from between worst and best.
     """
     show.given("y, s = [0, 1, 0, 0, 1, 0], [3.0, 2.0, 2.0, 2.0, 2.0, 1.0]")
     y, s = np.array(show.names["y"]), np.array(show.names["s"])
@@ -372,9 +373,9 @@ def normalizers(show: Shown) -> None:
 @record("Definitions", "Eleven points, three numbers")
 def eleven_points(show: Shown) -> None:
     """A recall level stands for a number of relevant documents. The definition asks for at least level · R of them,
-    rounded up. trec_eval 9 takes ⌊level · R + 0.9⌋, which is that but for a few R (3, 23, 33, ...); trec_eval 10 takes
-    the nearest whole number, so level 0.4 of 3 is reached by one document. One ranking: 0.55 by the definition, 0.61,
-    and 0.70.
+    rounded up. trec_eval 9 takes ⌊level · R + 0.9⌋, which equals the definition except for a few R (3, 23, 33, ...);
+    trec_eval 10 takes the nearest whole number, so level 0.4 of 3 is reached by one document. One ranking: 0.55 by the
+    definition, 0.61, and 0.70.
     """
     show.given("y, s = [1, 0, 1], [3.0, 2.0, 1.0]  # three relevant documents, two of them found")
     qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "x": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -447,9 +448,10 @@ def not_retrieved(show: Shown) -> None:
 
 @record("Definitions", "How many are 7 % of 100")
 def seven_percent(show: Shown) -> None:
-    """The first 7 % of 100 are 7 items, but in floats 0.07 · 100 is a little more than 7, and its ceiling is 8. RDKit's
-    `CalcEnrichment` also gives no value for a fraction of 1, the wrong one where two fractions stand for the same rank
-    (the third below is the factor of the first 3, not 2), and wrong or missing ones where they do not ascend.
+    """The first 7 % of 100 are 7 items, but in floats 0.07 · 100 is a little more than 7, and its ceiling is 8.
+    RDKit's `CalcEnrichment` also gives no value for a fraction of 1, a wrong value where two fractions stand for the
+    same rank (the third below is the factor of the first 3, not 2), and wrong or missing values where the fractions do
+    not ascend.
     """
     show.given("seventh = [0] * 7 + [1] + [0] * 92", "hits = [1, 0, 0, 1] + [0] * 6")
     hits = rows(show.names["hits"])
@@ -472,8 +474,8 @@ def seven_percent(show: Shown) -> None:
 @record("Definitions", "A share that ends inside a tie, or between two items")
 def fractional_share(show: Shown) -> None:
     """For enrichvs 15 % of ten items are one and a half items. It takes the hits of a tie group in proportion: these
-    are the expected hits at a fractional place. But where the share ends in the last group, it says 1, whatever was
-    found before. Here a share stands for a whole number of items, rounded up.
+    are the expected hits at a fractional place. But if the share ends in the last group, it says 1, whatever hits come
+    before. Here a share stands for a whole number of items, rounded up.
     """
     show.given("hits = [1, 0, 0, 1] + [0] * 6", "y, s = [1, 1] + [0] * 8, [2.0] * 2 + [1.0] * 8")
 
@@ -555,7 +557,7 @@ def coco_average_precision(module: Any, hits: list[list[int]], scores: list[list
 def voc_levels(show: Shown) -> None:
     """The Python code that most copied for the 11-point AP of VOC 2007 makes its levels by `np.arange(0, 1.1, 0.1)`.
     There level 3 is 0.30000000000000004, above the recall 3/10 that should reach it. Levels 6 and 7 are too high as
-    well. Half of the random rankings with 10 objects get another number. The first one below is lower by 0.08. In
+    well. Half of the random rankings with 10 objects get another number. The first value below is lower by 0.08. In
     whole numbers, 10 · h ≥ i · R, no level is missed.
     """
     show.given("hits = [1] * 3 + [0] * 1000 + [1] * 7", *at_random(10))
@@ -578,8 +580,8 @@ def voc_levels(show: Shown) -> None:
 @record("Numbers on a computer", "Recall levels 0.35, 0.7 and 0.95 of COCO")
 def coco_levels(show: Shown) -> None:
     """pycocotools compares the recall h/R with `np.linspace(0, 1, 101)` in floats. With 20 objects the levels 0.35,
-    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. More
-    than half of the random rankings with 20 objects get another number. The first one below is lower by 0.01.
+    0.70 and 0.95 are a last digit above 7/20, 14/20 and 19/20, and take the precision of the next hit. More than half
+    of the random rankings with 20 objects get another number. The first value below is lower by 0.01.
     """
     show.given("hits = [1] * 7 + [0] * 1000 + [1] * 13", *at_random(20))
     hits = show.names["hits"]
@@ -683,8 +685,8 @@ def single_precision_counts(show: Shown) -> None:
 @record("What is missing or undefined", "A query that was not answered")
 def unanswered(show: Shown) -> None:
     """Two queries have judgments. The run answers one of them, with AP 0.5. The mean over the answered queries is 0.5,
-    the mean over all is 0.25. trec_eval 9 and pytrec_eval skip the missing one (trec_eval unless `-c` is given),
-    trec_eval 10 stops with an error, ir_measures counts 0, ranx refuses unless it is told to count 0.
+    the mean over all is 0.25. trec_eval 9 and pytrec_eval skip the query without an answer (trec_eval unless `-c` is
+    given), trec_eval 10 stops with an error, ir_measures counts 0, ranx refuses unless it is told to count 0.
     """
     show.given("answered = hc.HitCurve([0, 1], [2.0, 1.0])", "missing = hc.HitCurve([], [], num_relevant=1)")
     qrels, run = {"q": {"a": 1, "b": 0}, "p": {"c": 1}}, {"q": {"a": 1.0, "b": 2.0}}
@@ -713,7 +715,7 @@ def no_relevant(show: Shown) -> None:
     """Nothing can be found, so AP is 0/0. scikit-learn says 0 with a warning for AP, but NaN for ROC AUC and 1 for
     label ranking; its macro average then takes the 0 in. trec_eval, pytrec_eval, ranx, Spark and torchmetrics say 0
     (torchmetrics unless it is told otherwise), and RDKit says 0 for BEDROC. pycocotools writes -1 and leaves the class
-    out of its mean. Here it is NaN, and `empty=` says what a mean does with it.
+    out of its mean. Here AP is NaN, and `empty=` says what a mean does with such a query.
     """
     show.given("y, s = [0, 0, 0], [3.0, 2.0, 1.0]", "Y, S = np.array([[1, 0, 0], [0, 0, 0]]), np.array([s, s])")
     y, s = show.names["y"], show.names["s"]
@@ -834,8 +836,8 @@ def unjudged_query(show: Shown) -> None:
 
 @record("What is missing or undefined", "An infinite score")
 def infinite_score(show: Shown) -> None:
-    """Filters set scores to minus infinity. It compares with every number, so it is a score like others. scikit-learn
-    refuses it.
+    """Filters set scores to minus infinity. Minus infinity compares with every number, so it is a score like others.
+    scikit-learn refuses it.
     """
     show.given("y, s = [1, 0, 1], [2.0, 1.0, -math.inf]")
     y, s = show.names["y"], show.names["s"]
@@ -850,7 +852,8 @@ def infinite_score(show: Shown) -> None:
 @record("What is missing or undefined", "No items at all")
 def no_items(show: Shown) -> None:
     """A search that returned nothing is common. scikit-learn raises a bare IndexError, RDKit, ranx and torchmetrics a
-    ValueError; pytrec_eval says 0. Here the AP of no items is NaN, or 0 if relevant ones exist that were not retrieved.
+    ValueError; pytrec_eval says 0. Here the AP of no items is NaN, or 0 if there are relevant items that were not
+    retrieved.
     """
     show.given("y, s = [], []")
     show.peer("scikit-learn", "average_precision_score([], [])", "raises IndexError",
@@ -973,8 +976,9 @@ def cut_at_half(show: Shown) -> None:
 
 @record("Input", "Lower is better")
 def lower_is_better(show: Shown) -> None:
-    """Energies and distances rank upwards. No Python tool here but oddt, for its ROC AUC, has an argument for that; the
-    caller must negate the scores. One forgets it easily, and torchmetrics then takes scores below 0 as not retrieved.
+    """Energies and distances rank upwards. No Python tool here but oddt, for its ROC AUC, has an argument for that;
+    the caller must negate the scores. A caller forgets this easily, and torchmetrics then takes scores below 0 as not
+    retrieved.
     """
     show.given("y, energy = [1, 0, 0], [-9.0, -7.0, -5.0]")
     y, s = show.names["y"], show.names["energy"]
