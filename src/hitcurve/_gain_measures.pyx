@@ -635,8 +635,9 @@ cdef class _Gains:
 
         References
         ----------
-        Moffat, Bailey, Scholer & Thomas (2017), "Incorporating user expectations and behavior into the measurement of
-        search effectiveness", ACM TOIS 35:24.
+        Bailey, Moffat, Scholer & Thomas (2015), "User variability and IR system evaluation", SIGIR, 625-634. Moffat, Bailey,
+        Scholer & Thomas (2017), "Incorporating user expectations and behavior into the measurement of search
+        effectiveness", ACM TOIS 35:24.
 
         Examples
         --------

@@ -380,7 +380,8 @@ def evaluate(
     empty : {"zero", "skip", "raise"}
         Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
     judged_only : bool
-        Take documents without a judgment out of the ranking first, rather than count them as not relevant.
+        Take documents without a judgment out of each ranking first. Such condensed lists favour systems whose documents
+        were not pooled (Sakai 2007, 2008).
     relevance_level : int
         The lowest level that is relevant, for measures that do not name one (``P(rel=2)@10``) or use the levels
         themselves.
@@ -405,6 +406,11 @@ def evaluate(
         Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
         for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
         have no query in common.
+
+    References
+    ----------
+    Sakai (2007), "Alternatives to Bpref", SIGIR, 71-78. Sakai (2008), "Comparing metrics across TREC and NTCIR: the
+    robustness to system bias", CIKM, 581-590.
 
     Examples
     --------
