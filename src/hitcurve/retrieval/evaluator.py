@@ -380,8 +380,8 @@ def evaluate(
     empty : {"zero", "skip", "raise"}
         Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
     judged_only : bool
-        Take documents without a judgment out of each ranking first. Such condensed lists favour systems whose documents
-        were not pooled (Sakai 2007, 2008).
+        Take documents without a judgment out of each ranking first, rather than count them as not relevant. Such
+        condensed lists favour systems whose documents were not pooled (Sakai 2007, 2008).
     relevance_level : int
         The lowest level that is relevant, for measures that do not name one (``P(rel=2)@10``) or use the levels
         themselves.
