@@ -114,6 +114,16 @@ def test_links():
         assert link.startswith("http") or (ROOT / link).exists(), link
 
 
+def test_linked_pages_are_whole():
+    """What the build of the documentation makes or includes is not there for a reader of the checkout."""
+    pages = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", TEXT))
+    assert len(pages) > 10
+    for page in pages:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert "```{include}" not in text, page
+        assert not re.search(r"\]\(_made/", text), page
+
+
 def test_speed():
     """Its rows are rows of the whole table, which the same command has written."""
 
