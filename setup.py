@@ -10,8 +10,8 @@ from setuptools import Extension, setup
 
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.roc",
-    "_kernel.formulas", "_kernel.table", "_kernel.draw", "_kernel.err", "_kernel.gains", "_kernel.graded",
-    "_kernel.pairwise", "_kernel.users",
+    "_kernel.formulas", "_kernel.table", "_kernel.draw", "_kernel.flips", "_kernel.err", "_kernel.gains",
+    "_kernel.graded", "_kernel.pairwise", "_kernel.users",
     "_checks", "_ranking", "_blocks", "_curve", "_levels", "_gain_measures", "_gain_curve",
     "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
     "retrieval.nested", "compat.rows", "capi",

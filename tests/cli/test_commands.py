@@ -264,7 +264,8 @@ def test_tables_for_papers(capsys):
     assert status == 0
     assert out.startswith("| run | query | AP |\n| --- | --- | --: |\n| r.txt | 1 | ")
     assert out.endswith("\n\n2 queries; equal scores: docid\n")
-    status, out, _ = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "-m", "AP", "--compare", "--format", "latex")
+    latex = ("-m", "AP", "--compare", "--format", "latex", "--tables", "all")
+    status, out, _ = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", *latex)
     assert (status, out.count(r"\toprule")) == (0, 3)
     status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "trec")
     assert (status, out) == (2, "")

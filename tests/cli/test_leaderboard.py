@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_comparisons_for_programs_are_those_of_python(capsys, baseline, seed):
     cells = [{name: "" if value is None else str(value) for name, value in plain(row).items()} for row in expected.rows]
     assert rows == cells
     for form in ("markdown", "latex"):
-        text = trec(capsys, *arguments, "--format", form)[1]
+        text = trec(capsys, *arguments, "--format", form, "--tables", "all")[1]
         assert text.rstrip().endswith(getattr(expected, f"to_{form}")())
 
 
@@ -235,7 +236,78 @@ def test_help_says_it_on_short_lines(capsys):
     status, out, _ = trec(capsys, "--help")
     assert status == 0
     options, examples = out.split("\nexamples:\n")
-    assert len(options.splitlines()) <= 40
+    assert len(options.splitlines()) <= 41
     assert all(line.startswith("  hitcurve trec ") for line in examples.split("\n\n")[0].splitlines())
     for option in ("--sort MEASURE", "--baseline RUN", "--seed N"):
         assert f"\n  {option} " in out
+
+
+def four_runs(folder, queries=30):
+    """Runs that have their one relevant document at better and better ranks."""
+    rng = random.Random(1)
+    (folder / "q.txt").write_text("".join(f"{q} 0 d 1\n" for q in range(queries)))
+    paths = []
+    for run in range(4):
+        lines = []
+        for q in range(queries):
+            rank = 1 + int(rng.random() * 4 * (4 - run))
+            lines += [f"{q} Q0 {'d' if at == rank else f'x{at}'} {at} {50 - at} t\n" for at in range(1, 20)]
+        paths.append(f"runs/r{run}.txt")
+        (folder / paths[-1]).write_text("".join(lines))
+    return paths
+
+
+def test_the_board_alone_in_latex(capsys, tmp_path):
+    paths = four_runs(tmp_path)
+    asked = ("-m", "AP", "--compare", "--format", "latex")
+    board = trec(capsys, *asked, paths=paths)[1]
+    everything = trec(capsys, *asked, "--tables", "all", paths=paths)[1]
+    assert [text.count(r"\begin{tabular}") for text in (board, everything)] == [1, 3]
+    assert everything.startswith(board.rstrip())
+    markdown = trec(capsys, *asked[:-1], "markdown", paths=paths)[1]
+    assert markdown.startswith(trec(capsys, *asked[:-1], "markdown", "--tables", "board", paths=paths)[1].rstrip())
+    assert markdown.count("| system | baseline |") == 1
+
+
+def test_the_p_value_that_decides_the_marks(capsys, tmp_path):
+    paths = four_runs(tmp_path)
+    runs = {f"r{i}.txt": hc.evaluate("q.txt", path, ["AP"]) for i, path in enumerate(paths)}
+    comparison = hc.compare(runs, rng=0, n_resamples=4999)
+    asked = ("-m", "AP", "--compare", "--tables", "board", "--resamples", "4999", "--format", "markdown")
+    seen = set()
+    for p in ("p_holm", "p_value", "p_t", "p_tukey", "p_interval"):
+        for name in (p, p.removeprefix("p_")):
+            out = trec(capsys, *asked, "--p", name, paths=paths)[1]
+            wide = comparison.to_markdown("wide", p=p)
+            rows = [line.replace("| run |", "| system |") for line in out.splitlines() if line.startswith("|")]
+            assert rows == [line for line in wide.splitlines() if line.startswith("|")]
+            assert wide[wide.index("Raised letters") :] == out[out.index("Raised letters") :].rstrip()
+        seen.add(tuple(rows))
+    assert len(seen) > 1
+
+
+def test_too_few_resamples_are_said(capsys, tmp_path):
+    paths = four_runs(tmp_path)
+    for form in ("table", "markdown", "latex", "json", "csv"):
+        _, out, err = trec(capsys, "-m", "AP", "--compare", "--resamples", "99", "--format", form, paths=paths)
+        few = "99 resamples are too few: no p-value from them, corrected for 6 pairs, can be 0.05 or less."
+        assert err.count(f"hitcurve: warning: {few} It takes at least 119") == 1
+        assert (few in " ".join(out.split())) == (form not in ("json", "csv"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--p", "t"), "--p goes with --compare"),
+        (("--resamples", "99"), "--resamples goes with --compare"),
+        (("--compare", "--p", "t"), "--p goes with --format markdown or latex, and with --report"),
+        (("--compare", "--p", "x"), "argument --p: invalid choice: 'x'"),
+        (("--tables", "all"), "--tables goes with --compare and --format table, markdown or latex"),
+        (("--compare", "--format", "csv", "--tables", "board"), "--tables goes with --compare and"),
+        (("--compare", "--resamples", "1000001"), "argument --resamples: 1000001 are too many: at most 1,000,000"),
+    ],
+)
+def test_options_of_comparisons(capsys, arguments, problem):
+    status, out, err = trec(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert problem in err

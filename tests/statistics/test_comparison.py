@@ -228,7 +228,7 @@ def test_an_interval_and_its_p_value_are_of_one_procedure(level, seed):
     rng = np.random.default_rng(seed)
     y = rng.random(300) < 0.2
     scores = {name: rng.random(300) + weight * y for name, weight in (("a", 0.3), ("b", 0.4), ("c", 0.6))}
-    over_items = hc.compare(y, scores, confidence_level=level, rng=seed, n_resamples=499)
+    over_items = hc.compare(y, scores, confidence_level=level, rng=seed, n_resamples=999)
     assert {row.method for row in over_items.rows} == {"bootstrap", "delong"}
     for row in over_items.rows:
         assert row.p_interval == row.p_value
@@ -381,7 +381,7 @@ def test_only_students_t_needs_scipy(monkeypatch):
     y, a, b = two_rankings()
     groups = np.arange(300) % 5
     assert hc.compare(y, {"a": a, "b": b}, groups=groups).rows[0].p_t is None
-    assert "scipy" not in str(hc.compare(y, {"a": a, "b": b}, n_resamples=9))
+    assert "scipy" not in str(hc.compare(y, {"a": a, "b": b}, n_resamples=99))
     with pytest.raises(ModuleNotFoundError, match=r"pip install \"\.\[stats\]\" in a checkout"):
         hc.HitCurves(y, a, qid=groups).interval(method="t")
 
@@ -413,6 +413,77 @@ def test_seeds():
     y, a, b = two_rankings()
     one, two, four = (hc.compare(y, {"a": a, "b": b}, rng=1, workers=w, n_resamples=500).rows for w in (1, 2, -1))
     assert one == two == four
+
+
+def test_resamples_grow_with_the_pairs():
+    """A p-value of random resamples is at least 1 / (n + 1), and Holm's correction multiplies it by the pairs."""
+    rng = np.random.default_rng(1)
+    hard, good = rng.random(30), 0.4 * (np.arange(40) % 2)
+    values = {f"s{i:02}": hard + good[i] + rng.normal(0, 0.05, 30) for i in range(40)}
+    got = hc.compare(values, rng=1)
+    assert (len(got.rows), got.n_resamples, got.n_bootstrap) == (780, 155_999, 9999)
+    assert 10 * 780 / 0.05 == 155_999 + 1
+    assert {row.test for row in got.rows} == {"randomization"}
+    for row in got.rows:
+        assert (row.p_holm <= 0.05) == (abs(row.difference) > 0.2)
+    assert "randomization test (155999 resamples). Intervals and p (bootstrap): 9999 resamples." in str(got)
+    against_one = hc.compare(values, baseline="s01", rng=1)
+    assert against_one.n_resamples == 9999
+    assert hc.compare(dict(list(values.items())[:11]), confidence_level=0.9, rng=1).n_resamples == 9999
+    assert hc.compare(dict(list(values.items())[:11]), confidence_level=0.99, rng=1).n_resamples == 54_999
+    assert hc.compare(dict(list(values.items())[:3]), confidence_level=0.99999, rng=1).n_resamples == 1_000_000
+    y = rng.random(200) < 0.3
+    scores = {f"s{i:02}": rng.random(200) + y * i / 8 for i in range(8)}
+    over_items = hc.compare(y, scores, measures="P@10", rng=1)
+    assert (over_items.n_resamples, over_items.n_bootstrap) == (5599, 5599)
+    assert hc.compare(y, scores, measures="P@10", baseline="s00", rng=1).n_resamples == 1999
+
+
+def test_too_few_resamples():
+    """Where no difference can be significant, a warning and the foot of every table say so."""
+    rng = np.random.default_rng(2)
+    values = {f"s{i}": rng.random(30) + i for i in range(4)}
+    too_few = "99 resamples are too few: no p-value from them, corrected for 6 pairs, can be 0.05 or less."
+    with pytest.warns(UserWarning, match=f"^{re.escape(too_few)} It takes at least 119.$") as caught:
+        got = hc.compare(values, n_resamples=99, rng=1)
+    assert caught[0].filename == __file__
+    assert min(row.p_holm for row in got.rows) == 6 / 100
+    wide = got.to_markdown("wide")
+    for text in (str(got), got.to_markdown(), wide, got.to_latex("wide"), got.to_html("wide")):
+        assert too_few in text
+    assert "too few" not in got.to_markdown("wide", alpha=0.06)
+    assert "too few" not in got.to_markdown("wide", p="p_value")
+    assert "too few" not in got.to_markdown("wide", p="p_t", alpha=1e-9)
+    for p, least in (("p_value", 999), ("p_tukey", 999), ("p_interval", 1999)):
+        foot = f"99 resamples are too few: no p-value from them can be 0.001 or less. It takes at least {least}."
+        assert foot in got.to_markdown("wide", p=p, alpha=0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        enough = hc.compare(values, n_resamples=119, rng=1)
+        assert all(row.p_holm == pytest.approx(0.05) for row in enough.rows)
+        assert "<sup>" in enough.to_markdown("wide")
+        few_queries = {name: column[:8] for name, column in values.items()}
+        hc.compare(few_queries, n_resamples=1, rng=1)  # exact tests need none
+    y = rng.random(100) < 0.3
+    with pytest.warns(UserWarning, match="^20 resamples are too few.*, corrected for 1 pair, .* at least 39.$"):
+        hc.compare(y, {"a": rng.random(100), "b": rng.random(100)}, n_resamples=20, rng=1)
+
+
+def test_p_values_depend_on_the_values_alone():
+    values = per_query(queries=40, systems=4)
+    values["again"] = values["s1"].copy()
+    got = {(row.baseline, row.system): row for row in hc.compare(values, rng=1).rows}
+    back = dict(reversed(values.items()))
+    turned = {(row.system, row.baseline): row for row in hc.compare(back, rng=1, workers=2).rows}
+    for pair, row in got.items():
+        for name in ("p_value", "p_holm", "p_t", "p_tukey", "p_interval"):
+            assert getattr(row, name) == getattr(turned[pair], name), (pair, name)
+        for name in ("p_value", "p_t", "p_tukey", "p_interval"):
+            if "s1" in pair and "again" not in pair:
+                other = next(got[one] for one in got if "again" in one and {*pair} - {"s1"} == {*one} - {"again"})
+                assert getattr(row, name) == getattr(other, name)
+    with_gaps = {name: np.insert(column, [3, 17, 40], np.nan) for name, column in values.items()}
+    assert hc.compare(with_gaps, rng=1).rows == tuple(got.values())
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -475,7 +546,7 @@ def test_names_are_shown_letter_by_letter(two):
 
 def test_every_line_of_latex_has_all_columns():
     y, a, b = two_rankings()
-    text = hc.compare(y, {"a&b": a, "c|d": b, "e\\f~^": -a}, rng=1, n_resamples=100).to_latex()
+    text = hc.compare(y, {"a&b": a, "c|d": b, "e\\f~^": -a}, rng=1, n_resamples=200).to_latex()
     for line in text.splitlines():
         if line.endswith(r"\\"):
             assert line.replace(r"\&", "").count(" & ") in (4, 7)
@@ -528,13 +599,13 @@ def test_refused(call, error, text):
 
 def test_inputs_are_left_as_they_were():
     y, a, b = (column.copy() for column in (Y, A, B))
-    hc.compare(y, {"a": a, "b": b}, rng=1, n_resamples=20)
+    hc.compare(y, {"a": a, "b": b}, rng=1, n_resamples=40)
     for before, after in ((Y, y), (A, a), (B, b)):
         assert np.array_equal(before, after)
 
 
 def test_few_items():
     for labels in ([1, 0], [0, 0], [1, 1]):
-        got = hc.compare(labels, {"a": [2, 1], "b": [1, 2]}, rng=1, n_resamples=20)
+        got = hc.compare(labels, {"a": [2, 1], "b": [1, 2]}, rng=1, n_resamples=40)
         assert len(got.rows) == 2
         str(got)

@@ -7,7 +7,7 @@ items themselves are never looked at. One set of categories may belong to severa
 cimport cython
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 cimport numpy as cnp
@@ -40,25 +40,6 @@ cdef struct Poisson:
     uint64_t* cell
     int64_t low    # the value of the first cell
     int bits       # there are 2**bits cells
-
-cdef inline int64_t draw_below(bitgen_t* rng, int64_t bound) noexcept nogil:
-    """A whole number from 0 to bound - 1, all equally likely (Lemire 2019)."""
-    cdef uint64_t product, span = <uint64_t>bound, mask
-    cdef int i
-    if span < <uint64_t>1 << 32:
-        product = <uint64_t>rng.next_uint32(rng.state) * span
-        if <uint32_t>product < span:
-            mask = ((<uint64_t>1 << 32) - span) % span
-            while <uint32_t>product < mask:
-                product = <uint64_t>rng.next_uint32(rng.state) * span
-        return <int64_t>(product >> 32)
-    mask = span - 1
-    for i in range(6):
-        mask |= mask >> (1 << i)
-    while True:
-        product = rng.next_uint64(rng.state) & mask
-        if product < span:
-            return <int64_t>product
 
 
 @cython.final

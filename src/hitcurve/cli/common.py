@@ -8,17 +8,21 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from hitcurve._grid import one_line
 from hitcurve.measures import MEASURES, Measure, parse
 
+if TYPE_CHECKING:
+    from hitcurve.statistics.comparison import Comparison
+
 __all__ = [
-    "PICTURES", "WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "measure", "no_picture", "refuse",
-    "save_picture", "say", "seed", "write_page",
+    "PICTURES", "WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "few_resamples", "measure",
+    "no_picture", "refuse", "resamples", "save_picture", "say", "seed", "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
+_MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
 
 WIDTH = 88
 Run = Callable[[argparse.Namespace], str]
@@ -107,6 +111,21 @@ def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return int(text)
+
+
+def resamples(text: str) -> int:
+    number = count(text)
+    if number > _MOST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"{text} are too many: at most {_MOST_RESAMPLES:,}")
+    return number
+
+
+def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
+    """A warning where there were too few resamples for a significant difference."""
+    from hitcurve.statistics.comparison import too_few
+
+    few = too_few(comparison, p, 1 - comparison.confidence_level)
+    return [few.removesuffix(".")] if few else []
 
 
 def seed(text: str) -> int:

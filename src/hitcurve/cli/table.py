@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._progress import Progress
@@ -12,9 +14,11 @@ from hitcurve.cli.common import (
     Option,
     command,
     count,
+    few_resamples,
     measure,
     no_picture,
     refuse,
+    resamples,
     save_picture,
     say,
     seed,
@@ -30,14 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _RESAMPLES = (1000, 9999)  # of items, of groups
-_MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
-
-
-def _resamples(text: str) -> int:
-    number = count(text)
-    if number > _MOST_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"{text} are too many: at most {_MOST_RESAMPLES:,}")
-    return number
 
 
 def _level(text: str) -> float:
@@ -81,7 +77,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--interval", None, "confidence intervals of all measures; --level SHARE (default: 0.95)", {}),
     ("--compare", None, "is one score better than another: differences with intervals", {}),
     ("--level", "SHARE", argparse.SUPPRESS, {"type": _level, "default": 0.95}),
-    ("--resamples", "N", "of the bootstrap (default: 1000; over groups: 9999); --seed N (0)", {"type": _resamples}),
+    ("--resamples", "N", "(default: 1000; groups: 9999; many pairs: more); --seed N (0)", {"type": resamples}),
     ("--seed", "N", argparse.SUPPRESS, {"type": seed, "default": 0}),
     ("--plot", "FILE", f"draw the curves: {PICTURES}", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
@@ -115,23 +111,35 @@ def _run(options: argparse.Namespace) -> str:
     title = "standard input" if files == ["-"] else os.path.basename(files[0])
     title = f"{len(files)} files" if len(files) > 1 else title
     grouped = options.group is not None or options.by_file
-    drawn = {"n_resamples": options.resamples or _RESAMPLES[grouped], "rng": options.seed, "workers": options.workers}
+    drawn = {"n_resamples": _number_of_resamples(options, grouped), "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
     with Progress() as progress:
         found, notes = _read(options, scores)
+        comparison = None
         if options.compare:
             progress("comparing")
+            comparison = _comparison(options, found, drawn)
+            notes = [*notes, *few_resamples(comparison)]
         made = Report(
             found.scores, options.measures, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
             list_sizes=options.top, whole=options.all, page=options.report is not None, machine=machine,
             quick=not options.interval, progress=progress,
-            comparison=_comparison(options, found, drawn) if options.compare else None,
-            intervals={"confidence_level": options.level, **drawn},
+            comparison=comparison, intervals={"confidence_level": options.level, **drawn},
         )  # fmt: skip
         _pictures(options, found, made, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
     return made.csv() if options.format == "csv" else made.json() if machine else made.text(options.format)
+
+
+def _number_of_resamples(options: argparse.Namespace, grouped: bool) -> int:
+    """Of the intervals; a comparison over items draws as many, so that an interval is the same in both tables."""
+    given: int | None = options.resamples
+    if given is None and options.compare and not grouped:
+        from hitcurve.statistics.comparison import enough
+
+        return enough(math.comb(len(options.score), 2), options.level, _RESAMPLES[grouped])
+    return given or _RESAMPLES[grouped]
 
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -226,13 +234,16 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         kept = np.isin(arrays.group, arrays.group[arrays.label != 0])
         group = [found.group_names[code] for code in arrays.group[kept].tolist()]
         arrays = arrays._replace(label=arrays.label[kept], scores=[one[kept] for one in arrays.scores])
+        drawn = drawn | {"n_resamples": options.resamples}
     default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
-    return compare(
-        arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
-        measures=options.measures or default, groups=group, confidence_level=options.level, nan_policy=options.nan,
-        lower_is_better={score.name: score.lower_is_better for score in found.scores},
-        ties=options.ties or "expected", **drawn,
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the command says it itself
+        return compare(
+            arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
+            measures=options.measures or default, groups=group, confidence_level=options.level, nan_policy=options.nan,
+            lower_is_better={score.name: score.lower_is_better for score in found.scores},
+            ties=options.ties or "expected", **drawn,
+        )  # fmt: skip
 
 
 def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any],

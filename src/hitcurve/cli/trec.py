@@ -13,15 +13,17 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._grid import Grid, as_csv, many, number, rendered
-from hitcurve._leaderboard import board, means_of, printed_digits, queries, record_of, tested
+from hitcurve._leaderboard import board, means_of, printed_digits, queries, record_of
 from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
     Option,
     command,
     count,
+    few_resamples,
     no_picture,
     refuse,
+    resamples,
     save_picture,
     say,
     seed,
@@ -70,6 +72,14 @@ def _workers(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{error}, nor -1 for all cores") from None
 
 
+_P_VALUES = ("p_holm", "p_value", "p_t", "p_tukey", "p_interval")
+
+
+def _p_value(text: str) -> str:
+    """Its name, with or without the p_ of Python's `to_latex`."""
+    return text if text in _P_VALUES or f"p_{text}" not in _P_VALUES else f"p_{text}"
+
+
 _RULES = ("docid", "expected", "worst", "best")
 _ORDERS = ("score", "listed", "rank")
 _PAPER = ("markdown", "latex")
@@ -102,6 +112,10 @@ _OPTIONS: tuple[Option, ...] = (
     ("--baseline", "RUN", "compare with this run, path or printed name (default: every pair)", {}),
     ("--caption", "TEXT", "of the table of runs, in markdown and latex (default: none)", {"default": ""}),
     ("--label", "NAME", "of that table, in latex (default: none)", {"default": ""}),
+    ("--tables", "WHICH", "of --compare: board, all (default: all; in latex board)", {"choices": ("board", "all")}),
+    ("--p", "WHICH", "decides marks: holm (default), value, t, tukey, interval",
+     {"type": _p_value, "choices": _P_VALUES, "default": "p_holm"}),
+    ("--resamples", "N", "of --compare (default: 9999; many pairs: more)", {"type": resamples}),
     ("--seed", "N", "of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
     ("--plot", "FILE", f"draw mean precision and recall: {PICTURES}", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
@@ -144,6 +158,14 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.compare and form == "trec", "--compare does not go with --format trec"),
         (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
         (options.compare and len(set(runs)) < len(runs), "--compare: a run is named twice"),
+        (options.resamples and not options.compare, "--resamples goes with --compare"),
+        (options.tables and not (options.compare and form in ("table", *_PAPER)),
+         f"--tables goes with --compare and --format table, {' or '.join(_PAPER)}"),
+        (options.p != "p_holm" and not options.compare, "--p goes with --compare"),
+        (options.p != "p_holm" and form not in _PAPER and not options.report,
+         f"--p goes with --format {' or '.join(_PAPER)}, and with --report: there are no marks elsewhere"),
+        (options.p != "p_holm" and options.each and not options.report, "--p does not go with -q"),
+        (options.p == "p_tukey" and len(runs) < 3, "--p tukey needs three runs or more"),
         (options.caption and form not in _PAPER, f"--caption goes with --format {' or '.join(_PAPER)}"),
         (options.label and form != "latex", "--label goes with --format latex"),
         ((options.caption or options.label) and options.each, "--caption and --label do not go with -q"),
@@ -239,7 +261,7 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
         files = [options.qrels, *options.runs]
         drawn = [] if options.ties == "expected" else figures(names, evaluations, compared)
         with Progress() as progress:
-            board = _board(names, printed, compared)
+            board = _board(names, printed, compared, options)
             text = page(names, printed, board, compared, files, options.command, drawn, progress)
         write_page(options.report, text)
     return printed
@@ -299,7 +321,10 @@ def _compared(names: list[str], evaluations: list[Evaluation], options: argparse
 
     if not hasattr(options, "compared"):  # a picture and a table show the same
         named = dict(zip(names, evaluations, strict=True))
-        options.compared = compare(named, baseline=options.baseline, rng=options.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the command says it itself
+            options.compared = compare(named, baseline=options.baseline, n_resamples=options.resamples,
+                                       rng=options.seed)  # fmt: skip
     made: Comparison = options.compared
     return made
 
@@ -313,6 +338,7 @@ def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Nam
         made = _compared(names, evaluations, options)
         found["comparison"] = {
             "unit": made.unit, "count": made.count, "left_out": made.left_out, "n_resamples": made.n_resamples,
+            "n_bootstrap": made.n_bootstrap,
             "seed": options.seed, "confidence_level": made.confidence_level,
             "systems": [_defined(one._asdict()) for one in made.systems],
             "differences": [_defined(one._asdict()) for one in made.rows],
@@ -346,21 +372,24 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         return as_csv([["run", "query_id", *measures], *body])
     compared = _compared(names, evaluations, options) if options.compare else None
     if options.format in _PAPER and not each:
-        table = _board(names, evaluations, compared, caption=options.caption, label=options.label)
+        table = _board(names, evaluations, compared, options, options.caption, options.label)
     else:
         foot = f"{queries(evaluations)}; {_order(evaluations[0])}"
         digits = [printed_digits(record_of(measure)) for measure in measures]
         cells = [[name, *[query] * each, *map(number, values, repeat(""), digits)] for name, query, values in rows]
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
-    parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None else ())]
+    shown = options.tables or ("board" if options.format == "latex" else "all")  # the others are wider than paper
+    parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None and shown == "all" else ())]
     return rendered(parts, options.format) + "\n"
 
 
-def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison | None, caption: str = "",
-           label: str = "") -> Grid:  # fmt: skip
+def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison | None, options: argparse.Namespace,
+           caption: str = "", label: str = "") -> Grid:  # fmt: skip
     """A row for each run, the best values marked, and what is significant."""
+    from hitcurve.statistics.comparison import marks_of
+
     means, own = means_of(evaluations)
-    found = tested(compared.rows, names, "p_holm", 0.05) if compared is not None else None
+    found = marks_of(compared, names, options.p, 0.05) if compared is not None else None
     foot = f"{queries(evaluations)}; {_order(evaluations[0])}."
     return board(names, means, found=found, names=own, head="run", foot=[foot], caption=caption, label=label)
 
@@ -372,6 +401,8 @@ def _order(evaluation: Evaluation) -> str:
 
 def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
     """On standard error, of many runs the first and how many they are; whether anything was."""
+    for few in few_resamples(_compared(names, evaluations, options), options.p) if options.compare else ():
+        say(f"hitcurve: warning: {few}")
     left = False
     said: dict[str, list[tuple[str, str]]] = {}  # by kind, of each run: of what it is said, and what
 

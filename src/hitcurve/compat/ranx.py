@@ -680,13 +680,13 @@ def _chances(values: list[_Array], stat_test: str, n_permutations: int, random_s
             table = needed("scipy.stats", 'stat_test="tukey"').tukey_hsd(*values).pvalue
             yield from map(float, table[np.triu_indices(len(values), 1)])
         return
-    if stat_test == "student":
-        needed("scipy", 'stat_test="student"')
+    if stat_test == "fisher":
+        pairs = list(combinations(range(len(values)), 2))
+        yield from (p for p, _ in paired_randomization(np.stack(values, axis=1), pairs, n_permutations, random_seed))
+        return
+    needed("scipy", 'stat_test="student"')
     for one, other in combinations(values, 2):
-        if stat_test == "fisher":
-            yield paired_randomization(one - other, n_permutations, random_seed)[0]
-        else:
-            yield float(paired_t(one - other))  # type: ignore[arg-type]
+        yield float(paired_t(one - other))  # type: ignore[arg-type]
 
 
 class _Pairs(MutableMapping[Any, Any]):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -26,7 +28,7 @@ from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
 from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._grid import Grid, between, many, number, rendered
-from hitcurve._leaderboard import as_utf8, board, checked_digits, page, systems_of, tested
+from hitcurve._leaderboard import Tested, as_utf8, board, checked_digits, page, systems_of, tested
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
@@ -34,9 +36,13 @@ from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "compare"]
+__all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of",
+           "too_few"]  # fmt: skip
 
 _Array = NDArray[Any]
+_TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the bootstrap
+_USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # resamples
+_MOST = 1_000_000  # that are drawn unless the caller says so
 
 
 class SystemValue(NamedTuple):
@@ -121,6 +127,9 @@ class Comparison:
     left_out : int
         Queries or groups without a value in any system.
     n_resamples : int
+        Of the randomisation, over queries or groups; over items of the bootstrap.
+    n_bootstrap : int
+        Of the bootstrap, which makes intervals and `p_interval`, and of the randomised Tukey test.
     confidence_level : float
     """
 
@@ -130,6 +139,7 @@ class Comparison:
     count: int
     left_out: int
     n_resamples: int
+    n_bootstrap: int
     confidence_level: float
 
     def __repr__(self) -> str:
@@ -150,7 +160,7 @@ class Comparison:
             means.setdefault(one.system, {})[one.measure] = one.value
         systems, foot = list(means), [f"{many(self.count, self.unit)}."]
         foot += [_left_out(self)] if self.left_out else []
-        how: dict[str, Any] = {"digits": checked_digits(digits), "found": tested(self.rows, systems, p, alpha)}
+        how: dict[str, Any] = {"digits": checked_digits(digits), "found": marks_of(self, systems, p, alpha)}
         return [board(systems, list(means.values()), foot=foot, caption=caption, label=label, **how)]
 
     def to_markdown(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
@@ -362,19 +372,69 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
-    tests = " or ".join(f"{name} test" for name in sorted(said)) if said else "no pair"
+    drawn = {"randomization": f" ({found.n_resamples} resamples)"}
+    tests = " or ".join(f"{name} test{drawn.get(name, '')}" for name in sorted(said)) if said else "no pair"
     text = f"{many(found.count, found.unit)}. "
     if over_items:
         resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
         text += f"p: {tests}, two-sided{resamples}."
     else:
         text += f"All p are two-sided. p (randomization) and p (Holm): {tests}. "
-        text += f"Intervals and p (bootstrap): {found.n_resamples} resamples."
+        text += f"Intervals and p (bootstrap): {found.n_bootstrap} resamples."
     if found.left_out:
         text += f" {_left_out(found)}"
+    if few := too_few(found, "p_holm", _alpha(found.confidence_level)):
+        text += f" {few}"
     if not over_items and any(row.p_t is None for row in found.rows):
         text += " " + advice("scipy", "Student's t") + "."
     return [Grid(values, 2), Grid(rows, 3), text]
+
+
+def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) -> Tested:
+    """Which differences are significant, and whether there were too few resamples for that."""
+    marks = tested(found.rows, systems, p, alpha)
+    few = too_few(found, p, alpha)
+    return marks._replace(said=f"{marks.said} {few}") if few else marks
+
+
+def too_few(found: Comparison, p: str, alpha: float) -> str:
+    """What is said where no p-value called `p` of random resamples can be as small as `alpha`; else nothing."""
+    count = found.n_resamples if p in _TESTED else found.n_bootstrap
+    most: tuple[int, ...] = ()
+    for rows in _by_measure(found.rows):
+        by = {row.test if p in _TESTED else p if p == "p_tukey" else row.method for row in rows}
+        if p == "p_t" or not by & {"randomization", "bootstrap", "p_tukey"}:
+            continue
+        sides = 2 if "bootstrap" in by else 1  # which doubles the smaller tail
+        # Holm's correction multiplies by the pairs whose p-values, of exact tests, are not below.
+        pairs = sum(row.p_value >= sides / (count + 1) for row in rows) if p == "p_holm" else 1
+        if pairs * (sides / (count + 1)) > alpha:
+            most = max(most, (sides, pairs))
+    if not most:
+        return ""
+    sides, pairs = most
+    corrected = f", corrected for {pairs} {'pair' if pairs == 1 else 'pairs'}," if p == "p_holm" else ""
+    return (f"{count} resamples are too few: no p-value from them{corrected} can be {alpha:g} or less. "
+            f"It takes at least {_least(pairs * sides, alpha)}.")  # fmt: skip
+
+
+def _least(times: int, alpha: float) -> int:
+    """The least number n of resamples with times / (n + 1) <= alpha, an error in the last bits of it aside."""
+    return max(1, math.ceil(round(times / alpha, 6)) - 1)
+
+
+def _by_measure(rows: Sequence[Difference]) -> list[list[Difference]]:
+    """The rows that have a p-value."""
+    found: dict[str, list[Difference]] = {}
+    for row in rows:
+        if not math.isnan(row.p_value):
+            found.setdefault(row.measure, []).append(row)
+    return list(found.values())
+
+
+def _alpha(level: float) -> float:
+    """1 - level as it is written: 0.1 of 0.9."""
+    return float(1 - Decimal(repr(level)))
 
 
 def _left_out(found: Comparison) -> str:
@@ -424,8 +484,11 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     confidence_level : float
         Nominal coverage of the intervals.
     n_resamples : int, optional
-        Resamples of the bootstrap and of the randomisation: 9,999 over queries, 1,999 over items unless said. Over
-        items a resample takes time by the number of kinds of items, at most n.
+        Resamples of the bootstrap and of every random test. None takes 9,999 over queries and groups, 1,999 over items.
+        Holm's correction multiplies p-values by the number of pairs. None therefore takes more for p-values that are
+        corrected, over items also for the intervals: the least n with n + 1 >= 10 * pairs / (1 - `confidence_level`),
+        at most 10**6. For 50 systems that is 244,999. Over items a resample takes time by the number of kinds of items,
+        at most the number of items.
     stratified : bool
         Over items: draw relevant and other items apart.
     ties, relevance_level, nan_policy
@@ -442,9 +505,15 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     -------
     Comparison
         ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        the interval that the curves of its kind give for it, from the same `rng`; ``str()``, ``to_markdown()``,
-        ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()`` make tables. Queries and groups in which no
-        system has a value (NaN) are left out, and counted.
+        the interval that the curves of its kind give for it from the same `rng` and number of resamples; ``str()``,
+        ``to_markdown()``, ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()`` make tables. Queries and
+        groups in which no system has a value (NaN) are left out, and counted.
+
+    Warns
+    -----
+    UserWarning
+        There are too few resamples for a significant difference: corrected for the number of pairs no p-value of random
+        resamples can be 1 - `confidence_level` or less. The tables say so too.
 
     Raises
     ------
@@ -461,6 +530,9 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     from it near the level: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007,
     CIKM), in ``p_value`` and ``p_holm``; Student's paired t, where scipy is installed; the randomised Tukey test for
     three or more systems (Carterette 2012, ACM Trans. Inf. Syst. 30:4). Tables name the procedure of each.
+
+    A random sign of the randomisation belongs to a query, whatever the pair: systems with equal values have equal
+    p-values, and no p-value depends on the order of the systems.
 
     Examples
     --------
@@ -486,7 +558,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
                 raise ValueError(f"{name} goes with labels and scores, not with per-query results")
         names, pairs = _checked_names(y_true, "y_true", baseline)
         found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
-        return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "queries")
+        return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "queries", threads))
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
@@ -511,7 +583,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
         ids = many[0].qid.tolist()
         found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
-        return _over_queries(found, names, pairs, level, n_resamples or 9999, rng, "groups")
+        return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "groups", threads))
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(HitCurve if of_gains is None else GainCurve, y_true, y_score, lower, **make)
@@ -520,9 +592,22 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         kinds, kind_levels = _kinds(y_true, scores, curves, relevance_level), None
     else:
         kinds, kind_levels = _kinds_of_levels(as_real(y_true, "y_true"), scores, curves)
-    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples or 1999, "stratified": stratified,
+    count = n_resamples or enough(len(pairs), level, _USUAL["items"])
+    how: dict[str, Any] = {"confidence_level": level, "n_resamples": count, "stratified": stratified,
                            "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
-    return _over_items(curves, kinds, kind_levels, known, names, pairs, **how)
+    return _warned(_over_items(curves, kinds, kind_levels, known, names, pairs, **how))
+
+
+def enough(pairs: int, level: float, usual: int) -> int:
+    """Resamples of which a p-value, corrected for so many pairs, may be well below 1 - level: the usual or more."""
+    return max(usual, min(_MOST, _least(10 * pairs, _alpha(level))))
+
+
+def _warned(found: Comparison) -> Comparison:
+    """The same, for the caller of `compare`."""
+    if few := too_few(found, "p_holm", _alpha(found.confidence_level)):
+        warnings.warn(few, stacklevel=3)
+    return found
 
 
 def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str, bool], **how: Any) -> list[Any]:
@@ -678,7 +763,8 @@ def _over_items(curves: list[Any], kinds: Kinds, levels: _Array | None, measures
             of = one.name, names[a], names[b], value
             rows.append(Difference(*of, *between, p, test, math.nan, None, None, method, p))
         differences += _corrected(rows)
-    return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples, level)
+    return Comparison(tuple(systems), tuple(differences), "items", int(curves[0].num_items), 0, n_resamples,
+                      n_resamples, level)  # fmt: skip
 
 
 def _auc_covariance(curves: list[HitCurve], kinds: Kinds) -> _Array:
@@ -702,7 +788,9 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 
 
 def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], pairs: list[tuple[int, int]],
-                  level: float, n_resamples: int, rng: Any, unit: str) -> Comparison:  # fmt: skip
+                  level: float, n_resamples: int | None, rng: Any, unit: str, workers: int) -> Comparison:  # fmt: skip
+    n_bootstrap = n_resamples or _USUAL[unit]
+    n_drawn = n_resamples or enough(len(pairs), level, _USUAL[unit])
     systems: list[SystemValue] = []
     differences: list[Difference] = []
     count = left_out = 0
@@ -732,25 +820,24 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
                 mean, low, high = np.ldexp([mean, *intervals.quantiles(sums, mean, level, None)], power).tolist()
             return mean, low, high
 
-        drawn = resampled_means(kept, n_resamples, rng)
-        for name, column, sums in zip(names, kept.T, drawn.T, strict=True):
+        drawn = np.ascontiguousarray(resampled_means(kept, n_bootstrap, rng).T)
+        for name, column, sums in zip(names, kept.T, drawn, strict=True):
             systems.append(SystemValue(title, name, *shown(column, sums), "bootstrap"))
         # Streams of their own for each measure and test, whatever else is asked for.
         if isinstance(rng, np.random.Generator):
             signs, orders = (np.random.default_rng(entropy(rng)) for _ in range(2))
         else:
             signs, orders = map(np.random.default_rng, np.random.SeedSequence(rng).spawn(3)[1:])
-        honest = tukey(kept, n_resamples, orders) if len(names) > 2 else None
-        words = entropy(signs)
+        honest = tukey(kept, n_bootstrap, orders, workers) if len(names) > 2 else None
+        chances = paired_randomization(kept, pairs, n_drawn, signs, workers)
         rows = []
-        for a, b in pairs:
+        for (a, b), (p, exact) in zip(pairs, chances, strict=True):
             difference = kept[:, b] - kept[:, a]
-            apart = drawn[:, b] - drawn[:, a]
+            apart = drawn[b] - drawn[a]
             mean = shown(difference, apart)
-            p, exact = paired_randomization(difference, n_resamples, np.random.default_rng([*words, a, b]))
             test = "exact randomization" if exact else "randomization"
             others = math.nan, paired_t(difference), None if honest is None else float(honest[a, b])
             of = title, names[a], names[b], *mean
             rows.append(Difference(*of, p, test, *others, "bootstrap", _bootstrap_p(apart)))
         differences += _corrected(rows)
-    return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_resamples, level)
+    return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_drawn, n_bootstrap, level)

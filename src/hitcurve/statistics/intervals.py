@@ -51,7 +51,8 @@ _NOTHING = ConfidenceInterval(math.nan, math.nan)
 
 def quantiles(distribution: _Array, estimate: float, level: float, acceleration: float | None) -> ConfidenceInterval:
     """Percentile interval, or with an acceleration the BCa one (Efron 1987); NaN are left out."""
-    known = distribution[~np.isnan(distribution)]
+    unknown = np.isnan(distribution)
+    known = distribution[~unknown] if unknown.any() else distribution
     if known.shape[0] == 0:
         return _NOTHING
     tails = [(1 - level) / 2, (1 + level) / 2]
@@ -65,8 +66,19 @@ def quantiles(distribution: _Array, estimate: float, level: float, acceleration:
         shift = normal.inv_cdf(float(below))
         z = [shift + normal.inv_cdf(tail) for tail in tails]
         tails = [normal.cdf(shift + one / (1 - acceleration * one)) for one in z]
-    low, high = np.quantile(known, tails)
-    return ConfidenceInterval(float(low), float(high))
+    return ConfidenceInterval(*(_quantile(known, tail) for tail in tails))
+
+
+def _quantile(values: _Array, share: float) -> float:
+    """np.quantile to the bit: to select at one place at a time takes half as long."""
+    place: float = share * (values.shape[0] - 1)
+    at = math.floor(place)
+    parted = np.partition(values, at)
+    low = float(parted[at])
+    high = float(parted[at + 1 :].min(initial=math.inf)) if place > at else low
+    between = place - at
+    step = high - low
+    return high - step * (1 - between) if between >= 0.5 else low + step * between
 
 
 def standard_error(distribution: _Array) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,33 +15,84 @@ from hitcurve.statistics.resampling import in_chunks
 __all__ = ["delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
 
 _Array = NDArray[Any]
-_EXACT_QUERIES = 20  # 2**20 sums take some milliseconds
-_CHUNK = 1 << 20  # random numbers that are held at a time
+_EXACT_QUERIES = 20
+_SAME = 1e-12  # of the sum of all sizes: equal sums may differ in the last bits
+_SIGNS = 32  # in a word
+_DRAWS = 1024  # sums of 50 systems that stay in the second-level cache
+_COLUMNS = 64  # of differences that are turned together
 
 
-def paired_randomization(difference: _Array, n_resamples: int = 9999, rng: Any = None) -> tuple[float, bool]:
-    """(two-sided p-value, whether it is exact) of the hypothesis that either system could have had either value.
+def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_resamples: int = 9999, rng: Any = None,
+                         workers: int = 1) -> list[tuple[float, bool]]:  # fmt: skip
+    """(two-sided p-value, whether it is exact) of each pair of systems that either could have had either value.
 
-    The sign of each query's difference is turned at random, and the mean compared in size; up to 20 queries that
-    differ, all ways are gone through. Otherwise p = (b + 1) / (m + 1) with b of m random ways that reach the observed
-    mean. Fisher (1935); for retrieval Smucker, Allan & Carterette (2007), CIKM.
+    ``values`` is (queries, systems). The sign of each query's difference is turned at random, and the mean compared in
+    size; up to 20 queries that differ, all ways are gone through. Otherwise p = (b + 1) / (m + 1) with b of m random
+    ways that reach the observed mean. Fisher (1935); for retrieval Smucker, Allan & Carterette (2007), CIKM.
+
+    A random sign belongs to a query and a resample, whatever the pair: systems with equal values have equal p-values,
+    and the order of the systems changes nothing.
     """
-    size = np.abs(difference[difference != 0])
-    observed = abs(math.fsum(difference))
-    if size.shape[0] == 0:
-        return 1.0, True
-    reached = observed - 1e-12 * math.fsum(size)  # equal sums may differ in the last bits
-    if size.shape[0] <= _EXACT_QUERIES:
-        sums = np.zeros(1)
-        for one in size:
-            sums = np.concatenate([sums + one, sums - one])
-        return float(np.mean(np.abs(sums) >= reached)), True
+    queries, systems = values.shape
+    words = -(-queries // _SIGNS)
+    columns = np.zeros((systems, _SIGNS * words))
+    columns[:, :queries] = values.T
+    sizes = [math.fsum(column) for column in np.abs(columns)]
+    found: list[tuple[float, bool]] = [(1.0, True)] * len(pairs)
+    least = np.zeros(len(pairs))  # a sum from here on reaches the observed one
+    shared: list[int] = []
+    alone: list[int] = []
+    for at, (a, b) in enumerate(pairs):
+        difference = values[:, b] - values[:, a]
+        size = np.abs(difference[difference != 0])
+        whole = math.fsum(size)
+        least[at] = abs(math.fsum(difference)) - _SAME * whole
+        if size.shape[0] == 0:
+            continue
+        if size.shape[0] <= _EXACT_QUERIES:
+            found[at] = _share_of_all(size, least[at]), True
+        # The two sums of a pair are rounded by their own sizes: those of nearly equal systems may hide an equal sum.
+        elif (words + 12) * 2.0**-53 * (sizes[a] + sizes[b]) < _SAME / 2 * whole:
+            shared.append(at)
+        else:
+            alone.append(at)
+    ends = np.array(pairs, np.int32).reshape(-1, 2)
+    parts = [(shared, columns, ends[shared])] if shared else []
+    for start in range(0, len(alone), _COLUMNS):
+        part = alone[start : start + _COLUMNS]
+        apart = columns[ends[part, 1]] - columns[ends[part, 0]]
+        places = np.arange(1, len(part) + 1, dtype=np.int32)
+        parts.append((part, np.pad(apart, ((1, 0), (0, 0))), np.stack([np.zeros_like(places), places], axis=1)))
+    if not parts:
+        return found
+    from hitcurve._kernel.flips import flips_reached
 
-    def found(draws: np.random.Generator, count: int) -> int:
-        signs = draws.integers(0, 2, (count, size.shape[0]), np.int8) * 2.0 - 1.0
-        return int(np.count_nonzero(np.abs(signs @ size) >= reached))
+    def reached(draws: np.random.Generator, count: int) -> _Array:
+        counts = np.zeros(len(pairs), np.int64)
+        for start in range(0, count, _DRAWS):
+            signs = draws.integers(0, 1 << _SIGNS, (words, _DRAWS), np.uint32)
+            for part, sums_of, between in parts:
+                counts[part] += flips_reached(signs, min(_DRAWS, count - start), sums_of, between, least[part])
+        return counts
 
-    return (sum(in_chunks(found, n_resamples, max(1, _CHUNK // size.shape[0]), rng)) + 1) / (n_resamples + 1), False
+    counts = sum(in_chunks(reached, n_resamples, 16 * _DRAWS, rng, workers))
+    for at in (*shared, *alone):
+        found[at] = float((counts[at] + 1) / (n_resamples + 1)), False
+    return found
+
+
+def _share_of_all(size: _Array, least: float) -> float:
+    """The share of all 2**n sums of these sizes with either sign that are at least so large."""
+    if least <= 0:
+        return 1.0
+    sums = []
+    for half in np.array_split(size, 2):
+        ways = np.zeros(1)
+        for one in half:
+            ways = np.concatenate([ways + one, ways - one])
+        sums.append(np.sort(ways))
+    below = np.searchsorted(sums[1], least - sums[0])
+    return 2 * float(np.mean(1 - below / sums[1].shape[0]))  # as many sums are at most -least
 
 
 def paired_t(difference: _Array) -> float | None:
@@ -72,23 +124,26 @@ def holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
-def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None) -> _Array:
+def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None, workers: int = 1) -> _Array:
     """p-value of each pair of systems by the randomised form of Tukey's honest significant differences.
 
     ``values`` is (queries, systems). Under the hypothesis that no system differs from any other, each query's values
     are in random order; a pair's p is how often the greatest difference of any two means reaches the pair's.
     Carterette (2012), ACM Trans. Inf. Syst. 30:4.
     """
-    queries, systems = values.shape
+    queries = values.shape[0]
     means = values.mean(axis=0)
     observed = np.abs(means[:, None] - means[None, :])
 
-    def ranges(draws: np.random.Generator, count: int) -> _Array:
-        mixed = draws.permuted(np.broadcast_to(values, (count, queries, systems)), axis=2).mean(axis=1)
-        return np.asarray(mixed.max(axis=1) - mixed.min(axis=1))
+    from hitcurve._kernel.flips import shuffled_ranges
 
-    reached = np.sort(np.concatenate(in_chunks(ranges, n_resamples, max(1, _CHUNK // max(1, values.size)), rng)))
-    below = np.searchsorted(reached, observed - 1e-12 * np.abs(values).max(initial=0.0), side="left")
+    ordered = np.ascontiguousarray(np.sort(values, axis=1))  # any order of the systems gives the same p-values
+
+    def ranges(draws: np.random.Generator, count: int) -> _Array:
+        return np.asarray(shuffled_ranges(draws.bit_generator, count, ordered) / queries)
+
+    reached = np.sort(np.concatenate(in_chunks(ranges, n_resamples, _DRAWS, rng, workers)))
+    below = np.searchsorted(reached, observed - _SAME * np.abs(values).max(initial=0.0), side="left")
     p = (n_resamples - below + 1) / (n_resamples + 1)
     np.fill_diagonal(p, 1.0)
     return np.asarray(p)
