@@ -635,6 +635,19 @@ def test_lenient_reading_of_hexadecimal_scores(text):
         runs.Run.from_buffer(run, "f")
 
 
+@pytest.mark.parametrize("text", ["inf", "-inf", "+INF", "infinity", "-Infinity", "nan"])
+@pytest.mark.parametrize("rest", ["x", "X1", "0x10", "i", "e5", ".5", "(", "inity"])
+def test_lenient_reading_of_text_after_an_infinity(text, rest):
+    """As C reads it, whatever follows the word; NaN stays an error."""
+    run = f"q Q0 a 1 {text}{rest} t\nq Q0 b 2 {text} t\nq Q0 c 3 0 t\n".encode()
+    if text == "nan":
+        with pytest.raises(ValueError, match="line 1: .*NaN"):
+            runs.Run.from_buffer(run, "f", False)
+        return
+    judged = runs.judge(hc.read_qrels({"q": {"a": 1}}), runs.Run.from_buffer(run, "f", False))
+    assert [row[1:3] for row in judged.table(0)] == [(1 if text[0] == "-" else 0, 2)]
+
+
 def test_lenient_reading_of_scores_that_no_double_holds(tmp_path):
     for text in ("1e999", "-1e309x", "0x1p1024", "0x1.fffffffffffff8p1023"):
         with pytest.raises(ValueError, match=re.escape(f"the score '{text}' is beyond the range of a double")):

@@ -288,7 +288,8 @@ cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogi
     if after != stop:
         if parser.strict:
             return trouble(parser, TROUBLE_SCORE, score, stop)
-        slow |= after != score and (after[0] | 32) == c'x'  # C reads hexadecimal ones as well
+        # C reads hexadecimal ones as well. (What it reads of "infx" is an infinity.)
+        slow |= after != score and not isinf(found.score) and (after[0] | 32) == c'x'
     if slow:
         problem = slow_number(score, stop, &after, &found.score)
         if problem != NO_TROUBLE:
