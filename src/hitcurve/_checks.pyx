@@ -388,9 +388,9 @@ cdef object as_ndarray(object values, str name, str what):
     return array
 
 
-cpdef object as_real(object values, str name):
-    """Scores of any real type, as a ranking reads them."""
-    return as_ndarray(values, name, SCORES)
+cpdef object as_real(object values, str name, str what=SCORES):
+    """Numbers of any real type, as a ranking reads its scores; `what` says what they must be."""
+    return as_ndarray(values, name, what)
 
 
 cdef object as_whole(object values, str name):

@@ -585,7 +585,9 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y, {"a": A, "b": B}, method="t"), ValueError, "method='t' is unknown"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, groups=Y, method="delong"), ValueError, "over groups"),
         (lambda: hc.compare({"a": [1.0], "b": [2.0]}, groups=[1]), ValueError, "groups goes with labels and scores"),
-        (lambda: hc.compare({"a": [1.0], "b": ["x"]}), TypeError, "'b' must be an evaluation"),
+        (lambda: hc.compare({"a": [1.0], "b": ["x"]}), TypeError, r"'b'\[0\] is 'x'.* must be an evaluation"),
+        (lambda: hc.compare({"a": [1.0], "b": object()}), TypeError, "'b' is of type object: .* must be an evaluation"),
+        (lambda: hc.compare({"a": [1.0], "b": [[1.0]]}), TypeError, r"'b' has shape \(1, 1\): .* be an evaluation"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, lower_is_better={"c": True}), ValueError, "lower_is_better names 'c'"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, confidence_level=2), ValueError, "confidence_level is 2"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, n_resamples=0), ValueError, "n_resamples is 0"),
@@ -595,6 +597,15 @@ Y, A, B = two_rankings(50, 10)
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("kind", [object, "f2", "f4", ">f8", np.longdouble])
+def test_values_of_queries_of_any_type_of_array(kind):
+    """As labels and scores are read: an array of objects is not refused where a list of them is taken."""
+    values, other = [0.5, 0.25, 1.0, 0.125], [0.5, 0.5, 0.25, 0.0]
+    expected = hc.compare({"a": values, "b": other}, rng=1)
+    found = hc.compare({"a": np.array(values, dtype=kind), "b": np.array(other)}, rng=1)
+    assert (found.systems, found.rows) == (expected.systems, expected.rows)
 
 
 def test_inputs_are_left_as_they_were():

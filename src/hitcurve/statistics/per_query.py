@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import as_column
+from hitcurve._checks import as_real
 from hitcurve._curve import HitCurves
 from hitcurve._gain_curve import GainCurves
 from hitcurve._leaderboard import titles
@@ -67,9 +67,8 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    values = as_column(result, repr(system))
-    if values.ndim != 1 or values.dtype.kind not in "biuf":
-        got = type(result).__name__
-        takes = "an evaluation, a HitCurves, a GainCurves or one number for each query"
-        raise TypeError(f"{system!r} must be {takes}, got {got}")
+    takes = "a system must be an evaluation, a HitCurves, a GainCurves or one number for each query"
+    values = as_real(result, repr(system), takes)
+    if values.ndim != 1:
+        raise TypeError(f"{system!r} has shape {values.shape}: {takes}")
     return str(measure), values.astype(np.float64), list(range(values.shape[0]))
