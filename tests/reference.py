@@ -520,9 +520,9 @@ def mean_rank(rank, *, ties="expected"):
 
 
 def mean_percentile_rank(rank, *, ties="expected"):
-    if num_items(rank) == 1 and rank.num_relevant == 1:
-        return Fraction(1, 2)
     mean = mean_rank(rank, ties=ties)
+    if mean == mean and num_items(rank) == 1:
+        return Fraction(1, 2)
     return mean if mean != mean else (mean - 1) / (num_items(rank) - 1)
 
 

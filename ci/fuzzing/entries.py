@@ -1,11 +1,14 @@
 """The functions for compiled code, tables of any numbers, and any objects as the arguments of any entry."""
 
 import ctypes
+import re
 from importlib.util import find_spec
 from math import isnan, nan
+from pathlib import Path
 
 import numpy as np
 import reference as ref
+from register import MEASURES
 
 import hitcurve as hc
 from hitcurve import capi, measures
@@ -59,10 +62,9 @@ NATIVE = {
     "free": native("free_table", P), "check": native("check_table", P, P),
     "read": native("read", P, ctypes.c_int, P, P),
 }  # fmt: skip
-NATIVE_MEASURES = {1: ("precision", "k"), 2: ("recall", "k"), 4: ("hits_at", "k"), 5: ("success", "k"),
-                   6: ("r_precision", ""), 7: ("reciprocal_rank", "k"), 8: ("roc_auc", ""), 17: ("chance", ""),
-                   18: ("minimum", ""), 13: ("rie", "alpha"), 14: ("bedroc", "alpha"),
-                   15: ("log_auc", "min_fpr"), 20: ("auac", "")}  # fmt: skip
+NATIVE_MEASURES = {row.number: row for row in MEASURES if row.number is not None}
+LISTED = (Path(hc.__file__).parent / "hitcurve.h").read_text().partition("What hitcurve_read reads")[2].partition("};")[0]
+NATIVE_NUMBERS = {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", LISTED)}
 
 
 def from_c(draw):
@@ -130,23 +132,29 @@ def from_c(draw):
             raise AssertionError(f"{column} from C")
     if NATIVE["check"](ctypes.byref(table), None):
         raise AssertionError("check_table")
-    which = draw.whole(-2, 25)
-    options.k, options.interpolation = 0, 0
-    name, takes = NATIVE_MEASURES.get(which, ("", ""))
-    argument = {"k": draw.whole(1, n + 3), "alpha": 20.0, "min_fpr": 0.001}.get(takes)
-    if takes == "k":
-        options.k = argument
-    else:
-        options.parameter = argument or 0.0
+    which = draw.whole(-2, max(NATIVE_NUMBERS) + 2)
+    options.k, options.interpolation, row, arguments = 0, 0, NATIVE_MEASURES.get(which), {}
+    if row and "k" in row.cutoffs:
+        options.k = arguments["k"] = draw.whole(1, n + 3)
+    if row and row.parameter[0]:
+        arguments[row.parameter[0]] = draw.pick(row.parameter[1])
+    elif row and row.method == "f_score":
+        arguments["beta"] = draw.pick([0.5, 1.0])
+    options.parameter = next((one for keyword, one in arguments.items() if keyword != "k"), draw.whole(0, 9) / 2)
     status = NATIVE["read"](ctypes.byref(table), which, ctypes.byref(options), ctypes.byref(value))
-    if name and status == 0:
+    if row:
         curve = hc.HitCurve(label, score, num_relevant=max(options.num_relevant, curve.num_hits), **build)
-        arguments = {takes: argument} if takes else {}
-        if name not in ("chance", "minimum"):
+        if row.method == "average_precision":
+            arguments["normalize"] = read["normalize"]
+        if row.readings:
             arguments["ties"] = read["ties"]
-        same(value.value, getattr(curve, name)(**arguments), f"{name} from C")
-    elif not name and not 0 <= which <= 20 and status != 1:
-        raise AssertionError(f"status {status} for measure {which}")
+        expected = refusing(lambda: getattr(curve, row.method)(**arguments))
+        if (status == 0) != (expected is not None):
+            raise AssertionError(f"status {status} for {row.method}, {arguments}: {expected} in Python")
+        if status == 0:
+            same(value.value, expected, f"{row.method} from C")
+    elif which not in NATIVE_NUMBERS and status != 1:
+        raise AssertionError(f"status {status} for measure {which}, which there is not")
     NATIVE["free"](ctypes.byref(table))
 
 

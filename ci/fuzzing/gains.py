@@ -111,6 +111,11 @@ def outcome(call, *args, **keywords):
         return f"{type(error).__name__}: {error}"
 
 
+def of_one(text):
+    """The error of the second of two queries as that of a single ranking."""
+    return text.replace("[1] is", " is").replace("that ranking", "the ranking")
+
+
 def alike(one, other, what):
     """The same to the last bit; NaN is NaN."""
     if isinstance(one, tuple | list) and isinstance(other, tuple | list) and len(one) == len(other):
@@ -206,7 +211,7 @@ def gain_measures(draw):
             if isinstance(many, np.ndarray) and many.shape[:1] == (2,):
                 alike(many[1], value, f"{name}({keywords}) of many")
             elif isinstance(many, str):
-                alike(many, value, f"{name}({keywords}) of many")
+                alike(of_one(many), value, f"{name}({keywords}) of many")
         bounds = [np.asarray(read.get(ties, ""), dtype=object) for ties in READ]
         if all(one.size and isinstance(one.flat[0], float) for one in bounds):
             middle, *ends = (one.astype(float) for one in bounds)

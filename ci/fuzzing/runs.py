@@ -110,7 +110,7 @@ def bounds_over_orders(draw):
     names = list(dict.fromkeys(parse(a_name(draw)).name for _ in range(4)))
     if not levels:
         return
-    options = {"judged_only": draw.chance(6), "rel": draw.pick([1, 1, 1, 2])}
+    options = {"judged_only": draw.chance(6), "relevance_level": draw.pick([1, 1, 1, 2])}
     orders = [sum(order, ()) for order in product(*(permutations(tied) for tied in groups))]
     ranked = {str(i): {doc: -float(j) for j, doc in enumerate(order)} for i, order in enumerate(orders)}
     tied_run = {"q": levels}, {"q": run}
