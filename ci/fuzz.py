@@ -1,7 +1,9 @@
 """Random calls of every public entry: no crash, no hang, no wrong number, no error but those that are promised.
 
 usage: fuzz.py [--only KIND[,KIND]] [--first SEED] [SECONDS [CASES]]
-           until both are reached (default: 600 1000000); --first: in one process, from this case on
+           until both are reached (default: 600 1000000); --first: in one process, from this case on, as of --each
+       fuzz.py [--only KIND[,KIND]] --each SECONDS
+           the same time for every kind, and cases of each: what ci/test runs
        fuzz.py [--only KIND[,KIND]] --case SEED
            one case again
        fuzz.py --atheris SECONDS
@@ -43,6 +45,7 @@ from fuzzing.draws import PROMISED, AtherisDraw, Boom, Draw
 from hitcurve import measures
 
 HANG = 60  # seconds that no case takes
+LEAST = 2  # cases of each kind in every process, where each is asked for
 SHARES = {
     rankings.against_the_twin: 12, rankings.against_numpy: 12, rankings.many_queries: 4, rankings.in_two_dimensions: 4,
     rankings.in_blocks: 4, runs.retrieval: 4, rankings.malformed: 6, entries.from_c: 6, rankings.resampled: 2,
@@ -90,38 +93,45 @@ def one_case(draw, kinds):
     return case.__name__
 
 
-def work(first, step, deadline, least, place, kinds):
-    """Cases first, first + step, ...: a child process."""
+def work(first, step, deadline, least, place, kinds, each):
+    """Cases first, first + step, ...: a child process. `each`: of the kind that had the least time so far."""
     import warnings
 
     warnings.simplefilter("ignore")
     with open(place, "r+b") as file:
-        at = mmap.mmap(file.fileno(), 16)
-    done, seen = 0, Counter()
-    while done < least or time.time() < deadline:
-        if done % 500 == 0:
+        at = mmap.mmap(file.fileno(), 24)
+    done, seen, watched = 0, Counter(), 0.0
+    kinds = list(dict.fromkeys(kinds)) if each else kinds
+    turns, spent = LEAST * len(kinds), [0.0] * len(kinds)
+    while done < (turns if each else least) or time.time() < deadline:
+        begin = time.monotonic()
+        if begin > watched + HANG / 12:
+            watched = begin
             faulthandler.dump_traceback_later(HANG, exit=True)
             gc.collect()
-        seed = first + done * step
-        at[:16] = struct.pack("qq", seed, done)
-        seen[one_case(Draw(seed), kinds)] += 1
+        seed, turn = first + done * step, -1
+        if each:
+            turn = done % len(kinds) if done < turns else min(range(len(kinds)), key=spent.__getitem__)
+        at[:24] = struct.pack("qqq", seed, done, turn)
+        seen[one_case(Draw(seed), [kinds[turn]] if each else kinds)] += 1
+        spent[turn] += time.monotonic() - begin
         done += 1
     print(dict(seen))
 
 
-def run(seconds, cases, only, fixed):
+def run(seconds, cases, only, fixed, each=False):
     """All cores from seeds of this second, or one process from a fixed one."""
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     processes = 1 if fixed is not None else processes
     start = int(time.time())
     first = start * 1_000_000_000 % 2**62 if fixed is None else fixed
     step, children = processes + processes % 2, []
-    same_kinds = [] if only is None else ["--only", ",".join(only)]
+    same_kinds, distinct = [] if only is None else ["--only", ",".join(only)], list(dict.fromkeys(chosen(only)))
     for w in range(processes):
         place = Path(tempfile.mkstemp(dir=".")[1])
-        place.write_bytes(bytes(16))
+        place.write_bytes(bytes(24))
         command = [sys.executable, "-X", "faulthandler", __file__, *same_kinds, "--work", str(first + w), str(step),
-                   str(start + seconds), str(-(-cases // processes)), str(place)]  # fmt: skip
+                   str(time.time() + seconds), str(-(-cases // processes)), str(place), str(int(each))]  # fmt: skip
         children.append((subprocess.Popen(command, stdout=subprocess.PIPE, text=True), place))
     total, seen, failed = 0, Counter(), False
     while any(child.poll() is None for child, _ in children):
@@ -131,7 +141,7 @@ def run(seconds, cases, only, fixed):
         time.sleep(0.2)
     for child, place in children:
         out = child.stdout.read()
-        seed, done = struct.unpack("qq", place.read_bytes())
+        seed, done, turn = struct.unpack("qqq", place.read_bytes())
         place.unlink()
         total += done
         if child.returncode == 0:
@@ -139,8 +149,9 @@ def run(seconds, cases, only, fixed):
             seen.update(eval(out))
         elif child.returncode != -signal.SIGTERM:
             failed = True
-            again = " ".join(["fuzz.py", *same_kinds, "--case", str(seed)])
-            print(f"case {seed} ended the process with status {child.returncode}: {again}")
+            of = ["--only", distinct[turn].__name__] if each else same_kinds
+            again = " ".join(["ci/fuzz", *of, "--case", str(seed)])
+            print(f"case {seed} ended the process with status {child.returncode}; this repeats it: {again}")
     for name, count in sorted(seen.items()):
         print(f"{count:>10,}  {name}")
     verdict = "FAILED" if failed else "no crash, no hang, no wrong number"
@@ -169,10 +180,10 @@ def arguments():
     parser = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2])
     parser.add_argument("limits", type=int, nargs="*")
     parser.add_argument("--only", type=lambda text: text.split(","))
-    for name in ("--first", "--case", "--atheris"):
+    for name in ("--first", "--case", "--atheris", "--each"):
         parser.add_argument(name, type=int)
     parser.add_argument("--kinds", action="store_true")
-    parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)  # a child process
+    parser.add_argument("--work", nargs=6, help=argparse.SUPPRESS)  # a child process
     asked = parser.parse_args()
     if len(asked.limits) > 2:
         parser.error("SECONDS and CASES are all the numbers there are")
@@ -183,8 +194,8 @@ def main():
     asked = arguments()
     kinds = chosen(asked.only)
     if asked.work:
-        first, step, deadline, least, place = asked.work
-        work(int(first), int(step), float(deadline), int(least), place, kinds)
+        first, step, deadline, least, place, each = asked.work
+        work(int(first), int(step), float(deadline), int(least), place, kinds, int(each))
     elif asked.kinds:
         for kind, share in SHARES.items():
             print(f"{share / sum(SHARES.values()):8.2%}  {kind.__name__}: {kind.__doc__.partition(chr(10))[0]}")
@@ -192,6 +203,8 @@ def main():
         print(one_case(Draw(asked.case), kinds))
     elif asked.atheris is not None:
         guided(asked.atheris, kinds)
+    elif asked.each is not None:
+        return run(asked.each, 0, asked.only, asked.first, each=True)
     else:
         seconds, cases = {0: (600, 1_000_000), 1: (*asked.limits, 0)}.get(len(asked.limits), asked.limits)
         return run(seconds, cases, asked.only, asked.first)

@@ -1,19 +1,30 @@
-"""Fuzzing of the TREC readers: usage: fuzz_trec.py SECONDS.
+"""Fuzzing of the TREC readers.
+
+usage: fuzz_trec.py [--unguided] [SECONDS]
+           (default: 600)
+       fuzz_trec.py --case FILE
+           one input again: a failure and a crash leave theirs in a file
 
 Whatever the bytes, they are read or refused with the line named; the file read query by query and the file read as a
 whole say the same; nothing crashes or hangs. With atheris, guided by coverage of the slow reader, whose branches
 are those of the fast one; without, by random changes.
 """
 
+import argparse
 import contextlib
+import faulthandler
+import mmap
 import random
 import re
+import struct
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from hitcurve.retrieval import runs
 
+LONGEST = 5000  # bytes of an input
 REFUSED = re.compile(r"f(, line \d+)?: ")
 SEEDS = (
     b"q1 0 a 1\nq1 0 b 0\n\x00q1 Q0 a 1 3.5 tag\nq1 Q0 b 2 2.5 tag\n",
@@ -78,34 +89,34 @@ def changed(random_, data):
             data[place:place] = data[place:place + random_.randint(1, 40)]
         else:
             data[place:place + 1] = bytes([random_.randrange(256)])
-    return bytes(data[:5000])
+    return bytes(data[:LONGEST])
 
 
 def unguided(seconds):
-    random_ = random.Random(0)
-    corpus = list(SEEDS)
+    """Random changes, from other inputs in each run. The input at hand lies in a file that outlives a crash."""
+    seed = time.time_ns()
+    random_, corpus, tried = random.Random(seed), list(SEEDS), 0
+    place = Path(f"fuzz-trec-{seed}")
+    place.write_bytes(bytes(LONGEST + 8))
+    print(f"if this ends before its time, `ci/fuzz-trec --case {place.resolve()}` repeats the input", flush=True)
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(seconds + 60, exit=True)
     end = time.monotonic() + seconds
-    tried = 0
-    while time.monotonic() < end:
-        data = changed(random_, random_.choice(corpus))
-        one(data)
-        tried += 1
-        if random_.random() < 0.01:
-            corpus.append(data)
-            if len(corpus) > 500:
-                del corpus[random_.randrange(len(SEEDS), len(corpus))]
-    print(f"{tried} inputs in {seconds:.0f} s: no failure")
+    with place.open("r+b") as file, mmap.mmap(file.fileno(), 0) as at:
+        while time.monotonic() < end:
+            data = changed(random_, random_.choice(corpus))
+            at[: len(data) + 8] = struct.pack("q", len(data)) + data
+            one(data)
+            tried += 1
+            if random_.random() < 0.01:
+                corpus.append(data)
+                if len(corpus) > 500:
+                    del corpus[random_.randrange(len(SEEDS), len(corpus))]
+    place.unlink()
+    print(f"{tried:,} inputs in {seconds:.0f} s: no failure")
 
 
-def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0
-    try:
-        import atheris
-    except ImportError:
-        unguided(seconds)
-        return
-    import tempfile
-
+def guided(atheris, seconds):
     with tempfile.TemporaryDirectory() as folder:
         for i, seed in enumerate(SEEDS):
             (Path(folder) / str(i)).write_bytes(seed)
@@ -114,6 +125,29 @@ def main():
         limits = [f"-max_total_time={int(seconds)}", "-max_len=4000", "-timeout=60"]
         atheris.Setup([sys.argv[0], "-verbosity=0", "-print_final_stats=1", *limits, folder], one)
         atheris.Fuzz()
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2].partition("\n\n")[0])
+    parser.add_argument("seconds", type=float, nargs="?", default=600.0)
+    parser.add_argument("--unguided", action="store_true")
+    parser.add_argument("--case", type=Path)
+    asked = parser.parse_args()
+    if asked.case:
+        data = asked.case.read_bytes()
+        if asked.case.name.startswith("fuzz-trec-"):  # of an unguided run: its length, the input, and what was before
+            data = data[8 : 8 + struct.unpack("q", data[:8])[0]]
+        print(data)
+        one(data)
+        return
+    try:
+        import atheris
+    except ImportError:
+        atheris = None
+    if atheris is None or asked.unguided:
+        unguided(asked.seconds)
+    else:
+        guided(atheris, asked.seconds)
 
 
 if __name__ == "__main__":
