@@ -63,7 +63,8 @@ NATIVE = {
     "read": native("read", P, ctypes.c_int, P, P),
 }  # fmt: skip
 NATIVE_MEASURES = {row.number: row for row in MEASURES if row.number is not None}
-LISTED = (Path(hc.__file__).parent / "hitcurve.h").read_text().partition("What hitcurve_read reads")[2].partition("};")[0]
+HEADER = (Path(hc.__file__).parent / "hitcurve.h").read_text()
+LISTED = HEADER.partition("What hitcurve_read reads")[2].partition("};")[0]
 NATIVE_NUMBERS = {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", LISTED)}
 
 

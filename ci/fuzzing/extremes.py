@@ -186,7 +186,7 @@ def perfect(draw):
             if not (value == 1 or (huge and abs(value - 1) < 1e-15)):
                 raise AssertionError(f"{what} is {value!r} of {hits}, then {others} others, ties={reading}")
             if row.method in ("roc_auc", "bedroc"):
-                end = Fraction(options.get("max_fpr") or 1)  # 1/2 is what chance has of a part, too: the least is above 0
+                end = Fraction(options.get("max_fpr") or 1)  # of a part, chance has 1/2 too: the least is above 0
                 least = float((1 - end) / (2 - end))
                 value = getattr(last, row.method)(*args, **options, ties=reading)
                 if not (value == 0 if least == 0 and not huge else abs(value - least) < 1e-15):

@@ -641,7 +641,7 @@ def test_lenient_reading_of_text_after_an_infinity(text, rest):
     """As C reads it, whatever follows the word; NaN stays an error."""
     run = f"q Q0 a 1 {text}{rest} t\nq Q0 b 2 {text} t\nq Q0 c 3 0 t\n".encode()
     if text == "nan":
-        with pytest.raises(ValueError, match="line 1: .*NaN"):
+        with pytest.raises(ValueError, match=r"line 1: .*NaN"):
             runs.Run.from_buffer(run, "f", False)
         return
     judged = runs.judge(hc.read_qrels({"q": {"a": 1}}), runs.Run.from_buffer(run, "f", False))
