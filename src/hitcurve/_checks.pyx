@@ -38,8 +38,14 @@ NO_RANK = "give nan_policy='worst' to rank it below all other scores, or nan_pol
 
 # ------------------------------------------------------------------------------------------------------- single values
 
+def quoted(value):
+    """A value for a message: what Python calls it, cut short."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 cdef object not_a(object value, str name, str what):
-    return TypeError(f"{name} must be {what}, got {value!r} of type {type(value).__name__}")
+    return TypeError(f"{name} must be {what}, got {quoted(value)} of type {type(value).__name__}")
 
 
 cdef int other_choice(object value, str name, tuple choices) except -1:

@@ -18,7 +18,7 @@ import numpy as np
 from hitcurve._extras import needed
 
 __all__ = [
-    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_state", "opened", "opened_text",
+    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state", "opened", "opened_text",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
@@ -59,6 +59,13 @@ def file_kind(path: Path) -> tuple[str, str, str | None]:
         raise ValueError(f"{text}: the name must end in {', '.join(_KINDS)}, each also with {', '.join(_COMPRESSIONS)} "
                          "after it")
     return text, _KINDS[suffix], compression
+
+
+def file_name(path: Path) -> str:
+    """What a file is called where its folder is not shown, without the ending of what packs it."""
+    name = os.path.basename(os.fspath(path)) or os.fspath(path)
+    stem, suffix = os.path.splitext(name)
+    return stem if stem and suffix.lower() in _COMPRESSIONS else name
 
 
 def _suffix(text: str) -> tuple[str, str | None]:

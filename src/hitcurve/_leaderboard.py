@@ -7,7 +7,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve._checks import check_choice, check_level, whole_number
+from hitcurve._checks import check_choice, check_level, quoted, whole_number
 from hitcurve._extras import needed
 from hitcurve._grid import Grid, Marked, many, number, rendered
 from hitcurve.measures import Definition, parse
@@ -77,7 +77,7 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
         for at, one in enumerate(evaluations):
             if one.name in found:
                 first = list(found).index(one.name)
-                both = f"{name}[{first}] and {name}[{at}] are both named {one.name!r}"
+                both = f"{name}[{first}] and {name}[{at}] are both named {quoted(one.name)}"
                 raise ValueError(f"{both}: pass a mapping of names to evaluations")
             found[one.name] = one
     else:
@@ -85,7 +85,7 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
                         f"got {type(evaluations).__name__}")  # fmt: skip
     for system in found:
         if not isinstance(system, str):
-            raise TypeError(f"{name} has {system!r} for a name: a system is named by a string")
+            raise TypeError(f"{name} has {quoted(system)} for a name: a system is named by a string")
     return found
 
 

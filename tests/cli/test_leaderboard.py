@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import lzma
 import random
 
 import pytest
@@ -311,3 +312,33 @@ def test_options_of_comparisons(capsys, arguments, problem):
     status, out, err = trec(capsys, *arguments)
     assert (status, out) == (2, "")
     assert problem in err
+
+
+def test_runs_are_named_by_files_or_tags(capsys, tmp_path):
+    for name, text in RUNS.items():
+        packed = lzma.compress(text.replace(" t\n", f" {name[0]}\n").encode())
+        (tmp_path / "runs" / f"{name}.txt.xz").write_bytes(packed)
+    paths = [f"{path}.xz" for path in PATHS]
+    out = trec(capsys, "-m", "AP", paths=paths)[1]
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["low.txt", "high.txt", "mid.txt"]
+    out = trec(capsys, "-m", "AP", "--names", "tag", paths=paths)[1]
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["l", "h", "m"]
+    for naming, names in (("file", ["low.txt", "high.txt", "mid.txt"]), ("tag", ["l", "h", "m"])):
+        found = [trec(capsys, "-m", "AP", "--names", naming, "--baseline", baseline, "--format", "csv", paths=paths)[1]
+                 for baseline in ("runs/mid.txt.xz", "mid.txt.xz", "m", names[2])]
+        assert {row["baseline"] for row in csv.DictReader(io.StringIO(found[0]))} == {names[2]}
+        assert len(set(found)) == 1
+    status, _, err = trec(capsys, "--baseline", "t")
+    assert (status, err.splitlines()[-1].partition("error: ")[2]) == (
+        2, "--baseline t: it is the tag of low.txt, high.txt, mid.txt: give the name of a file")
+    out = trec(capsys, "--names", "tag", "-m", "AP")[1]  # one tag for all: their files
+    assert order(out) == list(RUNS)
+    out = trec(capsys, "-m", "runid", "--format", "trec")[1]
+    assert [line.split()[-1] for line in out.splitlines()] == ["t", "t", "t"]
+
+
+def test_an_empty_run_leaves_nothing_out(capsys, tmp_path):
+    (tmp_path / "runs" / "low.txt").write_text("")
+    status, _, err = trec(capsys, "-m", "AP", paths=PATHS[:1])
+    assert status == 0
+    assert "hitcurve: warning: runs/low.txt: the run has no documents: every query is measured as if nothing" in err

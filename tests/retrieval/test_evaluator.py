@@ -1,9 +1,11 @@
 """Evaluator: one set of judgments and measures for many runs, from dicts as they are."""
 
+import gzip
+import lzma
 import pickle
 import sys
 import threading
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, namedtuple
 from types import MappingProxyType
 
 import numpy as np
@@ -220,7 +222,8 @@ def test_an_evaluator_is_evaluate():
             assert found.to_dict() == hc.evaluate(qrels, mine, asked, **options).to_dict()
             assert found.tie_report() == hc.evaluate(qrels, mine, asked, **options).tie_report()
     assert hc.Evaluator(qrels).evaluate(mine, "mine").name == "mine"
-    assert [one.name for one in hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")] == ["m", "m"]
+    with pytest.raises(ValueError, match="^name is 'm', the name of a single run, but run has 2 of them"):
+        hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")
 
 
 def test_an_evaluator_does_not_follow_its_arguments():
@@ -307,3 +310,94 @@ def test_old_names():
             call(*arguments, rel=2)
         with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo'$"):
             call(*arguments, foo=2)
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Runs in files, by their names: the tag, and what is written."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    for name, tag, score in (("a/run.txt", "t", 2), ("b/run.txt", "t", 0), ("low.txt.gz", "t", 0.5), ("other.res", "u", 3),
+                             ("packed.xz", "v", 3)):
+        text = f"q Q0 d 1 {score} {tag}\nq Q0 e 2 1 {tag}\n".encode()
+        pack = {"gz": gzip.compress, "xz": lzma.compress}.get(name[-2:], bytes)
+        (tmp_path / name).write_bytes(pack(text))
+    (tmp_path / "empty.txt.gz").write_bytes(gzip.compress(b""))
+    (tmp_path / "run.csv").write_text("query_id,doc_id,score\nq,d,1\n")
+    (tmp_path / "run.json").write_text('{"q": {"d": 1}}')
+    return tmp_path
+
+
+Scored = namedtuple("Scored", "query_id doc_id score")
+DICT = {"q": {"d": 1.0, "e": 2.0}}
+JUDGED = {"q": {"d": 1, "e": 0}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        (["a/run.txt", "other.res"], ["t", "u"]),
+        (["a/run.txt", "low.txt.gz", "other.res"], ["run.txt", "low.txt", "other.res"]),
+        (["a/run.txt", "b/run.txt"], ["a/run.txt", "b/run.txt"]),
+        (["a/run.txt", "a/run.txt", "other.res"], ["t 1", "t 2", "u"]),
+        ([DICT, DICT], ["run 1", "run 2"]),
+        ([DICT, "other.res", DICT], ["run 1", "u", "run 3"]),
+        (["run.csv", "run.json", "packed.xz"], ["run.csv", "run.json", "v"]),
+        ([DICT], ["run"]),
+    ],
+)
+def test_runs_of_a_list_have_names_that_differ(written, monkeypatch, runs, names):
+    monkeypatch.chdir(written)
+    for given in (runs, [one if one is DICT else hc.read_run(one) for one in runs]):
+        found = hc.evaluate(JUDGED, given, "AP", workers=2)
+        assert [one.name for one in found] == names
+        hc.Leaderboard(found)
+        if len(found) > 1:
+            assert [one.system for one in hc.compare(found, n_resamples=9, rng=0).systems] == names
+    for run, one in zip(runs, found, strict=True):
+        assert one.tag == hc.evaluate(JUDGED, run).name  # alone, a run has its tag
+
+
+def test_a_run_without_a_tag_has_the_name_of_its_file(written):
+    with pytest.warns(UserWarning, match=r"empty.txt.gz: the run has no documents"):
+        assert hc.evaluate(JUDGED, written / "empty.txt.gz").name == "empty.txt"
+    assert hc.evaluate(JUDGED, written / "run.csv").name == "run.csv"
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, written / "run.parquet")
+    for run in (written / "run.parquet", hc.read_run(written / "run.parquet")):
+        for one in (run, pickle.loads(pickle.dumps(run))):
+            assert hc.evaluate(JUDGED, one).name == "run.parquet"
+    with pytest.raises(ValueError, match=r"run.parquet and qrels have no query in common"):
+        hc.evaluate({"p": {"d": 1}}, written / "run.parquet")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mapping_of_names_to_runs(written, workers):
+    columns = {"query_id": ["q", "q"], "doc_id": ["d", "e"], "score": [1.0, 2.0]}
+    runs = {"file": written / "a/run.txt", "text": str(written / "b/run.txt"), "dict": DICT, "columns": columns,
+            "read": hc.read_run(DICT), "arrays": tuple(map(np.array, columns.values())),
+            "tuples": [Scored(*row) for row in zip(*columns.values(), strict=True)]}
+    found = hc.evaluate(JUDGED, MappingProxyType(runs), "AP", workers=workers)
+    assert list(found) == [one.name for one in found.values()] == list(runs)
+    assert {name: one.means["AP"] for name, one in found.items()} == {
+        name: hc.evaluate(JUDGED, run, "AP").means["AP"] for name, run in runs.items()}
+    hc.Leaderboard(found)
+    hc.compare(found, baseline="dict", n_resamples=9, rng=0)
+    assert hc.evaluate(JUDGED, runs["file"], "AP", name="mine").name == "mine"
+    for run, name, problem in (
+        ({3: DICT}, None, "^run has 3 for the name of a run: it must be a string"),
+        (DICT, 3, "^name must be a string, got 3"),
+        (runs, "x", "^name is 'x', the name of a single run, but run has 7 of them"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=problem):
+            hc.evaluate(JUDGED, run, "AP", name=name)
+
+
+def test_an_error_shows_the_queries_of_either_side():
+    with pytest.raises(ValueError, match=r"^run and qrels have no query in common: run has queries '1.0', 'b', 'c' and 1 "
+                                         r"more, qrels has query '1'$"):
+        hc.evaluate({"1": {"d": 1}}, {query: {"d": 1.0} for query in ("1.0", "b", "c", "d")})

@@ -79,7 +79,7 @@ def test_files_of_runs(tmp_path, name):
     path.write_text(TEXTS_OF_RUNS[name], encoding="utf-8", newline="")
     for source in (path, str(path), hc.read_run(path), hc.read_run(path, strict=False)):
         same(hc.evaluate(QRELS, source, MEASURES))
-    assert hc.evaluate(QRELS, path).name == str(path)
+    assert hc.evaluate(QRELS, path).name == name
     packed = tmp_path / f"{name}.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     same(hc.evaluate(QRELS, packed, MEASURES))

@@ -780,14 +780,20 @@ def test_cells_that_are_missing(column, dtype):
 @pytest.mark.parametrize("qrels", [{"a": {"d": 1}, "b": {"d": 0}},
                                    {"qid": np.array([1, 2]), "docid": np.array([1, 1]), "relevance": np.array([1, 0])}])
 def test_an_empty_run_lacks_every_query(tmp_path, source, qrels):
-    """`missing` says what that is: 0, no value, or an error."""
+    """`missing` says what that is: 0, no value, or an error. A warning and a note say that the run is empty."""
     run = write(tmp_path, "run", source) if isinstance(source, str) else source
+    said = f"{run if isinstance(source, str) else 'run'}: the run has no documents: every query is "
     for one in (run, hc.read_run(run)):
-        found = hc.evaluate(qrels, one, ["AP", "NumRel", "nDCG", "infAP"])
+        with pytest.warns(UserWarning) as caught:
+            found = hc.evaluate(qrels, one, ["AP", "NumRel", "nDCG", "infAP"])
+        assert [str(one.message) for one in caught] == found.notes == [said + "measured as if nothing was retrieved"]
+        assert (found.name, caught[0].filename) == ("run", __file__)
         assert found.means == {"AP": 0.0, "NumRel": 1.0, "nDCG": 0.0, "infAP": 0.0}
         assert (found.counts["missing"], found.counts["extra"], found.tie_report()) == (2, 0, {})
         assert found.level_strings() == ["", ""]
-        found = hc.evaluate(qrels, one, ["AP", "NumRel"], missing="skip")
+        with pytest.warns(UserWarning) as caught:
+            found = hc.evaluate(qrels, one, ["AP", "NumRel"], missing="skip")
+        assert [str(one.message) for one in caught] == found.notes == [said + "left out"]
         assert np.isnan(found.means["AP"])
         assert found.means["NumRel"] == 0
         assert found.query_ids == []

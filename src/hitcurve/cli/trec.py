@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from hitcurve._files import file_name
 from hitcurve._grid import Grid, as_csv, many, number, rendered
 from hitcurve._leaderboard import board, means_of, printed_digits, queries, record_of
 from hitcurve._progress import Progress
@@ -109,7 +110,9 @@ _OPTIONS: tuple[Option, ...] = (
      "csv (formulas are kept)", {"choices": _FORMS, "default": "table"}),
     ("--sort", "MEASURE", "best run first, by one of the measures (default: runs as given)", {}),
     ("--compare", None, "test differences between runs; csv prints only these (default: no)", {}),
-    ("--baseline", "RUN", "compare with this run, path or printed name (default: every pair)", {}),
+    ("--baseline", "RUN", "compare with this run: path, printed name or tag (default: every pair)", {}),
+    ("--names", "WHAT", "name runs by file (default) or by tag, the last word of their lines",
+     {"choices": ("file", "tag"), "default": "file"}),
     ("--caption", "TEXT", "of the table of runs, in markdown and latex (default: none)", {"default": ""}),
     ("--label", "NAME", "of that table, in latex (default: none)", {"default": ""}),
     ("--tables", "WHICH", "of --compare: board, all (default: all; in latex board)", {"choices": ("board", "all")}),
@@ -148,12 +151,8 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         options.usage_error(f"the following arguments are required: {', '.join(('QRELS', 'RUN')[len(files):])}")
     options.qrels, *options.runs = files
     options.compare = options.compare or options.baseline is not None
-    runs, baseline, form, names = options.runs, options.baseline, options.format, _names(options.runs)
-    if baseline in runs:
-        options.baseline = names[runs.index(baseline)]
-    unknown = options.baseline is not None and options.baseline not in names
+    runs, form = options.runs, options.format
     refuse(options, (
-        (unknown, f"--baseline {baseline}: it is none of the runs: {', '.join(names)}"),
         (options.compare and len(runs) < 2, "--compare needs two runs or more"),
         (options.compare and form == "trec", "--compare does not go with --format trec"),
         (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
@@ -221,7 +220,9 @@ def _run(options: argparse.Namespace) -> str:
             workers=options.workers, progress=Progress().on,
         )  # fmt: skip
     evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
-    names = _names(options.runs)
+    names = [one.name for one in evaluations] if options.names == "tag" else _names(options.runs)
+    if options.baseline is not None:
+        options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
     if _pictures(options):
@@ -269,8 +270,21 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
 
 def _names(paths: Sequence[str]) -> list[str]:
     """File names, or paths where those are not distinct."""
-    short = ["standard input" if path == "-" else os.path.basename(path) for path in paths]
+    short = ["standard input" if path == "-" else file_name(path) for path in paths]
     return short if len(set(short)) == len(short) else list(paths)
+
+
+def _baseline(options: argparse.Namespace, names: list[str], tags: list[str]) -> str:
+    """The name of the run that --baseline names by its path, its printed name or its tag."""
+    for known in (options.runs, names, [os.path.basename(path) for path in options.runs], tags):
+        places = [at for at, one in enumerate(known) if one == options.baseline]
+        if len(places) == 1:
+            return names[places[0]]
+        if places:
+            shared = ", ".join(names[at] for at in places)
+            options.usage_error(f"--baseline {options.baseline}: it is the tag of {shared}: give the name of a file")
+    listed = ", ".join(names)
+    return options.usage_error(f"--baseline {options.baseline}: it is none of the runs: {listed}")  # type: ignore[no-any-return]
 
 
 def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tuple[list[str], list[Evaluation]]:
@@ -304,7 +318,7 @@ def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, ve
             lines += [(entry.name, query, _value(entry, value)) for entry, value in found if value == value]
     for entry in entries:
         if entry.name == "runid":
-            lines.append((entry.name, "all", evaluation.name))
+            lines.append((entry.name, "all", evaluation.tag))
         elif entry.measure is not None:
             lines.append((entry.name, "all", _value(entry, evaluation.means[entry.measure.name])))
     return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in lines)
@@ -413,7 +427,8 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
         for note in one.notes:
             where, _, what = note.partition(": ")
             add(_COUNTS.sub("", what), where, what)
-        left |= len(one.notes) > (one.counts["contradicting"] > 0)  # which leaves nothing out
+        # These two leave nothing out: scores that contradict the order, and a run without documents.
+        left |= len(one.notes) > (one.counts["contradicting"] > 0) + (one.counts["retrieved"] == 0)
         for kind, where, what, how in (
             ("missing", name, f"of {options.qrels} missing", options.missing),
             ("extra", name, "without judgments", "skip"),

@@ -67,7 +67,7 @@ class Evaluation(Printed):
     Attributes
     ----------
     name : str
-        The tag of the run.
+        What the run is called: see `evaluate`.
     query_ids : list of str
         The queries that count, in the order of their bytes; numbered ones, which had no ids, in that of their numbers.
     values : dict of str to float64 array
@@ -86,9 +86,11 @@ class Evaluation(Printed):
     missing, extra : list of str
         The queries counted so.
     notes : list of str
-        What ``strict=False`` let pass.
+        What ``strict=False`` let pass; where scores contradict `rank_by`; that the run has no documents.
     ties, rank_by : str
         The rules by which it was ranked.
+    tag : str
+        The tag in the run's file; `name` may be another.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Evaluation(Printed):
     # Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
     _band: Callable[[], Named[TieBand]]
     _tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]]
+    tag: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
@@ -248,7 +251,7 @@ class Evaluation(Printed):
         means = {name: _or_none(mean) for name, mean in self.means.items()}
         queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
                    for i, query in enumerate(self.query_ids)}
-        return {"name": self.name, "ties": self.ties, "rank_by": self.rank_by, "means": means, "queries": queries,
+        return {"name": self.name, "tag": self.tag, "ties": self.ties, "rank_by": self.rank_by, "means": means, "queries": queries,
                 "counts": self.counts, "definitions": self.definitions, "notes": self.notes}
 
     def to_json(self) -> str:

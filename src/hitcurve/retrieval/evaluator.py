@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_flag, check_rank, whole_number
-from hitcurve._files import TextFile, opened_text
+from hitcurve._checks import check_choice, check_flag, check_rank, quoted, whole_number
+from hitcurve._files import Path, TextFile, file_name, opened_text
 from hitcurve._grid import many
 from hitcurve._progress import Progress
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
-from hitcurve.retrieval.formats import is_one_run, text_of
+from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run, text_of
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
@@ -133,22 +133,25 @@ class Evaluator:
     @overload
     def evaluate(self, run: list[list[int]], name: str | None = ...) -> Evaluation: ...
     @overload
-    def evaluate(self, run: list[Any] | tuple[Any, ...], name: str | None = ...) -> list[Evaluation]: ...
+    def evaluate(self, run: list[Any] | tuple[Any, ...], name: None = ...) -> list[Evaluation]: ...
+    @overload
+    def evaluate(self, run: Mapping[str, Path | Run], name: None = ...) -> dict[str, Evaluation]: ...
     @overload
     def evaluate(self, run: Any, name: str | None = ...) -> Evaluation: ...
-    def evaluate(self, run: Any, name: str | None = None) -> Evaluation | list[Evaluation]:
-        """Measure a run, or a list of runs.
+    def evaluate(self, run: Any, name: str | None = None) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
+        """Measure a run, or several of them.
 
         Parameters
         ----------
         run
             As of `hitcurve.evaluate`.
         name : str, optional
-            What the evaluation is called, in place of the run's tag.
+            What the evaluation of a single run is called, in place of the run's tag.
 
         Returns
         -------
-        Evaluation, or a list of them for a list of runs
+        Evaluation, list of Evaluation, or dict of str to Evaluation
+            As of `hitcurve.evaluate`.
 
         Raises
         ------
@@ -165,17 +168,33 @@ class Evaluator:
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
     def _evaluated(self, run: Any, name: str | None, progress: _Told) -> Any:
-        if is_one_run(run):
+        named = is_mapping_of_runs(run)
+        if not named and is_one_run(run):
+            if name is not None and not isinstance(name, str):
+                raise TypeError(f"name must be a string, got {quoted(name)}")
             return self._of(run, name, progress)
-        threads = min(self._workers, len(run))
+        if name is not None:
+            raise ValueError(f"name is {quoted(name)}, the name of a single run, but run has {len(run)} of them: pass a "
+                             "mapping of names to runs")
+        names = list(run) if named else repeat(None, len(run))
+        pairs = list(zip(run.values() if named else run, names, strict=True))
+        for one in names if named else ():
+            if not isinstance(one, str):
+                raise TypeError(f"run has {quoted(one)} for the name of a run: it must be a string")
+        threads = min(self._workers, len(pairs))
         if not isinstance(progress, Progress):
             told = progress if threads <= 1 else None
-            return list(in_threads(lambda one: self._of(one, name, told), run, threads))
-        found = []
-        progress.begin("evaluate", len(run), "runs")
-        for one in in_threads(lambda one: self._of(one, name, None), run, threads, idle=progress.draw):
-            found.append(one)
-            progress.add(1)
+            found = list(in_threads(lambda pair: self._of(*pair, told), pairs, threads))
+        else:
+            found = []
+            progress.begin("evaluate", len(pairs), "runs")
+            for one in in_threads(lambda pair: self._of(*pair, None), pairs, threads, idle=progress.draw):
+                found.append(one)
+                progress.add(1)
+        if named:
+            return dict(zip(names, found, strict=True))
+        for evaluation, distinct in zip(found, _distinct(found, run), strict=True):
+            evaluation.name = distinct
         return found
 
     def _groups(self, ties: str, measures: Sequence[Measure]) -> list[tuple[str, bool, list[int]]]:
@@ -191,6 +210,7 @@ class Evaluator:
 
     def _judge(self, run: Any, progress: _Told) -> Judged:
         qrels, order, single = self._qrels, self._rank_by, self._single
+        source, own = "run", None
         if isinstance(run, (str, os.PathLike)) and not text_of(run):
             run = read_run(run, strict=self._strict)
         elif isinstance(run, (str, os.PathLike)):
@@ -211,13 +231,14 @@ class Evaluator:
             if found is not None:
                 warn(found.passed)
                 return found
-            run = parquet(run) if text is None else run
+            if text is None:
+                run, source, own = parquet(run), name, file_name(name)
         if isinstance(run, dict) and order == "score":
             nested = judge_nested(qrels, run, single)
             if nested is not None:
                 return nested
         if not isinstance(run, Run):
-            starts, names, docs, values, name, ranks, listed = columns_of(run, ("score",), "run")
+            starts, names, docs, values, name, ranks, listed, tag = columns_of(run, ("score",), source, own)
             lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
             if lists and qrels.listed:
                 raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
@@ -227,8 +248,8 @@ class Evaluator:
             plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
             if plain and len(set(names)) == len(names):
                 ends = np.append(starts, len(docs))
-                return runs.judge_integers(qrels, ends, names, docs, values, name, order, single)
-            run = Run.from_columns(starts, names, docs, values, name, ranks, listed)
+                return runs.judge_integers(qrels, ends, names, docs, values, name, order, single, tag)
+            run = Run.from_columns(starts, names, docs, values, name, ranks, listed, tag)
         return runs.judge(qrels, run, order, single)
 
     def _read(self, judged: Judged, planned: _Planned, measures: Sequence[Measure],
@@ -257,7 +278,8 @@ class Evaluator:
         qrels, texts, judged = self._qrels, self._texts, self._judge(run, progress)
         here, retrieved = judged.counts()
         if judged.others and not here:
-            raise ValueError(f"{judged.source} and {qrels.source} have no query in common")
+            sides = f"{judged.source} has {_some(judged.others)}, {qrels.source} has {_some(texts)}"
+            raise ValueError(f"{judged.source} and {qrels.source} have no query in common: {sides}")
         absent = [texts[i] for i in np.flatnonzero(judged.num_retrieved() < 0)] if here < len(texts) else []
         if absent and self._missing == "raise":
             raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
@@ -271,6 +293,10 @@ class Evaluator:
         if empty and self._empty == "raise":
             raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
         notes = [*qrels.passed, *judged.passed]
+        if not here:
+            how = "left out" if self._missing == "skip" else "measured as if nothing was retrieved"
+            notes.append(f"{judged.source}: the run has no documents: every query is {how}")
+            warn(notes[-1:])
         if judged.contradicting:
             first = decoded(texts[judged.contradicted])
             where = many(judged.contradicting, "queries")
@@ -314,56 +340,73 @@ class Evaluator:
         def tables() -> list[tuple[int, list[tuple[int, int, int, int]]]]:
             return list(map(table, places.tolist(), judged.num_retrieved()[places].tolist()))
 
+        tag = judged.tag or file_name(judged.source)
         counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
                   "retrieved": retrieved, "judged": judged.num_judged, "contradicting": judged.contradicting}
         return Evaluation(
-            judged.tag if name is None else name, list(query_ids),
+            tag if name is None else name, list(query_ids),
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: own[one.name] for name, one in self._asked.items()}, self._names),
             counts, dict(self._definitions), notes, self._ties, self._rank_by, [decoded(one) for one in absent],
-            [decoded(one) for one in judged.others], band, tables,
+            [decoded(one) for one in judged.others], band, tables, tag,
         )
 
 
 @overload
 def evaluate(
-    qrels: Any, run: list[list[int]], measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
+    qrels: Any, run: list[list[int]], measures: Asked = ..., *, name: str | None = ...,
+    rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
     depth: int | None = ..., strict: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 @overload
 def evaluate(
-    qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, rank_by: str = ..., ties: str = ...,
-    scores: str = ..., missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ...,
-    relevance_level: int = ..., depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, name: None = ...,
+    rank_by: str = ..., ties: str = ..., scores: str = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> list[Evaluation]: ...
 @overload
 def evaluate(
-    qrels: Any, run: Any, measures: Asked = ..., *, rank_by: str = ..., ties: str = ..., scores: str = ...,
+    qrels: Any, run: Mapping[str, Path | Run], measures: Asked = ..., *, name: None = ...,
+    rank_by: str = ..., ties: str = ..., scores: str = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
+    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    progress: Callable[[int], None] | bool | None = ...,
+) -> dict[str, Evaluation]: ...
+@overload
+def evaluate(
+    qrels: Any, run: Any, measures: Asked = ..., *, name: str | None = ...,
+    rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
     depth: int | None = ..., strict: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 def evaluate(
-    qrels: Any, run: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
-    scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero", judged_only: bool = False,
-    relevance_level: int = 1, depth: int | None = None, strict: bool = True, workers: int = 1,
-    progress: Callable[[int], None] | bool | None = None, **_old: Never,
-) -> Evaluation | list[Evaluation]:
-    """Measure a run, or a list of runs, against relevance judgments.
+    qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, rank_by: str = "score",
+    ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
+    judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
+    workers: int = 1, progress: Callable[[int], None] | bool | None = None, **_old: Never,
+) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
+    """Measure a run, or several of them, against relevance judgments.
 
     Parameters
     ----------
     qrels, run
         Whatever `read_qrels` and `read_run` take, or what they return: files, dicts, frames, arrays, objects of other
-        libraries, and ids in rows, one for each query. A list of runs is measured one by one (on `workers` threads),
-        with the qrels read once. Queries without ids are numbered from 0, and the results stay in that order.
+        libraries, and ids in rows, one for each query. A list of runs, or a mapping of names to runs, is measured one
+        by one (on `workers` threads), with the qrels read once. Queries without ids are numbered from 0, and the
+        results stay in that order.
     measures : name, Measure, or several
         Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
         An object of ir_measures stands for its text. `Evaluation.values` keeps the names that were asked for.
+    name : str, optional
+        The name of a single run. By default an evaluation has the name of its run in a mapping of names; else the tag
+        in a TREC file; else the name of the file, without ``.gz`` and the like; else ``"run"``. If two runs of a list
+        have the same tag, all have the names of their files; if those are no different, the names are numbered from 1.
     rank_by : {"score", "listed", "rank"}
         What orders the documents of a query: their scores; the order in which they are listed; the rank column. A
         warning says where scores contradict the latter two.
@@ -398,7 +441,14 @@ def evaluate(
 
     Returns
     -------
-    Evaluation, or a list of them for a list of runs
+    Evaluation, list of Evaluation, or dict of str to Evaluation
+        A list of runs gives a list, and a mapping of names to runs a dict with these names.
+
+    Warns
+    -----
+    UserWarning
+        A run has no documents; scores contradict `rank_by`; ``strict=False`` let something pass. `Evaluation.notes` has
+        the texts.
 
     Raises
     ------
@@ -429,9 +479,22 @@ def evaluate(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
         judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
     if not isinstance(progress, bool):
-        return evaluator._evaluated(run, None, progress)  # type: ignore[no-any-return]
+        return evaluator._evaluated(run, name, progress)  # type: ignore[no-any-return]
     with Progress(progress) as shown:
-        return evaluator._evaluated(run, None, shown)  # type: ignore[no-any-return]
+        return evaluator._evaluated(run, name, shown)  # type: ignore[no-any-return]
+
+
+def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:
+    """Names of the evaluations of several runs: tags, or the names of their files, or their paths, or numbers."""
+    tags = [one.name for one in found]
+    files = ["standard input" if run == "-" else run if isinstance(run, (str, os.PathLike)) and not is_json(os.fspath(run))
+             else run.source if isinstance(run, Run) else "" for run in runs]
+    for names in (tags, [file_name(file) if file else tag for file, tag in zip(files, tags, strict=True)],
+                  [os.fspath(file) or tag for file, tag in zip(files, tags, strict=True)],
+                  [tag if tags.count(tag) == 1 else f"{tag} {i}" for i, tag in enumerate(tags, 1)]):
+        if len(set(names)) == len(names):
+            return names
+    return [f"run {i}" for i in range(1, len(tags) + 1)]
 
 
 def _size(text: Any) -> int:

@@ -18,7 +18,7 @@ from hitcurve._files import OpenMark, RowEnd
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_one_run", "of_ir_datasets", "of_text", "shaped",
+__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets", "of_text", "shaped",
            "text_of"]
 
 # What columns are called.
@@ -75,6 +75,21 @@ def is_one_run(run: Any) -> bool:
         return False
     first = next((row for row in run if len(row)), None)
     return first is None or _whole(next(iter(first)))
+
+
+def is_mapping_of_runs(run: Any) -> bool:
+    """Whether a mapping has names and runs, rather than queries and documents or the columns of one run."""
+    return isinstance(run, Mapping) and not any(key in run for key in QUERY) and any(map(_is_run, run.values()))
+
+
+def _is_run(value: Any) -> bool:
+    """Whether a value is a run, rather than the documents of a query."""
+    if isinstance(value, Mapping):
+        return any(key in value for key in QUERY) or isinstance(next(iter(value.values()), None), Mapping)
+    if isinstance(value, (list, tuple)):
+        return _of_records(value) or _of_columns(value) or (len(value) > 0 and isinstance(value[0], (list, np.ndarray)))
+    return isinstance(value, (str, os.PathLike)) or any(
+        hasattr(value, mark) for mark in ("columns", "column_names", "tocsr", "to_dict", "query_ids"))
 
 
 def _whole(value: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, unchanged
 from hitcurve._extras import needed
-from hitcurve._files import opened_text
+from hitcurve._files import file_name, opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
@@ -71,7 +71,7 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     found = _read(Qrels, source, "qrels", strict, format)
     if isinstance(found, Qrels):
         return found
-    starts, names, docs, values, name, _, listed = found
+    starts, names, docs, values, name, _, listed, _ = found
     whole = np.trunc(values)
     cut = whole != values
     for wrong, text in ((cut & strict, "{}: it must be a whole number"),
@@ -126,7 +126,7 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
 
 
 _Kind = TypeVar("_Kind", Qrels, Run)
-_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool]
+_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool, str]
 
 
 def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None) -> _Kind | _Columns:
@@ -160,14 +160,14 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str |
                     return of_other_text(kind, text, name, error)
                 warn(found.passed)
                 return found
-        source = parquet(source)
+        return columns_of(parquet(source), _QRELS if kind is Qrels else _RUN, name, file_name(name))
     return columns_of(source, _QRELS if kind is Qrels else _RUN, name)
 
 
 def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError) -> _Columns:
     """The columns of a text that is not TREC's: see `of_text`."""
     wanted = _QRELS if kind is Qrels else _RUN
-    return columns_of(of_text(text, wanted, name, how), wanted, name)
+    return columns_of(of_text(text, wanted, name, how), wanted, name, file_name(name))
 
 
 def warn(notes: Sequence[str]) -> None:
@@ -183,17 +183,18 @@ def parquet(path: str | os.PathLike[str]) -> Any:
     return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
 
 
-def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns:
-    """What `from_columns` takes; documents are texts or integers."""
+def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | None = None) -> _Columns:
+    """What `from_columns` takes; documents are texts or integers. `tag`: of a file that has none."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # of polars
     source, name = shaped(source, value_names, name)
+    tag = name if tag is None else tag
     if isinstance(source, Listed):
         values = _numbers(source.values, value_names[0], name, source.starts, source.names, source.docs)
-        return source.starts, source.names, source.docs, values, name, None, True
+        return source.starts, source.names, source.docs, values, name, None, True, tag
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
-        return _nested(source, name)
+        return *_nested(source, name), tag
     query = _column(source, QUERY, name, ids=True)
     docs = _column(source, DOC, name, ids=True)
     values = _column(source, value_names, name)
@@ -216,10 +217,10 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str) -> _Columns
     starts = np.asarray(starts, dtype=np.int64)
     values = _numbers(values, value_names[0], name, starts, names, docs)
     ranks = None if ranks is None else _numbers(ranks, "rank", name, starts, names, docs)
-    return starts, names, docs, values, name, ranks, False
+    return starts, names, docs, values, name, ranks, False, tag
 
 
-def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> _Columns:
+def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ...]:
     names = [_id(query, name) for query in source]
     for query, found in source.items():
         if not isinstance(found, Mapping):

@@ -229,7 +229,7 @@ cdef class Grouped:
 
     @classmethod
     def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None,
-                     bint listed=False):
+                     bint listed=False, str tag=None):
         """From arrays: `starts` says where another query begins, and `names` which; `listed`: they stay in that order.
 
         A query without documents is none of a run, as in a file.
@@ -244,8 +244,9 @@ cdef class Grouped:
             full = np.diff(starts, append=n) > 0
             names = [one for one, some in zip(names, full, strict=True) if some]
             starts = starts[full]
-        self.source = self.tag = source
-        self.columns = (starts, names, docs, values, source, ranks, listed)  # the texts of ids as well
+        self.source = source
+        self.tag = source if tag is None else tag
+        self.columns = (starts, names, docs, values, source, ranks, listed, self.tag)  # the texts of ids as well
         self.listed = listed
         self.names = Names()
         self.integers = not isinstance(docs, list)
@@ -342,9 +343,9 @@ cdef class Grouped:
 
     def __reduce__(self):
         if self.columns is not None:
-            starts, names, docs, values, source, ranks, listed = self.columns
+            starts, names, docs, values, source, ranks, *rest = self.columns
             return judgments_or_run, (type(self).__name__, np.asarray(starts), names, docs, np.asarray(values), source,
-                                      None if ranks is None else np.asarray(ranks), listed)
+                                      None if ranks is None else np.asarray(ranks), *rest)
         return judgments_or_run, (type(self).__name__, PyBytes_FromStringAndSize(self.begin, self.length), self.source,
                                   self.strict)
 
@@ -652,9 +653,10 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
 
 
 def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int64_t[::1] ids,
-                   const double[::1] scores, str source, str order="score", bint single=False):
+                   const double[::1] scores, str source, str order="score", bint single=False,
+                   str tag=None):
     """The judged documents of a run in arrays; each query once. `starts` has one more entry, the end."""
-    cdef Judged judged = Judged.start(qrels, source, source, order, single)
+    cdef Judged judged = Judged.start(qrels, source, source if tag is None else tag, order, single)
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
     cdef Doc name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._blocks import distinct_scores
-from hitcurve._checks import LABEL_RULE, LARGE, NO_RANK, check_choice, unchanged
+from hitcurve._checks import LABEL_RULE, LARGE, NO_RANK, check_choice, quoted, unchanged
 from hitcurve._extras import Later
 from hitcurve._levels import LEVEL_RULE
 
@@ -71,7 +71,7 @@ class Rules(NamedTuple):
     def check_met(self, shown: str) -> None:
         """An error if rows were read, none of which has the label `positive`."""
         if self.positive is not None and self.met and self.positive not in self.met:
-            listed = ", ".join(short(label) for label in list(self.met)[:_MOST_NAMED])
+            listed = ", ".join(quoted(label) for label in list(self.met)[:_MOST_NAMED])
             more = ", ..." if len(self.met) > _MOST_NAMED else ""
             raise ValueError(f"{shown}: no label is positive={self.positive!r}; the labels are {listed}{more}")
 
@@ -333,7 +333,7 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
                     cell = given[index].as_py()
                     other = "." if rules.decimal == "," else ","
                     hint = f" (it is one with decimal={other!r})" if is_number(cell, other) else ""
-                    raise BadCell(index, f"the {what} is {short(cell)}, not a number{hint}") from None
+                    raise BadCell(index, f"the {what} is {quoted(cell)}, not a number{hint}") from None
             raise
     try:
         return pc.cast(texts, pa.int64())
@@ -344,7 +344,7 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
         return np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
 
     for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
-        raise BadCell(index, f"the {what} {short(texts[index].as_py())} is beyond the range of float64")
+        raise BadCell(index, f"the {what} {quoted(texts[index].as_py())} is beyond the range of float64")
     large = pc.greater_equal(pc.abs(floats), LARGE)
     if scale is not None:
         exact = pa.decimal256(76, scale)
@@ -359,7 +359,7 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
 
         if Decimal(texts[index].as_py()) != floats[index].as_py():
             problem = f"that no float64 holds, and not all {what}s are integers of 64 bits with a sign"
-            raise BadCell(index, f"the {what} {short(texts[index].as_py())} is a whole number {problem}")
+            raise BadCell(index, f"the {what} {quoted(texts[index].as_py())} is a whole number {problem}")
     return floats
 
 
@@ -396,7 +396,7 @@ def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> ND
     if codes and indices.shape[0]:
         before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
         if _sort_of_name(before) != _sort_of_name(now):
-            problem = f"the group is {short(now)}, but {short(before)} came before: give all groups one type"
+            problem = f"the group is {quoted(now)}, but {quoted(before)} came before: give all groups one type"
             raise BadCell(None, problem, column)
     code = np.full(len(cells.dictionary), -1, np.int64)
     code[indices[::-1]] = np.arange(indices.shape[0])[::-1]  # the first row of each, for the order in which they come
@@ -466,13 +466,13 @@ def text_of(cells: Any) -> Any:
             try:
                 cell is None or cell.decode()
             except UnicodeDecodeError:
-                raise BadCell(index, f"{short(cell)} is not UTF-8") from None
+                raise BadCell(index, f"{quoted(cell)} is not UTF-8") from None
         raise
     return cells
 
 
 def no_text(text: str) -> str:
-    return f"{short(text)} holds a lone surrogate, which is no character"
+    return f"{quoted(text)} holds a lone surrogate, which is no character"
 
 
 def _plain(cells: Any) -> Any:
@@ -487,12 +487,7 @@ def _plain(cells: Any) -> Any:
 
 def _value(cells: Any, index: int) -> str:
     value = cells[index].as_py()
-    return "empty" if value is None or (isinstance(value, str) and not value.strip()) else short(value)
-
-
-def short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return "empty" if value is None or (isinstance(value, str) and not value.strip()) else quoted(value)
 
 
 def first_line(error: Exception) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import LARGE, check_options
+from hitcurve._checks import LARGE, check_options, quoted
 from hitcurve._extras import Later, needed
 from hitcurve._files import OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
@@ -33,7 +33,6 @@ from hitcurve.sources.cells import (
     is_number,
     no_text,
     numbers_of,
-    short,
     text_of,
     whole,
 )
@@ -517,7 +516,7 @@ class _TextParser:
                 self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
                 raise
             bad = bad_rows[0]
-            problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {short(bad.text)}"
+            problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {quoted(bad.text)}"
             raise BadCell(bad.number - 1, problem) from None
         values = self._values(cells)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]

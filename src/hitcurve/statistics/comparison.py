@@ -549,14 +549,14 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
         if isinstance(y_true, list | tuple) and y_true and all(map(is_evaluation, y_true)):
-            y_true = systems_of(y_true, "y_true")
+            y_true = systems_of(y_true)
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"
             raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
         for name, value in (("groups", groups), ("method", method)):
             if value is not None:
                 raise ValueError(f"{name} goes with labels and scores, not with per-query results")
-        names, pairs = _checked_names(y_true, "y_true", baseline)
+        names, pairs = _checked_names(y_true, "systems", baseline)
         found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
         return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "queries", threads))
     if not isinstance(y_score, Mapping):
