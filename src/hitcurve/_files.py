@@ -18,7 +18,8 @@ import numpy as np
 from hitcurve._extras import needed
 
 __all__ = [
-    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state", "opened", "opened_text",
+    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state", "opened",
+    "opened_text",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",

@@ -222,7 +222,7 @@ def test_an_evaluator_is_evaluate():
             assert found.to_dict() == hc.evaluate(qrels, mine, asked, **options).to_dict()
             assert found.tie_report() == hc.evaluate(qrels, mine, asked, **options).tie_report()
     assert hc.Evaluator(qrels).evaluate(mine, "mine").name == "mine"
-    with pytest.raises(ValueError, match="^name is 'm', the name of a single run, but run has 2 of them"):
+    with pytest.raises(ValueError, match=r"^name is 'm', the name of a single run, but run has 2 of them"):
         hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")
 
 
@@ -320,8 +320,8 @@ def written(tmp_path):
     """Runs in files, by their names: the tag, and what is written."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-    for name, tag, score in (("a/run.txt", "t", 2), ("b/run.txt", "t", 0), ("low.txt.gz", "t", 0.5), ("other.res", "u", 3),
-                             ("packed.xz", "v", 3)):
+    for name, tag, score in (("a/run.txt", "t", 2), ("b/run.txt", "t", 0), ("low.txt.gz", "t", 0.5),
+                             ("other.res", "u", 3), ("packed.xz", "v", 3)):
         text = f"q Q0 d 1 {score} {tag}\nq Q0 e 2 1 {tag}\n".encode()
         pack = {"gz": gzip.compress, "xz": lzma.compress}.get(name[-2:], bytes)
         (tmp_path / name).write_bytes(pack(text))
@@ -351,8 +351,8 @@ JUDGED = {"q": {"d": 1, "e": 0}}
 )
 def test_runs_of_a_list_have_names_that_differ(written, monkeypatch, runs, names):
     monkeypatch.chdir(written)
-    for given in (runs, [one if one is DICT else hc.read_run(one) for one in runs]):
-        found = hc.evaluate(JUDGED, given, "AP", workers=2)
+    for one in (runs, [run if run is DICT else hc.read_run(run) for run in runs]):
+        found = hc.evaluate(JUDGED, one, "AP", workers=2)
         assert [one.name for one in found] == names
         hc.Leaderboard(found)
         if len(found) > 1:
@@ -398,6 +398,6 @@ def test_a_mapping_of_names_to_runs(written, workers):
 
 
 def test_an_error_shows_the_queries_of_either_side():
-    with pytest.raises(ValueError, match=r"^run and qrels have no query in common: run has queries '1.0', 'b', 'c' and 1 "
-                                         r"more, qrels has query '1'$"):
+    sides = r"run has queries '1.0', 'b', 'c' and 1 more, qrels has query '1'"
+    with pytest.raises(ValueError, match=rf"^run and qrels have no query in common: {sides}$"):
         hc.evaluate({"1": {"d": 1}}, {query: {"d": 1.0} for query in ("1.0", "b", "c", "d")})

@@ -265,7 +265,7 @@ def test_objects_of_ranx(tmp_path):
     same(found)
     assert found.name == "mine"
     same(hc.evaluate(qrels, ranx.Run(RUN), MEASURES))
-    assert [one.name for one in hc.evaluate(qrels, [run, run])] == ["mine", "mine"]
+    assert [one.name for one in hc.evaluate(qrels, [run, run])] == ["mine 1", "mine 2"]
     run.save(str(tmp_path / "run.json"))
     qrels.save(str(tmp_path / "qrels.json"))
     same(hc.evaluate(tmp_path / "qrels.json", tmp_path / "run.json", MEASURES))
@@ -462,7 +462,8 @@ def test_rows_that_are_refused(judged, run, problem):
 
 def test_rows_without_ids():
     for run in ([[], []], np.full((2, 3), -1), np.zeros((2, 0), int)):
-        found = hc.evaluate([[1], [2]], run, MEASURES)
+        with pytest.warns(UserWarning, match="^run: the run has no documents"):
+            found = hc.evaluate([[1], [2]], run, MEASURES)
         assert found.missing == ["0", "1"]
         assert found.means["AP"] == 0
 

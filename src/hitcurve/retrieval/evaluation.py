@@ -251,8 +251,8 @@ class Evaluation(Printed):
         means = {name: _or_none(mean) for name, mean in self.means.items()}
         queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
                    for i, query in enumerate(self.query_ids)}
-        return {"name": self.name, "tag": self.tag, "ties": self.ties, "rank_by": self.rank_by, "means": means, "queries": queries,
-                "counts": self.counts, "definitions": self.definitions, "notes": self.notes}
+        return {"name": self.name, "tag": self.tag, "ties": self.ties, "rank_by": self.rank_by, "means": means,
+                "queries": queries, "counts": self.counts, "definitions": self.definitions, "notes": self.notes}
 
     def to_json(self) -> str:
         """`to_dict` as JSON.

@@ -174,8 +174,8 @@ class Evaluator:
                 raise TypeError(f"name must be a string, got {quoted(name)}")
             return self._of(run, name, progress)
         if name is not None:
-            raise ValueError(f"name is {quoted(name)}, the name of a single run, but run has {len(run)} of them: pass a "
-                             "mapping of names to runs")
+            raise ValueError(f"name is {quoted(name)}, the name of a single run, but run has {len(run)} of them: pass "
+                             "a mapping of names to runs")
         names = list(run) if named else repeat(None, len(run))
         pairs = list(zip(run.values() if named else run, names, strict=True))
         for one in names if named else ():
@@ -487,14 +487,21 @@ def evaluate(
 def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:
     """Names of the evaluations of several runs: tags, or the names of their files, or their paths, or numbers."""
     tags = [one.name for one in found]
-    files = ["standard input" if run == "-" else run if isinstance(run, (str, os.PathLike)) and not is_json(os.fspath(run))
-             else run.source if isinstance(run, Run) else "" for run in runs]
+    files = list(map(_file_of, runs))
     for names in (tags, [file_name(file) if file else tag for file, tag in zip(files, tags, strict=True)],
-                  [os.fspath(file) or tag for file, tag in zip(files, tags, strict=True)],
+                  [file or tag for file, tag in zip(files, tags, strict=True)],
                   [tag if tags.count(tag) == 1 else f"{tag} {i}" for i, tag in enumerate(tags, 1)]):
         if len(set(names)) == len(names):
             return names
     return [f"run {i}" for i in range(1, len(tags) + 1)]
+
+
+def _file_of(run: Any) -> str:
+    """The file in which a run is; of another one the empty text."""
+    if isinstance(run, Run):
+        return run.source
+    path = os.fspath(run) if isinstance(run, (str, os.PathLike)) else ""
+    return "standard input" if path == "-" else "" if is_json(path) else path
 
 
 def _size(text: Any) -> int:

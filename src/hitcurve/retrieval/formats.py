@@ -18,8 +18,8 @@ from hitcurve._files import OpenMark, RowEnd
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets", "of_text", "shaped",
-           "text_of"]
+__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets",
+           "of_text", "shaped", "text_of"]
 
 # What columns are called.
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")

@@ -126,7 +126,8 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
 
 
 _Kind = TypeVar("_Kind", Qrels, Run)
-_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool, str]
+_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool,
+                 str]
 
 
 def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None) -> _Kind | _Columns:
