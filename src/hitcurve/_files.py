@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import re
+import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +21,7 @@ from hitcurve._extras import needed
 
 __all__ = [
     "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state", "opened",
-    "opened_text",
+    "opened_text", "same_file", "write_file",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
@@ -29,6 +31,7 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\x
 _PIECE = 1 << 20  # bytes of a file read at once
 _LONGEST = 64 << 20  # bytes of a cell in quotation marks
 _SHOWN = 40  # of them that an error shows
+_STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # names of open files
 
 Path = str | os.PathLike[str]
 
@@ -186,6 +189,51 @@ class TextFile:
             self.place += got
         last = self.place >= self.size
         return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
+
+
+def same_file(path: Path, other: Path | int) -> bool:
+    """Whether both are one regular file, by any name or link; of a number the stream that has it."""
+    try:
+        one, two = os.stat(path), os.stat(other)
+    except (OSError, ValueError):  # the second: no name of a file
+        return False
+    return stat.S_ISREG(one.st_mode) and os.path.samestat(one, two)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put a file with these bytes in the place of `path`.
+
+    If it cannot be written, an OSError names `path`, and what was there before stays. A device or a pipe is written to
+    directly, and so is a file in a folder that takes no new ones.
+    """
+    name = os.fspath(path)
+    made = None
+    try:
+        target = os.path.realpath(name)
+        mode = os.stat(name).st_mode if os.path.exists(name) else None
+        if mode is None or (stat.S_ISREG(mode) and not name.startswith(_STREAMS)):
+            if mode is not None and not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            made = os.path.join(os.path.dirname(target), f".hitcurve-{secrets.token_hex(8)}.tmp")
+        try:
+            file = open(made or name, "xb" if made else "wb")  # noqa: SIM115 (below)
+        except PermissionError:
+            if mode is None or made is None:
+                raise
+            made, file = None, open(target, "wb")  # noqa: SIM115
+        with file:
+            file.write(data)
+        if made is not None:
+            if mode is not None:
+                os.chmod(made, stat.S_IMODE(mode))
+            os.replace(made, target)
+            made = None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from None
+    finally:
+        if made is not None:
+            with suppress(OSError):
+                os.unlink(made)
 
 
 class _Pieces(io.RawIOBase):

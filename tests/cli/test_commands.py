@@ -270,3 +270,14 @@ def test_tables_for_papers(capsys):
     status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "trec")
     assert (status, out) == (2, "")
     assert "--compare does not go with --format trec" in err
+
+
+@pytest.mark.parametrize("line", [(*TABLE, "-m", "AP"), TREC])
+@pytest.mark.parametrize(("error", "said"), [(MemoryError(), ""), (MemoryError("8 GiB"), ": 8 GiB")])
+def test_out_of_memory_is_a_line(capsys, monkeypatch, line, error, said):
+    def none_left(*_, **__):
+        raise error
+
+    monkeypatch.setattr("hitcurve.sources.screen.Job.meet", none_left)
+    monkeypatch.setattr("hitcurve.retrieval.evaluator.evaluate", none_left)
+    assert run(capsys, *line) == (1, "", f"hitcurve: error: out of memory{said}\n")

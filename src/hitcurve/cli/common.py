@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from hitcurve._files import same_file, write_file
 from hitcurve._grid import one_line
 from hitcurve.measures import MEASURES, Measure, parse
 
@@ -17,14 +19,16 @@ if TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison
 
 __all__ = [
-    "PICTURES", "WIDTH", "Option", "Parser", "Run", "coloured", "command", "count", "few_resamples", "measure",
-    "no_picture", "refuse", "resamples", "save_picture", "say", "seed", "write_page",
+    "FAILURES", "PICTURES", "WIDTH", "Option", "Parser", "Run", "beside", "coloured", "command", "count",
+    "few_resamples", "measure", "no_output", "no_picture", "refuse", "resamples", "save_picture", "say", "seed",
+    "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
 _MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
 
 WIDTH = 88
+FAILURES = (OSError, ValueError, TypeError, ImportError, MemoryError)  # that end the command with a line
 Run = Callable[[argparse.Namespace], str]
 Option = tuple[str, str | None, str, dict[str, Any]]
 """Names, the value's name (None: a flag), the help, and what else argparse takes."""
@@ -96,13 +100,44 @@ def no_picture(path: str | None) -> tuple[object, str]:
     return path and not path.lower().endswith(endings), f"--plot {path}: the name must end in {PICTURES}"
 
 
+def no_output(options: argparse.Namespace, inputs: Iterable[str]) -> Iterator[tuple[object, str]]:
+    """For `refuse`: whether a picture or a page would be written over a file that is read, or over another output."""
+    outputs = [(flag, path) for flag, path in (("--plot", options.plot), ("--report", options.report)) if path]
+    for flag, path in outputs:
+        for one in inputs:
+            said = "standard input" if one == "-" else one
+            yield same_file(path, _number(sys.stdin) if one == "-" else one), f"{flag} {path}: {said} is the same file"
+        yield same_file(path, _number(sys.stdout)), f"{flag} {path}: standard output is the same file"
+    paths = {os.path.realpath(path) for _, path in outputs}
+    yield len(paths) < len(outputs), "--plot and --report name the same file"
+
+
+def _number(stream: Any) -> int:
+    """By which the system knows a stream; -1: it does not."""
+    try:
+        return int(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return -1
+
+
+@contextlib.contextmanager
+def beside(options: argparse.Namespace) -> Iterator[None]:
+    """What is written beside the numbers: an error there is said after they are printed, and is the status."""
+    try:
+        yield
+    except FAILURES as error:
+        options.failed.append(error)
+
+
 def save_picture(figure: Any, path: str) -> list[str]:
     """Write it; what a person should know of it."""
     from warnings import catch_warnings
 
+    form, drawn = os.path.splitext(path)[1][1:].lower(), io.BytesIO()
     with catch_warnings(record=True, action="always") as caught:
         # Nothing but the data should decide what is in the file; JPEG has no such texts.
-        figure.savefig(path, **({} if path.lower().endswith(".jpg") else {"metadata": {}}))
+        figure.savefig(drawn, format=form, **({} if form == "jpg" else {"metadata": {}}))
+    write_file(path, drawn.getvalue())
     lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
     return [f"{path}: {lacking}"] if any("missing from" in str(one.message) for one in caught) else []
 
@@ -159,9 +194,4 @@ def say(line: str) -> None:
 
 
 def write_page(path: str, text: str) -> None:
-    try:
-        # Names of files may hold bytes that are no text.
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            file.write(text)
-    except OSError as error:  # a full device is not named
-        raise OSError(error.errno, error.strerror, path) from None
+    write_file(path, text.encode("utf-8", "backslashreplace"))  # names of files may hold bytes that are no text

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from hitcurve._extras import needed
 from hitcurve._version import __version__
 from hitcurve.cli import measures, table, trec
-from hitcurve.cli.common import Parser, coloured, say
+from hitcurve.cli.common import FAILURES, Parser, coloured, say
 
 __all__ = ["main"]
 
@@ -48,6 +48,7 @@ def _status(argv: Sequence[str] | None) -> int:
     try:
         _streams()
         status = 0
+        failed: list[Exception] = []
         try:
             parser = _parser()
             if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
@@ -56,18 +57,18 @@ def _status(argv: Sequence[str] | None) -> int:
             if getattr(options, "format", "") == "table" and coloured(sys.stdout):
                 options.format = "terminal"
             options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
+            options.failed = failed
             sys.stdout.write(options.run(options))
         except SystemExit as stop:  # argparse, which has said why
             status = stop.code if isinstance(stop.code, int) else 2
         sys.stdout.flush()
+        for error in failed:
+            status = _failed(error)
         return status
     except BrokenPipeError:
         return _BROKEN_PIPE
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename is not None else ""
-        return _failed(f"{place}{error.strerror or error}")
-    except (ValueError, TypeError, ImportError) as error:
-        return _failed(str(error))
+    except FAILURES as error:
+        return _failed(error)
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -84,7 +85,14 @@ def _streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _failed(problem: str) -> int:
+def _failed(error: Exception) -> int:
+    """One line on standard error."""
+    problem = str(error)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename is not None else ""
+        problem = f"{place}{error.strerror or error}"
+    elif isinstance(error, MemoryError):
+        problem = f"out of memory{': ' if problem else ''}{problem}"
     problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1

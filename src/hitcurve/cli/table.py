@@ -12,10 +12,12 @@ from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
     Option,
+    beside,
     command,
     count,
     few_resamples,
     measure,
+    no_output,
     no_picture,
     refuse,
     resamples,
@@ -183,6 +185,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
         (options.compare and options.format in ("csv", "json"), "--compare is printed as a table"),
         no_picture(plot),
+        *no_output(options, files if actives is None else [*files, actives]),
     ))  # fmt: skip
     return scores
 
@@ -250,17 +253,19 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
               progress: Progress) -> None:  # fmt: skip
     if not (options.plot or options.report):
         return
-    from hitcurve._workers import check_workers
-    from hitcurve.report import page
+    with beside(options):
+        from hitcurve._workers import check_workers
+        from hitcurve.report import page
 
-    progress("drawing")
-    figures = page.figures(found.scores, **drawn | {"band": made.level, "workers": check_workers(options.workers)})
-    if options.plot:
-        if not figures:
-            raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
-        if len(figures) > 1:
-            raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
-        made.warnings += save_picture(figures[0], options.plot)
-    if options.report:
-        files = options.files if options.actives is None else [*options.files, options.actives]
-        write_page(options.report, page.page(made, found.num_rows, files, options.command, figures, progress))
+        progress("drawing")
+        figures = page.figures(found.scores, **drawn | {"band": made.level, "workers": check_workers(options.workers)})
+        with beside(options):
+            if options.plot and not figures:
+                raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
+            if options.plot and len(figures) > 1:
+                raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
+            if options.plot:
+                made.warnings += save_picture(figures[0], options.plot)
+        if options.report:
+            files = options.files if options.actives is None else [*options.files, options.actives]
+            write_page(options.report, page.page(made, found.num_rows, files, options.command, figures, progress))

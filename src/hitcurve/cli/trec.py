@@ -19,9 +19,11 @@ from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
     Option,
+    beside,
     command,
     count,
     few_resamples,
+    no_output,
     no_picture,
     refuse,
     resamples,
@@ -173,6 +175,7 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.plot and options.ties == "expected", "--plot: interpolated precision has no expected value"),
         no_picture(options.plot),
         (options.report and len(set(runs)) < len(runs), "--report: a run is named twice"),
+        *no_output(options, files),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
@@ -251,20 +254,22 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
 
     printed = [without(one, more) for one in evaluations]
     compared = _compared(names, printed, options) if options.compare else None
-    if options.plot:
-        from hitcurve.report.plot_queries import runs_figure
+    with beside(options):
+        if options.plot:
+            from hitcurve.report.plot_queries import runs_figure
 
-        for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
-            say(f"hitcurve: warning: {line}")
-    if options.report:
-        from hitcurve.report.leaderboard_page import figures, page
+            for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
+                say(f"hitcurve: warning: {line}")
+    with beside(options):
+        if options.report:
+            from hitcurve.report.leaderboard_page import figures, page
 
-        files = [options.qrels, *options.runs]
-        drawn = [] if options.ties == "expected" else figures(names, evaluations, compared)
-        with Progress() as progress:
-            board = _board(names, printed, compared, options)
-            text = page(names, printed, board, compared, files, options.command, drawn, progress)
-        write_page(options.report, text)
+            files = [options.qrels, *options.runs]
+            drawn = [] if options.ties == "expected" else figures(names, evaluations, compared)
+            with Progress() as progress:
+                board = _board(names, printed, compared, options)
+                text = page(names, printed, board, compared, files, options.command, drawn, progress)
+            write_page(options.report, text)
     return printed
 
 

@@ -13,6 +13,7 @@ Fusion, normalisation, plots, ir_datasets and ranxhub stay with ranx.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._extras import needed
-from hitcurve._files import opened_text
+from hitcurve._files import opened_text, write_file
 from hitcurve._grid import Grid, rendered
 from hitcurve.retrieval.evaluator import Evaluator
 from hitcurve.retrieval.reading import read_qrels
@@ -174,14 +175,16 @@ class _Table:
     def _save(self, path: str, kind: str | None) -> None:
         kind = _kind_of(path, kind)
         if kind == "parquet":
-            self.to_dataframe().to_parquet(path, index=False)
+            out = io.BytesIO()
+            self.to_dataframe().to_parquet(out, index=False)
+            write_file(path, out.getvalue())
             return
-        with gzip.open(path, "wt", encoding="utf-8") if kind == "gz" else open(path, "w", encoding="utf-8") as file:
-            if kind == "json":
-                json.dump(self._held, file, indent=2, ensure_ascii=False, default=self._number)
-            else:
-                file.write("\n".join(self._line(query, doc, rank, score) for query, docs in self._held.items()
-                                     for rank, (doc, score) in enumerate(docs.items(), 1)))
+        if kind == "json":
+            text = json.dumps(self._held, indent=2, ensure_ascii=False, default=self._number).encode()
+        else:
+            text = "\n".join(self._line(query, doc, rank, score) for query, docs in self._held.items()
+                             for rank, (doc, score) in enumerate(docs.items(), 1)).encode()
+        write_file(path, gzip.compress(text, mtime=0) if kind == "gz" else text)
 
     @property
     def size(self) -> int:
@@ -835,8 +838,7 @@ class Report:
 
     def save(self, path: str) -> None:
         """Write `to_dict` as JSON."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.to_dict(), file, indent=4)
+        write_file(path, json.dumps(self.to_dict(), indent=4).encode())
 
     def print_results(self) -> None:
         """Print the means as JSON."""
