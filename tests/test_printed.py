@@ -382,3 +382,18 @@ def test_a_leaderboard_is_pickled():
     again = pickle.loads(pickle.dumps(made))
     assert str(again) == str(made)
     assert repr(again) == "Leaderboard(4 systems: AP, nDCG@2, Unjudged@2, NumRelRet)"
+
+
+def test_what_is_judged_has_no_best_value():
+    """How many documents have judgments says nothing of quality: no best value, and no significant difference."""
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(12)}
+    runs = {"all": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "half": {q: {"a": 2.0, "x": 1.0} for q in qrels},
+            "none": {q: {"x": 2.0, "y": 1.0} for q in qrels}}  # fmt: skip
+    found = {name: hc.evaluate(qrels, one, ["AP", "Judged@2"]) for name, one in runs.items()}
+    compared = hc.compare(found, rng=0)
+    assert min(row.p_holm for row in compared.rows if row.measure == "Judged@2") < 0.05
+    for text in (hc.Leaderboard(found).to_markdown(), compared.to_markdown("wide"),
+                 hc.compare(found, baseline="none", rng=0).to_markdown("wide")):  # fmt: skip
+        rows = table(text)[1]
+        assert [rows[name]["Judged@2"] for name in runs] == ["1.0000", "0.5000", "0.0000"]
+        assert marks(rows["all"]["AP"])[1]

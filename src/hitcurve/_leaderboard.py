@@ -68,6 +68,11 @@ def printed_digits(record: Definition | None, digits: int = 4) -> int:
     return 0 if record is not None and record.mean == "sum" else digits
 
 
+def _says_how_good(record: Definition | None) -> bool:
+    """Whether a system may be the best by it: not by counts, nor by how much of what it retrieved has judgments."""
+    return record is None or not (record.mean == "sum" or record.name == "Judged")
+
+
 def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
     """The evaluations by the names of their systems: those of a mapping, or of a list by their own."""
     found: dict[str, Any] = {}
@@ -112,6 +117,8 @@ def tested(rows: Sequence[Difference], systems: Sequence[str], p: str, alpha: fl
         if not getattr(row, p) <= level:  # NaN is not
             continue
         record = record_of(row.measure)
+        if not _says_how_good(record):
+            continue
         better = (row.difference < 0) == (record is not None and record.lower_is_better)
         winner, other = (row.system, row.baseline) if better else (row.baseline, row.system)
         if single:
@@ -145,8 +152,7 @@ def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digit
         known = {float(cell) for cell in cells if cell != "-"}
         lower = record is not None and record.lower_is_better
         best, next_best = [*sorted(known, reverse=not lower), None, None][:2]
-        counts = record is not None and record.mean == "sum"
-        if counts or len(systems) < 2:  # counts are neither good nor bad
+        if len(systems) < 2 or not _says_how_good(record):
             best = next_best = None
         elif lower:
             less.append(measure)
@@ -226,7 +232,7 @@ class Printed:
 
         The best value of each measure is bold; of three systems or more the second best is underlined. Values are equal
         if they are printed so: all the best ones are bold. "-" is no value. Of measures such as Unjudged@10 the least
-        value is the best one; counts are not marked.
+        value is the best one. Counts and Judged@10, which say nothing of quality, are not marked.
 
         Parameters
         ----------
