@@ -93,3 +93,15 @@ def test_a_folder_that_is_not_there(capsys, files):
     status, _, err = trec(capsys, "a", "--plot", "none/p.png")
     assert status == 1
     assert "none/p.png" in err
+
+
+def test_the_measure_that_sorts_is_drawn(capsys, files, drawn):
+    for sort, measure in ((), "AP"), (("--sort", "P@3"), "P@3"), (("--sort", "map"), "AP"), (("--sort", "num_q"), "AP"):
+        trec(capsys, "a", "b", "-m", "num_q", "AP", "P@3", *sort, "--plot", "p.png")
+        assert drawn[-1].axes[1].get_title() == f"Differences in {measure}"
+        trec(capsys, "a", "b", "$c_1$", "-m", "AP", "P@3", "num_q", *sort, "--compare", "--plot", "p.png")
+        assert drawn[-1].axes[1].get_title().startswith(f"{measure}, 8 queries")
+        trec(capsys, "a", "b", "-m", "AP", "P@3", "num_q", *sort, "--report", "p.html")
+        page = (files / "p.html").read_text()
+        assert f"{measure} of " in page.partition("<figcaption>")[2].partition("<figcaption>")[2]
+        assert f"<h2>{'NumQ' if 'num_q' in sort else measure} of each query</h2>" in page

@@ -1,6 +1,7 @@
 """The page of runs: what stands in its tables is what the evaluations and the comparison hold."""
 
 import hashlib
+import re
 
 import pytest
 from html_page import Page
@@ -9,6 +10,7 @@ import hitcurve as hc
 from hitcurve._grid import Grid
 from hitcurve.cli.main import main
 from hitcurve.report import leaderboard_page
+from hitcurve.report.frame import _STYLE, section
 
 QUERIES = [f"q{at}" for at in range(30)]
 QRELS = {f"q{at}": {"a": 1, "b": at % 2, "c": 0} for at in range(30)}
@@ -167,3 +169,16 @@ def test_what_has_no_curves_is_not_drawn(capsys, tmp_path, paths, arguments):
     page = written(capsys, tmp_path, *paths[:3], "-m", "AP", *arguments, status=3)
     assert pictures(page) == []
     assert page.tables[0][1][0] == "first.txt"
+
+
+def test_differences_on_a_phone():
+    """Beside the columns of words a screen of 420 pixels has room for the difference."""
+    row = ["nDCG@10", "a_long_name_of_a_run", "another_long_name", "+0.1250"]
+    text = section("Differences", Grid([["measure", "system", "baseline", "difference"], row], 3))
+    assert text.count('class="word"') == 6
+    phone = re.search(r"@media \(max-width: 40rem\) \{\n(.*?)\n\}", _STYLE, re.DOTALL)[1]
+    word = re.search(r"\.word \{(.*?)\}", phone)[1]
+    assert "white-space: normal" in word and "overflow-wrap: anywhere" in word
+    least, most = (float(re.search(rf"{end}-width: ([\d.]+)(?:rem|vw)", word)[1]) for end in ("min", "max"))
+    margin = float(re.search(r"body \{[^}]*padding: 0 ([\d.]+)rem", phone)[1])
+    assert 3 * max(16 * least, 4.2 * most) + 2 * 16 * margin + 7 * 0.6 * 14 <= 420

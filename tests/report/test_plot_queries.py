@@ -427,3 +427,28 @@ def test_the_curve_with_most_levels_is_drawn():
     found = hc.evaluate(QRELS, RUNS[0], ["IPrec@0.5", "iprec_at_recall", "IPrec@0.25"])
     whole = hc.evaluate(QRELS, RUNS[0], "iprec_at_recall")
     np.testing.assert_array_equal(line(found.plot("pr")), line(whole.plot("pr")))
+
+
+def test_pictures_of_many_systems_have_a_greatest_size():
+    """They have 60 rows at most, and say how many more there are."""
+    rng = np.random.default_rng(1)
+    good = rng.permutation(50)
+    values = {f"s{i}": rng.random(8) + good[i] for i in range(50)}
+    compared = hc.compare(values, rng=0)
+    display = compared.plot()
+    shown = [label.get_text() for label in display.ax_.get_yticklabels()]
+    greatest = sorted(compared.rows, key=lambda row: -abs(row.difference))[:60]
+    assert shown == [f"{row.system} − {row.baseline}" for row in compared.rows if row in greatest]
+    assert display.figure_.legends[0].get_title().get_text() == "1,165 smaller differences left out"
+    assert display.figure_.get_figheight() < 20
+    assert len(compared.plot("systems").ax_.get_yticks()) == 50
+    many = {f"s{i}": values[f"s{i % 50}"] for i in range(70)}
+    for kind in ("distribution", "queries"):
+        display = hc.plot_evaluations(many, kind, measure="AP")
+        assert display.figure_.legends[0].get_title().get_text() == "10 more systems left out"
+        assert display.figure_.get_figheight() < 27
+    systems = hc.compare(many, baseline="s0", rng=0)
+    display = systems.plot("systems")
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(many)[:60]
+    assert display.figure_.legends[0].get_title().get_text() == "10 more systems left out"
+    assert len(systems.plot().ax_.get_yticks()) == 60

@@ -157,9 +157,9 @@ def resamples(text: str) -> int:
 
 def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
     """A warning where there were too few resamples for a significant difference."""
-    from hitcurve.statistics.comparison import too_few
+    from hitcurve.statistics.comparison import alpha_of, too_few
 
-    few = too_few(comparison, p, 1 - comparison.confidence_level)
+    few = too_few(comparison, p, alpha_of(comparison.confidence_level))
     return [few.removesuffix(".")] if few else []
 
 

@@ -254,21 +254,22 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
 
     printed = [without(one, more) for one in evaluations]
     compared = _compared(names, printed, options) if options.compare else None
+    key = options.sort.name if options.sort is not None else None
     with beside(options):
         if options.plot:
             from hitcurve.report.plot_queries import runs_figure
 
-            for line in save_picture(runs_figure(names, evaluations, compared), options.plot):
+            for line in save_picture(runs_figure(names, evaluations, compared, key), options.plot):
                 say(f"hitcurve: warning: {line}")
     with beside(options):
         if options.report:
             from hitcurve.report.leaderboard_page import figures, page
 
             files = [options.qrels, *options.runs]
-            drawn = [] if options.ties == "expected" else figures(names, evaluations, compared)
+            drawn = [] if options.ties == "expected" else figures(names, evaluations, compared, key)
             with Progress() as progress:
                 board = _board(names, printed, compared, options)
-                text = page(names, printed, board, compared, files, options.command, drawn, progress)
+                text = page(names, printed, board, compared, files, options.command, drawn, progress, key)
             write_page(options.report, text)
     return printed
 

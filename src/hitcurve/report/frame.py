@@ -67,6 +67,7 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
 @media (max-width: 40rem) {
   body { margin: 1rem auto; padding: 0 .9rem; } h1 { font-size: 1.35rem; }
   dl { display: block; } dt { margin-top: .6rem; }
+  .word { white-space: normal; overflow-wrap: anywhere; min-width: 5.5rem; max-width: 24vw; }
   tr > :first-child { position: sticky; left: 0; background: var(--paper); white-space: normal;
     min-width: 5.5rem; max-width: 45vw; overflow-wrap: break-word; }
 }

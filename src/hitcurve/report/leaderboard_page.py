@@ -28,12 +28,15 @@ _FEW = 20  # queries that are shown unasked
 
 
 def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
-            comparison: Comparison | None) -> list[tuple[Figure, str]]:  # fmt: skip
-    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries."""
+            comparison: Comparison | None, first: str | None = None) -> list[tuple[Figure, str]]:  # fmt: skip
+    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries.
+
+    `first`: the measure of the differences, by which the runs are sorted.
+    """
     if any(one.query_ids != evaluations[0].query_ids for one in evaluations[1:]) or not len(evaluations[0]):
         return []
     found = []
-    for one in runs_pictures(names, evaluations, comparison):
+    for one in runs_pictures(names, evaluations, comparison, first):
         drawing = new_figure((6.0, one.height))
         one.draw(drawing.add_subplot())
         found.append((drawing, one.caption))
@@ -42,11 +45,12 @@ def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
          files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
-         progress: Callable[[str], None]) -> str:  # fmt: skip
+         progress: Callable[[str], None], first: str | None = None) -> str:  # fmt: skip
     """The runs, evaluated with the same judgments and measures, as text of one page.
 
     `board`: the table of the means; `figures`: pictures with their captions; `files`: judgments and runs, each of which
-    is read again for its checksum; `command`: the words of the command line. `progress` is told what is done.
+    is read again for its checksum; `command`: the words of the command line. `progress` is told what is done. `first`:
+    the measure that is shown for each query.
     """
     runs = f"{len(names):,} runs" if len(names) > 1 else "one run"
     body = [section("Leaderboard", board)]
@@ -57,7 +61,7 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
         body.append(section("Differences", *tables_of(comparison), _won(names, evaluations, comparison)))
     body.append(section("Queries and documents", _counts(names, evaluations)))
     body.append(section("Ties", *_ties(names, evaluations)))
-    measure, each = _each(names, evaluations)
+    measure, each = _each(names, evaluations, first)
     body.append(section(f"{measure} of each query", each, most=_FEW))
     rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in evaluations[0].definitions.items())
     body.append(f"<h2>Definitions</h2><dl>{''.join(rows)}</dl>")
@@ -130,9 +134,9 @@ def _ties(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[G
         yield "No mean here is known to depend, in four decimals, on the order of equal scores."
 
 
-def _each(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, Grid]:
-    """The values of the first measure, a row for each query of any run; of two runs with their difference."""
-    measure = next(iter(evaluations[0].values))
+def _each(names: Sequence[str], evaluations: Sequence[Evaluation], first: str | None) -> tuple[str, Grid]:
+    """The values of the measure `first`, a row for each query of any run; of two runs with their difference."""
+    measure = first or next(iter(evaluations[0].values))
     ids = list(dict.fromkeys(query for one in evaluations for query in one.query_ids))
     place = {query: at for at, query in enumerate(ids)}
     values = np.full((len(evaluations), len(ids)), np.nan)

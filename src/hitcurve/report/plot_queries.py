@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ from hitcurve.report.plot import (
 )
 from hitcurve.results import NO_WEIGHTS
 from hitcurve.retrieval.names import measure_of
+from hitcurve.statistics.comparison import alpha_of
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ _MOST_IDS = 60  # queries that are named along an axis, where there is room
 _MOST_BARS = 200  # that can be told apart
 _MOST_BESIDE = 3  # bars beside each other
 _MOST_POINTS = 200  # a box is drawn over
+_MOST_ROWS = 60  # systems or pairs of them in a picture, which grows with them
 _LETTERS = 24  # of a name along an axis
 
 
@@ -73,13 +76,15 @@ class _Data(NamedTuple):
     left_out: int
     lower: bool  # is better
     levels: Sequence[float]
+    more: int = 0  # systems that have no room
 
     @property
     def note(self) -> str:
         """What the legend says of all that is in it."""
         averages = tuple(self.levels) == LEVELS
         said = ["in brackets: mean of the 11 points"] if averages else []
-        return "\n".join([*said, *([f"{_queries(self.left_out)} without a value left out"] if self.left_out else [])])
+        said += [f"{_queries(self.left_out)} without a value left out"] if self.left_out else []
+        return "\n".join([*said, *([f"{self.more:,} more systems left out"] if self.more else [])])
 
 
 class _Held(NamedTuple):
@@ -93,8 +98,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
                      ax: Axes | None = None, ties: str = "expected", color: Any = None) -> Display:  # fmt: skip
     """Draw a measure over the queries of one or several systems.
 
-    All systems hold the same queries. A query without a value (NaN) in any of them is left out; the legend says how
-    many were.
+    All systems hold the same queries. A query without a value (NaN) in any of them is left out. Of more than 60 systems
+    the first 60 are drawn. The legend says how many queries and systems were left out.
 
     Parameters
     ----------
@@ -156,12 +161,15 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         raise ValueError(f"kind={kind!r} is of two systems, and systems has {len(named)}: {', '.join(named)}")
     check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
     colours = _colours(list(named) if isinstance(systems, Mapping) else [one.name for one in systems], color)
+    more = len(named) - _MOST_ROWS
+    named, colours = dict(islice(named.items(), _MOST_ROWS)), colours[:_MOST_ROWS]
     if kind == "precision-recall":
         if measure is not None:
             raise ValueError(f"measure={measure!r}: kind='precision-recall' draws interpolated precision")
         data = _recall_data(named, ties)
     else:
         data = _measure_data(named, measure, ties)
+    data = data._replace(more=max(0, more))
     high = 1.6 + 0.4 * len(named) if kind == "distribution" and len(named) > 1 else 4.5 + 0.11 * len(named)
     found = target(ax, (6.0, high))
     _DRAWN[kind](found, data, colours)
@@ -489,6 +497,10 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     title = measures[0] if measure is None else check_choice(measure, "measure", tuple(measures))
     rows, axis = _forest(comparison, kind, title)
     drawn = [row for row in rows if math.isfinite(row.value)]
+    more = len(drawn) - _MOST_ROWS
+    if more > 0:
+        least = sorted(abs(row.value) for row in drawn)[more] if kind == "differences" else 0.0
+        drawn = [row for row in drawn if abs(row.value) >= least or kind == "systems"][:_MOST_ROWS]
     if not drawn:
         raise ValueError(f"comparison: no value of {title}: there is nothing to draw")
     found = target(ax, (6.0, _height(len(drawn))))
@@ -497,7 +509,7 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     found.hlines(at, *ends.T, color=_BETTER, linewidth=1.6, zorder=2)
     sure = np.array([row.sure for row in drawn])
     values = np.array([row.value for row in drawn])
-    alpha = _alpha(comparison)
+    alpha = alpha_of(comparison.confidence_level)
     texts = (f"p (Holm) ≤ {alpha:.3g}", f"p (Holm) > {alpha:.3g}") if kind == "differences" else (None, None)
     for which, face, text in ((sure, _BETTER, texts[0]), (~sure, "white", texts[1])):
         if which.any():
@@ -513,17 +525,15 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     found.margins(x=0.08)
     found.set(ylim=(len(drawn) - 0.4, -0.6))
     left_out = comparison.left_out
-    legend(found, f"{many(left_out, comparison.unit, ',')} without a value left out" if left_out else "")
+    notes = [f"{many(left_out, comparison.unit, ',')} without a value left out"] if left_out else []
+    if more > 0:
+        notes.append(f"{more:,} {'smaller differences' if kind == 'differences' else 'more systems'} left out")
+    legend(found, "\n".join(notes))
     return Display(plot_comparison, comparison, [title], {"kind": kind, "measure": measure}, found)
 
 
-def _alpha(comparison: Comparison) -> float:
-    """What a p-value is at most where it is significant: 0.05, where 1 - 0.95 is a little more."""
-    return round(1 - comparison.confidence_level, 15)
-
-
 def _height(rows: int) -> float:
-    return max(2.4, 1.5 + 0.28 * rows)
+    return max(2.4, 1.5 + 0.28 * min(rows, _MOST_ROWS))
 
 
 def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row], str]:
@@ -536,7 +546,7 @@ def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row]
     from_one = len({one.baseline for one in pairs}) == 1
     rows = [
         _Row(_literal(one.system) if from_one else f"{_literal(one.system)} − {_literal(one.baseline)}", one.difference,
-             one.low, one.high, one.p_holm <= _alpha(comparison))
+             one.low, one.high, one.p_holm <= alpha_of(comparison.confidence_level))
         for one in pairs
     ]  # fmt: skip
     against = f" from {_literal(pairs[0].baseline)}" if from_one else ""
@@ -552,14 +562,15 @@ class RunsPicture(NamedTuple):
 
 
 def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
-                  comparison: Comparison | None = None) -> list[RunsPicture]:  # fmt: skip
+                  comparison: Comparison | None = None, first: str | None = None) -> list[RunsPicture]:  # fmt: skip
     """Mean precision and recall of runs, and of two runs the difference of each query, else the comparison.
 
-    The differences are in the first measure with a mean, other than interpolated precision.
+    The differences are in the measure `first`, or in the first one, that has a mean; not in interpolated precision.
     """
     named = dict(zip(map(literal, names), evaluations, strict=True))
-    measure = next((one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"), None)
-    high = 4.5 + 0.11 * len(named)
+    held = [one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"]
+    measure = first if first in held else next(iter(held), None)
+    high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
     found = [RunsPicture(
         lambda ax: plot_evaluations(named, "precision-recall", ax=ax), high,
         "The mean over queries of interpolated precision: the greatest precision at this recall or any higher one.",
@@ -579,9 +590,9 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 
 def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
-                comparison: Comparison | None = None) -> Figure:  # fmt: skip
+                comparison: Comparison | None = None, first: str | None = None) -> Figure:  # fmt: skip
     """The pictures of runs beside each other."""
-    pictures = runs_pictures(names, evaluations, comparison)
+    pictures = runs_pictures(names, evaluations, comparison, first)
     pairs = len(names) > 2 and comparison is not None and len({one.baseline for one in comparison.rows}) > 1
     wide = 6.0 if len(pictures) < 2 else 13.0 if pairs else 10.4  # of pairs a row has two names
     high = max(one.height for one in pictures)

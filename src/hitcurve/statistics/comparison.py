@@ -36,7 +36,7 @@ from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of",
+__all__ = ["Comparison", "Difference", "SystemValue", "alpha_of", "compare", "enough", "marks_of", "tables_of",
            "too_few"]  # fmt: skip
 
 _Array = NDArray[Any]
@@ -322,6 +322,8 @@ class Comparison:
             ``"differences"``: those with a Holm-corrected p-value of at most 1 - `confidence_level` have filled
             marks.
             ``"systems"``: the value of each system.
+            The picture has 60 rows at most: the greatest differences, or the first systems. The legend says how many
+            others were left out.
         measure : str, optional
             One of the measures that were compared; the first of them unless said.
         ax : matplotlib Axes, optional
@@ -383,7 +385,7 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         text += f"Intervals and p (bootstrap): {found.n_bootstrap} resamples."
     if found.left_out:
         text += f" {_left_out(found)}"
-    if few := too_few(found, "p_holm", _alpha(found.confidence_level)):
+    if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):
         text += f" {few}"
     if not over_items and any(row.p_t is None for row in found.rows):
         text += " " + advice("scipy", "Student's t") + "."
@@ -432,7 +434,7 @@ def _by_measure(rows: Sequence[Difference]) -> list[list[Difference]]:
     return list(found.values())
 
 
-def _alpha(level: float) -> float:
+def alpha_of(level: float) -> float:
     """1 - level as it is written: 0.1 of 0.9."""
     return float(1 - Decimal(repr(level)))
 
@@ -600,12 +602,12 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
 
 def enough(pairs: int, level: float, usual: int) -> int:
     """Resamples of which a p-value, corrected for so many pairs, may be well below 1 - level: the usual or more."""
-    return max(usual, min(_MOST, _least(10 * pairs, _alpha(level))))
+    return max(usual, min(_MOST, _least(10 * pairs, alpha_of(level))))
 
 
 def _warned(found: Comparison) -> Comparison:
     """The same, for the caller of `compare`."""
-    if few := too_few(found, "p_holm", _alpha(found.confidence_level)):
+    if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):
         warnings.warn(few, stacklevel=3)
     return found
 
