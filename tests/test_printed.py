@@ -3,12 +3,13 @@
 import pickle
 import re
 from html.parser import HTMLParser
-from math import isnan, nan
+from math import copysign, isnan, nan
 
 import numpy as np
 import pytest
 
 import hitcurve as hc
+from hitcurve._grid import number
 from hitcurve._leaderboard import board
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0, "d3": 2} for i in range(12)}
@@ -397,3 +398,40 @@ def test_what_is_judged_has_no_best_value():
         rows = table(text)[1]
         assert [rows[name]["Judged@2"] for name in runs] == ["1.0000", "0.5000", "0.0000"]
         assert marks(rows["all"]["AP"])[1]
+
+
+def test_a_measure_that_one_system_alone_has_is_not_marked():
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
+    shown = hc.Leaderboard({"x": hc.evaluate(qrels, run, ["AP", "RR"]), "y": hc.evaluate(qrels, run, ["AP", "P@1"]),
+                            "z": hc.evaluate(qrels, run, ["AP"])})
+    rows = shown.to_markdown().splitlines()[2:5]
+    assert rows == ["| x | **0.5000** | 0.5000 | - |", "| y | **0.5000** | - | 0.0000 |", "| z | **0.5000** | - | - |"]
+    lower = hc.Leaderboard({"x": hc.evaluate(qrels, run, "Unjudged@1"), "y": hc.evaluate(qrels, run, "AP")})
+    assert "**" not in lower.to_markdown()
+
+
+@pytest.mark.parametrize(("value", "sign", "text"), [
+    (-9e-18, "", "0.0000"), (-9e-18, "+", "+0.0000"), (-0.0, "+", "+0.0000"), (-0.0, "", "0.0000"),
+    (-3e-5, "+", "-0.0000"), (-6e-5, "+", "-0.0001"), (1e-20, "", "0.0000"),
+    (1e300, "", "1.0000e+300"), (-1e300, "+", "-1.0000e+300"), (9e15, "", "9000000000000000.0000"),
+    (float("inf"), "", "inf"), (float("nan"), "+", "-"),
+])
+def test_a_number_in_a_table(value, sign, text):
+    assert number(value, sign) == text
+
+
+def test_equal_means_differ_by_zero():
+    """Whatever the order in which rounded sums are added up: in rows, frames, JSON and tables."""
+    rng = np.random.default_rng(3)
+    for n in (3, 10, 50):
+        one = rng.random(n)
+        other = rng.permutation(one)
+        found = hc.compare({"a": one, "b": other, "c": (one + 0.1) - 0.1}, rng=0, n_resamples=99)
+        for row in found.rows:
+            assert (row.difference, copysign(1, row.difference)) == (0.0, 1.0)
+        (row,) = (row for row in found.rows if (row.baseline, row.system) == ("a", "c"))
+        assert (row.low, row.high) == (0.0, 0.0)
+        assert row.p_interval == 1.0
+        assert "-0.0000" not in found.to_markdown().replace("-0.0000 to", "")
+    huge = hc.compare({"a": [1e300, 2e300, 3e300], "b": [2e300, 2e300, 3e300]}, rng=0, n_resamples=99)
+    assert max(map(len, huge.to_markdown().splitlines()[:6])) < 200

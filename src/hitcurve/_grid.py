@@ -65,8 +65,16 @@ def many(count: int, unit: str, form: str = "") -> str:
     return f"{count:{form}} {_ONE[unit] if count == 1 else unit}"
 
 
+_ROUNDING, _LARGE = 1e-13, 1e16
+
+
 def number(value: float, sign: str = "", digits: int = 4) -> str:
-    return "-" if math.isnan(value) else f"{value:{sign}.{digits}f}"
+    """A number as tables print it: "-" for NaN, no minus left by rounding, an exponent from 1e16 on."""
+    if math.isnan(value):
+        return "-"
+    if abs(value) < _ROUNDING and digits <= 12:
+        value = 0.0
+    return f"{value:{sign}.{digits}{'f' if abs(value) < _LARGE else 'e'}}"
 
 
 def between(low: float, high: float, sign: str = "", digits: int = 4) -> str:

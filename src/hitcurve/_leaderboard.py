@@ -149,12 +149,13 @@ def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digit
         places = printed_digits(record, digits)
         values = [row.get(measure, math.nan) for row in means]
         cells = [number(value, digits=places) for value in values]
-        known = {float(cell) for cell in cells if cell != "-"}
+        known = [float(cell) for cell in cells if cell != "-"]
         lower = record is not None and record.lower_is_better
-        best, next_best = [*sorted(known, reverse=not lower), None, None][:2]
-        if len(systems) < 2 or not _says_how_good(record):
+        best, next_best = [*sorted(set(known), reverse=not lower), None, None][:2]
+        says = _says_how_good(record)
+        if len(known) < 2 or not says:
             best = next_best = None
-        elif lower:
+        if lower and says and len(systems) > 1:
             less.append(measure)
         marked |= best is not None
         column = [measure]

@@ -448,7 +448,8 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
         bands = one.tie_report() if options.ties == "docid" else {}
         moved = {measure: band for measure, band in bands.items() if abs(band.best - band.worst) > _MOVED}
         if moved:
-            shown = [f"{measure} {band.worst:.4f}..{band.best:.4f}" for measure, band in list(moved.items())[:3]]
+            first = list(moved.items())[:3]
+            shown = [f"{measure} {number(band.worst)}..{number(band.best)}" for measure, band in first]
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
             add("ties", name, f"equal scores leave open {', '.join(shown)}{more} (see --ties)")
     for found in said.values():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._curve import HitCurve
 from hitcurve._grid import Grid, as_csv, rendered
+from hitcurve._grid import number as printed
 from hitcurve._progress import Progress
 from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.report.warnings import warnings_of
@@ -439,7 +440,9 @@ def _finite(value: float) -> float | None:
 def _shown(value: float | str) -> str:
     if isinstance(value, str | int):
         return value if isinstance(value, str) else f"{value:,}"
-    return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 or not math.isfinite(value) else f"{value:.3g}"
+    if math.isnan(value):
+        return "nan"
+    return printed(value) if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
 
 
 def _percent(share: float) -> str:

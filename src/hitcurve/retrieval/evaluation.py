@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from hitcurve._grid import number
 from hitcurve._leaderboard import Printed, as_utf8
 from hitcurve.retrieval.names import measure_of
 
@@ -188,7 +189,7 @@ class Evaluation(Printed):
         return True  # an evaluation is one, also without queries
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {mean:.4f}" for name, mean in self.means.items())
+        means = ", ".join(f"{name} {number(mean) if mean == mean else mean}" for name, mean in self.means.items())
         return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {means})"
 
     def _repr_html_(self) -> str:

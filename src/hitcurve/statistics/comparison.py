@@ -42,6 +42,7 @@ __all__ = ["Comparison", "Difference", "SystemValue", "alpha_of", "compare", "en
 _Array = NDArray[Any]
 _TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the bootstrap
 _USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # resamples
+_ROUNDING = 1e-14  # relative: what measures may differ by that are equal
 _MOST = 1_000_000  # that are drawn unless the caller says so
 
 
@@ -752,14 +753,14 @@ def _over_items(curves: list[Any], kinds: Kinds, levels: _Array | None, measures
     for m, one in enumerate(measures):
         rows = []
         for a, b in pairs:
-            value = alone[b][m].estimate - alone[a][m].estimate
+            value = float(_apart(alone[a][m].estimate, alone[b][m].estimate))
             if by_delong[m]:
                 weight = np.eye(len(names))[b] - np.eye(len(names))[a]
                 error = math.sqrt(max(0.0, float(weight @ covariance @ weight)))
                 between, p, test = intervals.normal_interval(value, error, level), normal_p(value, error), "DeLong"
                 method = "delong"
             else:
-                apart = drawn[:, m, b] - drawn[:, m, a]
+                apart = _apart(drawn[:, m, a], drawn[:, m, b])
                 between, p, test = intervals.quantiles(apart, value, level, None), _bootstrap_p(apart), "bootstrap"
                 method = "bootstrap"
             of = one.name, names[a], names[b], value
@@ -774,6 +775,13 @@ def _auc_covariance(curves: list[HitCurve], kinds: Kinds) -> _Array:
     hits = [hit[place] for (hit, _, _), place in zip(parts, kinds.hit_place.T, strict=True)]
     others = [other[place] for (_, other, _), place in zip(parts, kinds.other_place.T, strict=True)]
     return delong_covariance(np.stack(hits, axis=1), kinds.hit_weight, np.stack(others, axis=1), kinds.other_weight)
+
+
+def _apart(first: Any, second: Any) -> _Array:
+    """The second less the first; 0 where that is no more than what rounding leaves of equal numbers."""
+    difference = np.subtract(second, first)
+    negligible = np.abs(difference) <= _ROUNDING * np.maximum(np.abs(first), np.abs(second))
+    return np.where(negligible, 0.0, difference)
 
 
 def _bootstrap_p(sums: _Array) -> float:
@@ -835,8 +843,10 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
         rows = []
         for (a, b), (p, exact) in zip(pairs, chances, strict=True):
             difference = kept[:, b] - kept[:, a]
-            apart = drawn[b] - drawn[a]
+            apart = _apart(drawn[a], drawn[b])
             mean = shown(difference, apart)
+            if not _apart(math.fsum(kept[:, a]), math.fsum(kept[:, b])):
+                mean = 0.0, *mean[1:]
             test = "exact randomization" if exact else "randomization"
             others = math.nan, paired_t(difference), None if honest is None else float(honest[a, b])
             of = title, names[a], names[b], *mean
