@@ -51,7 +51,7 @@ class Progress:
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
-            self._close()
+            self._close(error[:1] in ((), (None,)))
             self.on = False  # for threads that still run, after Ctrl-C
             if self.width:
                 self._write(" " * self.width + "\r")
@@ -114,8 +114,12 @@ class Progress:
             self._write(text.ljust(self.width))
             self.width, self.drawn = len(text), monotonic()
 
-    def _close(self) -> None:
+    def _close(self, all_done: bool = True) -> None:
         if self.bar is not None:
+            if all_done:  # a bar that ends below its total, which may be a guess, is red in a notebook
+                self.done = self.done if self.guessed or not self.total else self.total
+                self.bar.total = self.done
+                self.bar.update(self.done - self.bar.n)
             self.bar.close()
             self.bar = None
 

@@ -314,6 +314,32 @@ def test_a_notebook_with_tqdm_has_a_bar(capsys, notebook):
     assert [(bar.how["total"], bar.n, bar.closed) for bar in Bar.made[1:]] == [(10, 10, True), (20, 20, True)]
 
 
+@pytest.mark.parametrize("guessed", [False, True])
+@pytest.mark.parametrize(("total", "done"), [(100, 97), (100, 100), (100, 120), (None, 97)])
+def test_a_bar_ends_full_unless_there_was_an_error(notebook, guessed, total, done):
+    """A notebook shows a bar in red that ends below its total; a total may be a guess, and steps come late."""
+    notebook.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
+    clock = Clock(notebook)
+
+    def work(fails):
+        with Progress(True) as shown:
+            for phase in range(2):
+                shown.begin(f"phase {phase}", total, "rows", guessed)
+                clock.now += 1
+                shown.add(done - 1)
+                shown.add(1)  # too soon to be drawn
+                if fails and phase:
+                    raise KeyboardInterrupt
+
+    work(False)
+    with pytest.raises(KeyboardInterrupt):
+        work(True)
+    *full, broken = Bar.made
+    end = done if guessed or not total else total
+    assert [(bar.n, bar.total, bar.closed) for bar in full] == [(end, end, True)] * 3
+    assert (broken.n, broken.how["total"], broken.closed) == (done - 1, total, True)
+
+
 def test_a_notebook_without_tqdm_has_the_line(capsys, notebook):
     notebook.setitem(sys.modules, "tqdm", None)
     notebook.setitem(sys.modules, "tqdm.auto", None)
