@@ -20,14 +20,16 @@ import numpy as np
 from hitcurve._extras import needed
 
 __all__ = [
-    "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state", "opened",
-    "opened_text", "same_file", "write_file",
+    "BROKEN", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state",
+    "opened", "opened_text", "same_file", "write_file",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
           ".smiles": "smiles", ".ism": "smiles", ".sdf": "sdf", ".sd": "sdf", ".xlsx": "excel"}
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "lzma", ".bz2": "bz2"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+BROKEN = (OSError, LookupError, NotImplementedError, OverflowError, TypeError, UnicodeError)
+"""What a broken Parquet file makes pyarrow raise, beside its own errors."""
 _PIECE = 1 << 20  # bytes of a file read at once
 _LONGEST = 64 << 20  # bytes of a cell in quotation marks
 _SHOWN = 40  # of them that an error shows

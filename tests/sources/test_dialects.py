@@ -402,6 +402,34 @@ def excel():
 
 
 @pytest.mark.usefixtures("excel")
+@pytest.mark.parametrize(
+    ("cell", "span"),
+    [
+        ('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', "1,048,576 rows and 16,384 columns"),
+        ('<x:row\n r = "4000000000"><x:c t="n" r=\'a4000000000\'><v>1</v></x:c></x:row>',
+         "4,000,000,000 rows and 4 columns"),
+        ('<row><c r="A99999999999999999999"><v>1</v></c></row>', "9,999,999,999 rows and 4 columns"),
+        ('<row r="9"><c r="ZZZZZZZ9"><v>1</v></c></row>', "9 rows and 8,353,082,582 columns"),
+        ('<row r="1048576"><c><v>1</v></c></row><row r="9">' + "<c><v>1</v></c>" * 900 + "</row>",
+         "1,048,576 rows and 900 columns"),
+    ],
+)  # fmt: skip
+def test_cells_that_lie_far_apart(tmp_path, cell, span):
+    """The reader of the sheet makes every cell between them, and where it has no memory for these the process ends."""
+    path = workbook(tmp_path / "t.xlsx", ROWS)
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name).decode() for name in file.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace("</sheetData>", cell + "</sheetData>")
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in parts.items():
+            file.writestr(name, text)
+    for read in (lambda: hc.scan(path, "y", "s"), lambda: read_ids(path, "y")):
+        with pytest.raises((ValueError, OSError), match=rf"cells of {sheet} span {span}$"):
+            read()
+
+
+@pytest.mark.usefixtures("excel")
 def test_excel(tmp_path):
     path = workbook(tmp_path / "t.xlsx", ROWS)
     found = read_columns(path, "y", "s", "q")

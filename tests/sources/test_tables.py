@@ -836,3 +836,34 @@ def test_a_file_cut_off_before_a_bad_cell_is_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "_place", lambda *row: path.write_text("") or place(*row))
     with pytest.raises(ValueError, match=r"a\.csv: changed while it was read"):
         read_columns(path, "y", "s")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    scores=st.sampled_from(["s", "i"]),
+    codec=st.sampled_from(["none", "snappy", "zstd"]),
+    words=st.booleans(),
+    changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4),
+)
+def test_parquet_of_which_bytes_were_changed(tmp_path_factory, scores, codec, words, changes):
+    rows = range(60)
+    table = {"y": [at % 3 == 0 for at in rows], "s": [at / 3 for at in rows], "i": list(rows), "score": list(rows)}
+    table |= {"query_id": [f"q{at // 20}" for at in rows], "doc_id": [f"d{at}" for at in rows]}
+    out = io.BytesIO()
+    parquet.write_table(pa.table(table), out, row_group_size=25, compression=codec, use_dictionary=words)
+    data = bytearray(out.getvalue())
+    for place, byte in changes:
+        data[int(place * len(data))] = byte
+    path = tmp_path_factory.mktemp("changed") / "t.parquet"
+    path.write_bytes(data)
+    for way in (
+        lambda: hc.scan(path, "y", scores),
+        lambda: hc.scan(path, "y", scores, "query_id"),
+        lambda: read_columns(path, "y", scores, "query_id", nan_policy="worst"),
+        lambda: read_ids(path, "doc_id"),
+        lambda: hc.read_run(path),
+    ):
+        try:
+            way()
+        except ValueError as error:
+            assert str(error).startswith(str(path))

@@ -14,7 +14,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, unchanged
 from hitcurve._extras import needed
-from hitcurve._files import file_name, opened_text
+from hitcurve._files import BROKEN, file_name, opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
@@ -181,7 +181,17 @@ def warn(notes: Sequence[str]) -> None:
 
 
 def parquet(path: str | os.PathLike[str]) -> Any:
-    return needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet").read_table(path)
+    arrow, files = needed("pyarrow", "Parquet"), needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet")
+    try:
+        table = files.read_table(path)
+        table.validate(full=True)
+        _ = table.column_names  # which may be no text
+    except (*BROKEN, arrow.ArrowException) as error:
+        if getattr(error, "filename", None) is not None:
+            raise
+        problem = str(error).split("\n", 1)[0]
+        raise ValueError(f"{os.fspath(path)}: cannot be read: {problem}") from None
+    return table
 
 
 def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | None = None) -> _Columns:

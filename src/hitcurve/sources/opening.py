@@ -8,13 +8,14 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import Later, needed
-from hitcurve._files import check_unchanged, file_kind, file_state
+from hitcurve._files import BROKEN, check_unchanged, file_kind, file_state
 from hitcurve._levels import LEVELS
 from hitcurve.sources.cells import (
     BadCell,
@@ -145,7 +146,7 @@ class Parquet(Source):
             path = os.fspath(given)
             state = file_state(path)
             file = self._open(path)
-            schema, metadata = file.schema_arrow, file.metadata
+            schema, metadata = self._schema(path, file), file.metadata
             leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
             for role, column in reader.roles:
                 at = _found(path, schema.names, column)
@@ -157,6 +158,7 @@ class Parquet(Source):
                     _checked_groups(type_, f"{path}: column {column!r}")
                 else:
                     leaves[role].append(leaves_of(schema, at))
+            _check_types(path, metadata, chain.from_iterable(chain.from_iterable(leaves.values())))
             for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
                 if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found):
                     known.add(np.dtype(np.float64))
@@ -178,9 +180,17 @@ class Parquet(Source):
         parquet = needed("pyarrow.parquet", "Parquet")
         try:
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (*BROKEN, pa.ArrowException) as error:
             if getattr(error, "filename", None) is not None:
                 raise
+            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
+
+    def _schema(self, path: str, file: Any) -> Any:
+        try:
+            schema = file.schema_arrow
+            _ = schema.names  # which may be no text
+            return schema
+        except (*BROKEN, pa.ArrowException) as error:
             raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
 
     def tasks(self, want: str, gaps: Gaps | None = None) -> Iterator[Task]:
@@ -253,7 +263,7 @@ class Parquet(Source):
                     piece = piece._replace(scores=())
                 row += piece.rows
                 yield piece
-        except (OSError, pa.ArrowException) as error:
+        except (*BROKEN, pa.ArrowException) as error:
             check_unchanged(path, state)
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
 
@@ -265,6 +275,8 @@ class Parquet(Source):
         cells: list[Any] = []
         for leaves in wanted:
             cells.append(self._column(file, group, leaves) if leaves else None)
+            if leaves and len(cells[-1]) != rows:
+                raise pa.ArrowInvalid(f"a column holds {len(cells[-1]):,} rows, and its row group says {rows:,}")
             if want == "relevant" and len(cells) == 1 and no_hits(cells[0]):
                 break
         yield cells
@@ -297,6 +309,17 @@ class _ParquetFile(NamedTuple):
     start: int
     """Rows of the files before."""
     state: tuple[int, ...] | None
+
+
+def _check_types(path: str, metadata: Any, leaves: Iterable[int]) -> None:
+    """An error if a row group has a column of another type than the file: asked for its statistics, pyarrow aborts."""
+    for leaf, at in product(leaves, range(metadata.num_row_groups)):
+        try:
+            type_, other = metadata.schema.column(leaf).physical_type, metadata.row_group(at).column(leaf).physical_type
+        except (*BROKEN, pa.ArrowException) as error:
+            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
+        if type_ != other:
+            raise ValueError(f"{path}: cannot be read: row group {at + 1} has a column of {other}, not of {type_}")
 
 
 def _bounds(group: Any, leaves: list[int]) -> tuple[Any, Any] | None:

@@ -7,6 +7,8 @@ import io
 import itertools
 import os
 import re
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +17,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE, check_options, quoted
 from hitcurve._extras import Later, needed
-from hitcurve._files import OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
+from hitcurve._files import BROKEN, OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -258,12 +260,22 @@ class TableReader(Source):
     # Each way to read a file yields the values of its batches, in file order.
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
-        # What is read ahead is kept to the end of the file: the columns as a whole.
-        file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
-        schema, shown = file.schema_arrow, file_kind(path)[0]
-        leaves = [leaves_of(schema, _found(shown, schema.names, column)) for column in self.asked]
-        groups = list(range(file.num_row_groups))
-        yield from map(self._values, columns_of(file.reader, leaves, _PARQUET_ROWS, groups, self.workers > 1))
+        shown, rows = file_kind(path)[0], 0
+        try:
+            # What is read ahead is kept to the end of the file: the columns as a whole.
+            file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
+            schema = file.schema_arrow
+            leaves = [leaves_of(schema, _found(shown, schema.names, column)) for column in self.asked]
+            groups = list(range(file.num_row_groups))
+            for cells in columns_of(file.reader, leaves, _PARQUET_ROWS, groups, self.workers > 1):
+                rows += len(cells[0])
+                yield self._values(cells)
+            if rows != file.metadata.num_rows:
+                raise pa.ArrowInvalid(f"it holds {rows:,} rows, and says {file.metadata.num_rows:,}")
+        except (*BROKEN, pa.ArrowException) as error:
+            if getattr(error, "filename", None) is not None:
+                raise
+            raise ValueError(f"{shown}: cannot be read: {first_line(error)}") from None
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown = file_kind(path)[0]
@@ -602,12 +614,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
 
     with opened(path) as stream:
         if kind == "parquet":
-            file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
-            name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
-            try:
-                cells = [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
-            except BadCell as bad:
-                raise ValueError(f"{os.fspath(path)}: column {name!r}: {bad}") from None
+            cells = _parquet_ids(stream, os.fspath(path), chosen)
         elif kind == "smiles":
             rows = (line.decode("utf-8", "replace").split() for line in stream)
             cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
@@ -624,6 +631,17 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             cells = [row[chosen(first)] for row in table if len(row) > chosen(first)]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
+
+
+def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) -> list[Any]:
+    try:
+        file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
+        name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
+        return [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
+    except BadCell as bad:
+        raise ValueError(f"{shown}: column {name!r}: {bad}") from None
+    except (*BROKEN, pa.ArrowException) as error:
+        raise ValueError(f"{shown}: cannot be read: {first_line(error)}") from None
 
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],
@@ -701,14 +719,61 @@ def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[s
 def _sheet(stream: Any) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the sheets of an Excel file; of the first all rows but empty ones: number, and cells as texts."""
     calamine = needed("python_calamine", "reading Excel files")
+    data = stream.read()
+    _check_extent(data)
     try:
-        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(stream.read())) as book:
+        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as book:
             names = book.sheet_names
             found = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except calamine.CalamineError as error:
         raise OSError(first_line(error)) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Rust, which no other exception is a base of
+            raise
+        raise OSError(str(error)) from None
     rows = ((line, list(map(_cell_text, cells))) for line, cells in enumerate(found, 1))
     return names, [(line, cells) for line, cells in rows if any(cells)]
+
+
+_MOST_ROWS, _MOST_COLUMNS = 1 << 20, 1 << 14  # of Excel
+_MOST_CELLS, _MOST_A_CELL = 1 << 24, 16  # of a sheet's rectangle: so many, or so many for each cell that is there
+_TAG = re.compile(rb"<(?:[\w.-]+:)?(row|c)(?=[\s/>])(?:[^>]*?\sr\s*=\s*[\"'](?:([A-Za-z]+)|)(\d*))?")
+
+
+def _check_extent(data: bytes) -> None:
+    """An error if the cells of a sheet span a rectangle that its reader, which makes all of it, has no memory for."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = [(name, text) for name in archive.namelist() if b"sheetData" in (text := archive.read(name))]
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
+        return  # the reader says what is wrong
+    for name, text in sheets:
+        row = column = last_row = last_column = cells = 0
+        places: dict[bytes, int] = {}
+        for tag, letters, digits in _TAG.findall(text):
+            if tag == b"row":
+                row, column = int(digits[:10]) if digits else row + 1, 0
+                continue
+            cells += 1
+            if letters:
+                column = places.get(letters) or places.setdefault(letters, _column_number(letters))
+            else:
+                column += 1
+            at = int(digits[:10]) if digits else row
+            if at > last_row:
+                last_row = at
+            if column > last_column:
+                last_column = column
+        fits = last_row <= _MOST_ROWS and last_column <= _MOST_COLUMNS
+        if not fits or last_row * last_column > max(_MOST_CELLS, _MOST_A_CELL * cells):
+            raise OSError(f"the {cells:,} cells of {name} span {last_row:,} rows and {last_column:,} columns")
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters[:10].upper():
+        number = 26 * number + letter - 64
+    return number
 
 
 def _cell_text(cell: Any) -> str:
