@@ -208,7 +208,7 @@ def test_bands_are_quantiles_of_resamples(kind):
     curve = large(2000, digits=1)
     found = plot.bands({"a": curve}, (kind,), level=0.8, n_resamples=40, rng=5)[kind]["a"]
     x, low, high = found
-    drawn = list(curve.resample(40, rng=5))
+    drawn = list(curve.resample(40, rng=5, stratified=kind in ("hits", "enrichment")))
     for at in (20, 100, -10):
         place = x[at]
         if kind == "hits":
@@ -234,16 +234,44 @@ def test_bands_are_the_intervals():
     """Of hits at a rank and of enrichment at a share, from the same seed."""
     curve = hc.HitCurve(np.arange(1990) % 40 == 0, np.round(np.sin(np.arange(1990.0)), 2))
     found = plot.bands({"a": curve}, ("hits", "enrichment"), level=0.8, n_resamples=60, rng=5, workers=2)
-    options = {"method": "bootstrap", "confidence_level": 0.8, "n_resamples": 60, "rng": 5}
+    options = {"method": "bootstrap", "confidence_level": 0.8, "n_resamples": 60, "rng": 5, "stratified": True}
     for at in (1, 20, 150):
         place, low, high = (column[at] for column in found["hits"]["a"])
         between = curve.interval(f"Hits@{round(place)}", **options).confidence_interval
         np.testing.assert_allclose([low, high], between, rtol=1e-12)
-    drawn = curve.resample(60, rng=5)
+    drawn = curve.resample(60, rng=5, stratified=True)
     for at in (60, 100, -1):
         share, low, high = (column[at] for column in found["enrichment"]["a"])
         expected = np.quantile(drawn.enrichment_factor(k=round(share * 1990)), [0.1, 0.9])
         np.testing.assert_allclose([low, high], np.maximum(expected, 0.5), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("of", ["perfect", "worst", "few", "tied", "not retrieved"])
+def test_bands_lie_between_the_worst_and_the_perfect_order(of, seed):
+    """A resample has as many relevant items, and as many of each level, as there are: no order has more, or fewer."""
+    rng = np.random.default_rng(seed)
+    size = 60
+    level = np.where(rng.random(size) < (0.05 if of == "few" else 0.4), rng.integers(1, 4, size), 0)
+    level[0] = 2
+    score = {"perfect": level, "worst": -level, "tied": rng.integers(0, 3, size)}.get(of, rng.random(size))
+    score = score.astype(float)
+    more = [2, 3] if of == "not retrieved" else []
+    flags = hc.HitCurve(level > 0, score, num_relevant=np.count_nonzero(level) + len(more))
+    gains = hc.GainCurve(level, score, unretrieved=more)
+    how = {"level": 0.95, "n_resamples": 99, "rng": seed}
+    relevant, others = flags.num_relevant, size - flags.num_hits
+    x, low, high = plot.bands({"a": flags}, ("hits", "roc"), **how)["hits"]["a"]
+    assert np.all(high <= np.minimum(x, relevant) + 1e-9)
+    assert np.all(low >= (0 if more else np.maximum(0, x - others)) - 1e-9)
+    x, low, high = plot.bands({"a": flags}, ("enrichment",), **how)["enrichment"]["a"]
+    assert np.all(high <= np.maximum(np.minimum(x * size, relevant) / (x * relevant), 0.5) + 1e-9)
+    for gain in ("linear", "exponential"):
+        x, low, high = plot.bands({"a": gains}, ("gain",), gain=gain, **how)["gain"]["a"]
+        worth = np.sort([2.0**one - 1 if gain == "exponential" else one for one in [*level, *more]])
+        assert np.all(high <= np.interp(x, np.arange(len(worth) + 1), [0, *np.cumsum(worth[::-1])]) + 1e-9)
+        if not more:
+            assert np.all(low >= np.interp(x, np.arange(len(worth) + 1), [0, *np.cumsum(worth)]) - 1e-9)
 
 
 def test_bands_hold_the_line():

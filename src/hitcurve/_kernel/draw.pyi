@@ -18,5 +18,5 @@ class Resampler:
     @property
     def num_others(self) -> int: ...
     def draw(
-        self, bit_generator: Any, count: int, drawn: NDArray[Any] | None = None
+        self, bit_generator: Any, count: int, drawn: NDArray[Any] | None = None, given: bool = False
     ) -> list[tuple[NDArray[Any], ...]]: ...

@@ -262,10 +262,11 @@ cdef class Resampler:
             raise OverflowError(f"a table of {max(rows)} rows: fewer than 2**30 can be resampled")
         self.one_a_row = len(rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(rows[0]))
 
-    def draw(self, bit_generator, Py_ssize_t count, int64_t[:, ::1] drawn=None):
+    def draw(self, bit_generator, Py_ssize_t count, int64_t[:, ::1] drawn=None, bint given=False):
         """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant).
 
-        drawn, (count, kinds): how often each kind of relevant items occurs is written there.
+        drawn, (count, kinds): how often each kind of relevant items occurs is written there; or `given` there, as many of
+        them as there are.
         """
         cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t rankings = self.rows.shape[0], s, b, i, n, kept, most = max(self.rows, default=0)
@@ -293,13 +294,14 @@ cdef class Resampler:
         with nogil:
             for b in range(count):
                 relevant = self.num_relevant
-                if not self.stratified and 0 < relevant < whole:
+                if not (self.stratified or given) and 0 < relevant < whole:
                     relevant = random_binomial(rng, <double>relevant / <double>whole, whole, &binomial)
                 others = whole - relevant
                 num_relevant[b] = relevant
                 if drawn is not None and hit_kinds.count > 0:
                     hit_counts = &drawn[b, 0]
-                hit_kinds.draw_counts(relevant, rng, hit_counts)
+                if not given:
+                    hit_kinds.draw_counts(relevant, rng, hit_counts)
                 other_kinds.draw_counts(others, rng, &other_counts[0])
                 for s in range(rankings):
                     n = rows[s]

@@ -86,6 +86,7 @@ _AXES = {
 }  # fmt: skip
 KINDS = tuple(_AXES)[:-1]  # of hit curves
 _THEMSELVES = ("hits", "gain")  # the kinds whose line is the curve itself
+_OF_PERFECT = (*_THEMSELVES, "enrichment")  # and those whose perfect order depends on how many items are relevant
 _SHORT = {"pr": "precision-recall"}
 
 
@@ -220,7 +221,9 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     band : float, optional
         Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits, gain and
         enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
-        of ``HitCurve.interval`` by bootstrap, of hits at rank 100 those of ``interval("Hits@100")``.
+        of ``HitCurve.interval`` by bootstrap. Bands of hits, gain and enrichment keep the number of relevant items, and
+        of items of each level, so that they lie between the worst and the perfect order: of hits at rank 100 the ends
+        are those of ``interval("Hits@100", stratified=True)``.
     n_resamples : int
         Bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
@@ -677,15 +680,19 @@ def bands(curves: _Curves, kinds: tuple[str, ...], *, level: float, k: int | Non
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for name, curve in curves.items():
         check_plain(curve, "band")
-        places = {kind: _places(curve, kind, limits[kind]) for kind in kinds}
+        for kept in (True, False):
+            places = {kind: _places(curve, kind, limits[kind]) for kind in kinds if (kind in _OF_PERFECT) is kept}
+            if not places:
+                continue
 
-        def read(block: HitCurves | GainCurves, places: dict[str, Any] = places) -> Any:
-            drawn = [(one, _corners(one, "expected", gain)) for one in block]
-            return [[_height(one, kind, at, *corners) for one, corners in drawn] for kind, at in places.items()]
+            def read(block: HitCurves | GainCurves, places: dict[str, Any] = places, n: int = curve.num_items) -> Any:
+                drawn = [(one, _corners(one, "expected", gain)) for one in block]
+                return [[_height(one, kind, at, n, *corners) for one, corners in drawn] for kind, at in places.items()]
 
-        for kind, parts in zip(kinds, zip(*curve_blocks(curve, count, rng, workers, read), strict=True), strict=True):
-            ends = np.array([quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]).T
-            found[kind][name] = places[kind], *(np.maximum(ends, limits[kind].bottom) if _AXES[kind].log_y else ends)
+            blocks = curve_blocks(curve, count, rng, workers, read, by_level=kept)
+            for (kind, at), parts in zip(places.items(), zip(*blocks, strict=True), strict=True):
+                ends = np.array([quantiles(column, math.nan, level, None) for column in np.concatenate(parts).T]).T
+                found[kind][name] = at, *(np.maximum(ends, limits[kind].bottom) if _AXES[kind].log_y else ends)
     return found
 
 
@@ -701,8 +708,8 @@ def _places(curve: _Curve, kind: str, limits: Limits) -> NDArray[Any]:
     return np.unique(np.rint(np.geomspace(1, last, _BAND))) / curve.num_items
 
 
-def _height(curve: _Curve, kind: str, place: NDArray[Any], items: NDArray[Any], hits: NDArray[Any]) -> Any:
-    """The curve, of these corners, at these places; NaN where it is undefined."""
+def _height(curve: _Curve, kind: str, place: NDArray[Any], n: int, items: NDArray[Any], hits: NDArray[Any]) -> Any:
+    """The curve, of these corners, at these places; NaN where it is undefined. `n`: the items that a share is of."""
     relevant = curve.num_relevant
     if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
         return np.full(place.shape, np.nan)
@@ -711,7 +718,7 @@ def _height(curve: _Curve, kind: str, place: NDArray[Any], items: NDArray[Any], 
     if kind == "roc":
         return np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
     if kind == "enrichment":
-        return np.interp(place * curve.num_items, items, hits) / (place * relevant)
+        return np.interp(place * n, items, hits) / (place * relevant)
     # Where the recall is first reached; what was never retrieved is never reached.
     wanted = place * relevant
     end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)

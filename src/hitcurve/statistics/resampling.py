@@ -105,11 +105,11 @@ class Kinds(NamedTuple):
 
 
 def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int, rng: Any, workers: int,
-                measure: Callable[[list[Any]], Any], stratified: bool,
-                level: _Array | None = None) -> list[Any]:  # fmt: skip
+                measure: Callable[[list[Any]], Any], stratified: bool, level: _Array | None = None,
+                by_level: bool = False) -> list[Any]:  # fmt: skip
     """measure(resamples of each ranking) for all blocks of `count` resamples.
 
-    level: of gain curves, that of each kind of relevant items.
+    level: of gain curves, that of each kind of relevant items; by_level: the items of each level are drawn apart.
     """
     from hitcurve._kernel.draw import Resampler
 
@@ -123,7 +123,11 @@ def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int
 
     def block(draws: np.random.Generator, size: int) -> Any:
         drawn = None if level is None else np.empty((size, len(level)), np.int64)
-        tables = resampler.draw(draws.bit_generator, size, drawn)
+        if drawn is not None and level is not None and by_level:
+            for one in np.unique(level):
+                weight = kinds.hit_weight[level == one]
+                drawn[:, level == one] = draws.multinomial(weight.sum(), weight / weight.sum(), size)
+        tables = resampler.draw(draws.bit_generator, size, drawn, drawn is not None and by_level)
         return measure(made([curve.lower_is_better for curve in curves], tables, drawn))
 
     return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, size_of))), rng, workers)
@@ -168,7 +172,7 @@ def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
 
 
 def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int, measure: Callable[[Any], Any],
-                 stratified: bool = False) -> list[Any]:  # fmt: skip
+                 stratified: bool = False, by_level: bool = False) -> list[Any]:  # fmt: skip
     """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
     others = item_kinds(curve)
     place = np.flatnonzero(others)
@@ -181,7 +185,8 @@ def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int
     missing = missing[missing > 0]
     row, hits = np.append(row, np.full(missing.shape[0], -1)), np.append(hits, missing)
     kinds = Kinds(hits, row[:, None], others[place], place[:, None])
-    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), stratified, level)
+    apart = stratified or by_level
+    return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), apart, level, by_level)
 
 
 def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
