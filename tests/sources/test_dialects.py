@@ -19,6 +19,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 from blocks import read_columns  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
+from hitcurve.cli.main import main  # noqa: E402
 from hitcurve.sources import tables  # noqa: E402
 from hitcurve.sources.screen import read_screen  # noqa: E402
 from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
@@ -84,6 +85,23 @@ def test_forms_are_found_out_and_said(tmp_path, name, text, note, columns):
     path = made(tmp_path, text.partition("\n")[2], name)
     if columns != ("y", "s"):
         assert said(path, *columns, header=False) == (Y, S, note)
+
+
+@pytest.mark.usefixtures("slabs")
+@pytest.mark.parametrize("word", ["#NV", "#N/A", "#DIV/0!", "#WERT!", "#NAME?"])
+def test_words_for_errors_of_excel_name_the_way_out(tmp_path, capsys, word):
+    path = made(tmp_path, f"y,s\n1,2\n0,{word}\n")
+    place = f"row 2 (line 3), column 's': the score is '{word}', not a number"
+    assert problem(path, "y", "s") == f"{place} (it is a missing score with na='{word}')"
+    assert said(path, "y", "s", na=word, nan_policy="omit")[1][0] == 2
+    assert main(["table", str(path), "--label", "y", "--score", "s"]) == 1
+    assert capsys.readouterr().err.endswith(f"{place} (it is a missing score with --na {word})\n")
+
+
+@pytest.mark.parametrize("name", ["folder", "folder/", "folder/t.csv", "t.xyz"])
+def test_what_is_not_there_is_said_so(tmp_path, name):
+    with pytest.raises(FileNotFoundError, match="No such file or directory"):
+        hc.scan(f"{tmp_path}/{name}", "y", "s")
 
 
 @pytest.mark.usefixtures("slabs")

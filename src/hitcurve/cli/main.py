@@ -19,7 +19,7 @@ __all__ = ["main"]
 # What stands for the library's arguments, which its errors name.
 _OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties",
             "rank_by": "--rank-by", "depth": "-M", "missing": "--missing", "empty": "--empty",
-            "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive"}  # fmt: skip
+            "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive"}  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b)")
 _BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
 _INTERRUPTED = 130  # and for one that was stopped by Ctrl-C

@@ -333,6 +333,8 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
                     cell = given[index].as_py()
                     other = "." if rules.decimal == "," else ","
                     hint = f" (it is one with decimal={other!r})" if is_number(cell, other) else ""
+                    if what == "score" and cell.startswith("#"):  # as Excel writes an error, in many languages
+                        hint = f" (it is a missing score with na={cell!r})"
                     raise BadCell(index, f"the {what} is {quoted(cell)}, not a number{hint}") from None
             raise
     try:

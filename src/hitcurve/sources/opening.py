@@ -109,9 +109,9 @@ def _paths(listed: list[Any]) -> list[str]:
         else:
             paths.append(text)
     for path in paths:
-        file_kind(path)
         if path != "-" and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", path)
+        file_kind(path)
     return paths
 
 
