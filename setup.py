@@ -1,4 +1,5 @@
 """The extension modules; everything else is in pyproject.toml."""
+import multiprocessing
 import os
 import re
 import sys
@@ -40,6 +41,16 @@ if os.environ.get("HITCURVE_WERROR"):
     flags += ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-missing-field-initializers",
               "-Wno-cast-function-type"]
 
+def jobs():
+    """How many modules are compiled at once: as many as there are cores, and half of the memory has gibibytes."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        memory = 2**32
+    return max(1, min(cores, memory // 2**31, len(MODULES)))
+
+
 extensions = [
     Extension(
         f"hitcurve.{name}",
@@ -69,8 +80,11 @@ def description():
 setup(
     long_description=description(),
     long_description_content_type="text/markdown",
+    options={"build_ext": {"parallel": jobs()}},
     ext_modules=cythonize(
         extensions,
+        # A process that is not forked runs this file again.
+        nthreads=jobs() if multiprocessing.get_start_method() == "fork" else 0,
         build_dir="build/cython",  # generated C never lies beside the sources
         include_path=["src"],
         compiler_directives={
