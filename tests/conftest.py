@@ -51,6 +51,11 @@ def many_cores():
 
 
 @pytest.fixture(autouse=True)
-def no_pyplot(monkeypatch):
-    """Whatever else has loaded it in this process: pictures go to its current axes where it is loaded."""
-    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+def no_pyplot():
+    """Whatever else has loaded it in this process: pictures go to its current axes where it is loaded.
+
+    Not by `monkeypatch`: ci/threads takes a test that asks for it for one that needs a thread of its own.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+        yield
