@@ -4,7 +4,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Later", "advice", "needed"]
+__all__ = ["Later", "advice", "lacking", "needed"]
 
 _EXTRAS = {"argcomplete": "completion", "ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas",
            "polars": "polars", "pyarrow": "files", "pyspark": "spark", "python_calamine": "excel",
@@ -20,6 +20,15 @@ def needed(name: str, what: str) -> Any:
         if (error.name or "").partition(".")[0] != library:
             raise  # of a library that is there, and lacks one of its own
         raise ModuleNotFoundError(advice(library, what), name=error.name) from error
+
+
+def lacking(name: str, what: str) -> list[str]:
+    """The error of `needed` as a warning; empty if the module is there."""
+    try:
+        needed(name, what)
+    except ModuleNotFoundError as error:
+        return [str(error)]
+    return []
 
 
 class Later:

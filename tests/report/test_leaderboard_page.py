@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 
 import pytest
 from html_page import Page
@@ -162,6 +163,27 @@ def test_runs_are_drawn(capsys, tmp_path, paths):
     compared = written(capsys, tmp_path, *paths, "-m", "AP", "--compare", status=3)
     assert "Differences in mean AP with their intervals." in compared.words
     assert [text.count(":") for text in pictures(compared)] == [1, 1]
+
+
+def test_without_matplotlib_the_page_says_that_it_has_no_pictures(capsys, monkeypatch, tmp_path, paths):
+    """Of runs and of a table; a picture by itself stays an error."""
+    table, out = tmp_path / "table.csv", tmp_path / "out.html"
+    table.write_text("y,s\n1,2\n0,1\n1,0\n")
+    for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    runs, columns = ["trec", *paths[:2], "-m", "AP"], ["table", str(table), "--label", "y", "--score", "s"]
+    for command in (runs, columns):
+        assert main([*command, "--report", str(out)]) == 0
+        said = capsys.readouterr()
+        page = Page(out.read_text(encoding="utf-8"))
+        assert pictures(page) == []
+        assert said.err.count("there are no pictures on the page: a picture needs matplotlib: pip install") == 1
+        assert any("there are no pictures on the page" in text for text in page.words)
+        assert len(page.tables) > 1
+        assert main([*command, "--plot", str(tmp_path / "out.png")]) == 1
+        assert "needs matplotlib" in capsys.readouterr().err
+    assert main([*runs, "--ties", "expected", "--report", str(out)]) == 0
+    assert "pictures" not in capsys.readouterr().err  # there would be none anyway
 
 
 @pytest.mark.parametrize("arguments", [("--ties", "expected"), ("--missing", "skip")])

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from hitcurve._extras import lacking
 from hitcurve._files import same_file, write_file
 from hitcurve._grid import one_line
 from hitcurve.measures import MEASURES, Measure, parse
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILURES", "PICTURES", "WIDTH", "Option", "Parser", "Run", "beside", "coloured", "command", "count",
-    "few_resamples", "measure", "no_output", "no_picture", "refuse", "resamples", "save_picture", "say", "seed",
-    "write_page",
+    "few_resamples", "measure", "no_output", "no_picture", "pictures_lack", "refuse", "resamples", "save_picture",
+    "say", "seed", "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
@@ -127,6 +128,11 @@ def beside(options: argparse.Namespace) -> Iterator[None]:
         yield
     except FAILURES as error:
         options.failed.append(error)
+
+
+def pictures_lack() -> list[str]:
+    """What a page is warned of that is written without pictures; empty where they can be drawn."""
+    return lacking("matplotlib", "there are no pictures on the page: a picture")
 
 
 def save_picture(figure: Any, path: str) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from hitcurve._extras import needed
 from hitcurve._progress import Progress
 from hitcurve.cli.common import (
     PICTURES,
@@ -19,6 +20,7 @@ from hitcurve.cli.common import (
     measure,
     no_output,
     no_picture,
+    pictures_lack,
     refuse,
     resamples,
     save_picture,
@@ -258,8 +260,12 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
         from hitcurve.report import page
 
         progress("drawing")
-        figures = page.figures(found.scores, **drawn | {"band": made.level, "workers": check_workers(options.workers)})
+        lack, how = pictures_lack(), drawn | {"band": made.level, "workers": check_workers(options.workers)}
+        figures = [] if lack else page.figures(found.scores, **how)
+        made.warnings += lack if options.report else []
         with beside(options):
+            if options.plot:
+                needed("matplotlib", "a picture")
             if options.plot and not figures:
                 raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
             if options.plot and len(figures) > 1:

@@ -25,6 +25,7 @@ from hitcurve.cli.common import (
     few_resamples,
     no_output,
     no_picture,
+    pictures_lack,
     refuse,
     resamples,
     save_picture,
@@ -266,10 +267,13 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
             from hitcurve.report.leaderboard_page import figures, page
 
             files = [options.qrels, *options.runs]
-            drawn = [] if options.ties == "expected" else figures(names, evaluations, compared, key)
+            lack = [] if options.ties == "expected" else pictures_lack()
+            drawn = [] if options.ties == "expected" or lack else figures(names, evaluations, compared, key)
+            for line in lack:
+                say(f"hitcurve: warning: {line}")
             with Progress() as progress:
                 board = _board(names, printed, compared, options)
-                text = page(names, printed, board, compared, files, options.command, drawn, progress, key)
+                text = page(names, printed, board, compared, files, options.command, drawn, progress, key, lack)
             write_page(options.report, text)
     return printed
 

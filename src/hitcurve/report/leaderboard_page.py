@@ -45,12 +45,13 @@ def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
          files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
-         progress: Callable[[str], None], first: str | None = None) -> str:  # fmt: skip
+         progress: Callable[[str], None], first: str | None = None,
+         warnings: Sequence[str] = ()) -> str:  # fmt: skip
     """The runs, evaluated with the same judgments and measures, as text of one page.
 
     `board`: the table of the means; `figures`: pictures with their captions; `files`: judgments and runs, each of which
     is read again for its checksum; `command`: the words of the command line. `progress` is told what is done. `first`:
-    the measure that is shown for each query.
+    the measure that is shown for each query. `warnings` stand before those of the runs.
     """
     runs = f"{len(names):,} runs" if len(names) > 1 else "one run"
     body = [section("Leaderboard", board)]
@@ -67,7 +68,7 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     body.append(f"<h2>Definitions</h2><dl>{''.join(rows)}</dl>")
     progress("checksums")
     body.append(made_of(files, command))
-    notes = dict.fromkeys(note for one in evaluations for note in one.notes)
+    notes = dict.fromkeys(warnings) | dict.fromkeys(note for one in evaluations for note in one.notes)
     lead = f"{runs}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
     return document(names_of(files[1:]), lead, notes, body)
 
