@@ -92,7 +92,7 @@ def test_parquet(tmp_path, suffix, ending):
     ("values", "expected"),
     [
         (pa.array([1.5, 2], pa.float32()), np.array([1.5, 2], np.float32)),
-        (pa.array([1.5, 2], pa.float16()), np.array([1.5, 2], np.float16)),
+        (pa.array(np.array([1.5, 2], np.float16)), np.array([1.5, 2], np.float16)),
         (pa.array([2**60 + 1, 2**60]), np.array([2**60 + 1, 2**60])),
         (pa.array([2**64 - 1, 0], pa.uint64()), np.array([2**64 - 1, 0], np.uint64)),
         (pa.array([3, -4], pa.int8()), np.array([3, -4], np.int8)),
