@@ -1,6 +1,7 @@
 """HitCounter: the table of a ranking that never is in memory as a whole, from blocks whose counts add up."""
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -91,6 +92,9 @@ class Counter:
     def merge(self, other: Self) -> Self:
         """Add the counts of another counter, of other blocks, and return self.
 
+        ``counter += other`` does the same. ``counter + other`` makes a new counter and changes neither, as reductions
+        need that keep what they are given: ``sum(counters, hc.HitCounter(thresholds))``.
+
         Parameters
         ----------
         other : HitCounter or GainCounter
@@ -141,6 +145,9 @@ class Counter:
 
     def __iadd__(self, other: Self) -> Self:
         return self.merge(other)
+
+    def __add__(self, other: Self) -> Self:
+        return copy(self).merge(other) if isinstance(other, Counter) else NotImplemented
 
     def _hit_curve(self, num_relevant: int | None = None) -> HitCurve:
         cuts, items, hits = self._cuts, self._items(), self._hits_at()

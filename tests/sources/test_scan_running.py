@@ -1,8 +1,8 @@
 """What a scan takes while it runs: memory within its bound, threads, progress on a terminal, Ctrl-C."""
 
-import functools
 import io
 import os
+import pickle
 import re
 import signal
 import sqlite3
@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,24 +151,56 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_dask_counts_with_the_same_counter(items):
+@pytest.fixture(params=["threads", "processes", "distributed"])
+def dask_scheduler(request):
+    if request.param != "distributed":
+        yield request.param
+        return
+    distributed = pytest.importorskip("distributed")
+    with (distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+          distributed.Client(cluster) as client):  # fmt: skip
+        yield client
+
+
+@pytest.mark.filterwarnings("default")  # what dask itself warns of is not ours to be strict about
+def test_the_recipe_for_dask_counts_the_same_twice(items, dask_scheduler):
+    """As the page has it; the counts of the blocks are kept, as they are on a cluster, and added up twice."""
     dask = pytest.importorskip("dask")
+    page = Path(__file__).resolve().parents[2] / "docs" / "larger-data.md"
+    block = re.search(r"With Dask.*?\n\n(    .*?)\n\n\S", page.read_text(encoding="utf-8"), re.DOTALL)
+    recipe = textwrap.dedent(block[1])
+    first, joint, rest = recipe.partition("while ")
     y, s, _ = items
-    thresholds = s[y]
+    for kept in (False, True):
+        blocks = [(y[at : at + 1_000], s[at : at + 1_000]) for at in range(0, N, 1_000)]
+        names = {"dask": dask, "hc": hc, "thresholds": s[y], "blocks": blocks}
+        with dask.config.set(scheduler=dask_scheduler, num_workers=2):
+            exec(first, names)
+            held = dask.persist(*names["parts"]) if kept else names["parts"]
+            names["parts"] = list(held)
+            exec(joint + rest, names)
+            assert names["curve"] == names["parts"][0].compute().curve() == hc.HitCurve(y, s)
 
-    def count(at):
-        counter = hc.HitCounter(thresholds)
-        counter.update(y[at : at + 1_000], s[at : at + 1_000])
-        return counter
 
-    def add(parts):
-        return functools.reduce(hc.HitCounter.merge, parts)
-
-    parts = [dask.delayed(count)(at) for at in range(0, N, 1_000)]
-    while len(parts) > 1:  # a tree of sums
-        parts = [dask.delayed(add)(parts[at : at + 4]) for at in range(0, len(parts), 4)]
-    assert parts[0].compute(scheduler="processes", num_workers=2).curve() == hc.HitCurve(y, s)
-
+@pytest.mark.parametrize("make", [lambda: hc.HitCounter([0.9, 0.3]), lambda: hc.GainCounter([0.9, 0.3]),
+                                  lambda: hc.HitCounter(edges=[0.0, 0.5])])  # fmt: skip
+def test_a_sum_changes_neither(make):
+    one, other, both = make(), make(), make()
+    for counter in (one, both):
+        counter.update([1, 0, 0], [0.9, 0.5, 0.3])
+    for counter in (other, both):
+        counter.update([1, 0], [0.3, 0.1])
+    before = pickle.dumps(one), pickle.dumps(other)
+    assert one + other == other + one == sum([one, other], make()) == both
+    added = one + other
+    added.update([1], [0.3])
+    assert (pickle.dumps(one), pickle.dumps(other)) == before
+    assert added.num_items == 6 and one.num_items == 3
+    assert one.merge(other) is one and one == both
+    for wrong in (3, None, hc.HitCounter([5.0]), hc.GainCounter([0.9, 0.3], [1])):
+        with pytest.raises((TypeError, ValueError)):
+            one + wrong
+    assert one == both
 
 
 @pytest.mark.parametrize("workers", [1, 2])
