@@ -354,6 +354,31 @@ for name, call in {
     bad(f"{name} of texts and bytes", TypeError, rf"{name}\[4\]", "b'2'", "bytes")(
         lambda name=name, call=call: call(**{name: ["1", "1", "1", "2", b"2"]})
     )
+for name, call in {"qid": curves, "groups": lambda groups: hc.compare(Y, {"a": S, "b": S}, groups=groups)}.items():
+    for kind, ids in {"list": [True, True, 1, 1, 0], "tuple": (1, 0.5, True, 2, 2), "numpy": [1, np.True_, 1, 2, 2],
+                      "object": np.array([1, 2, True, 2, 1], object)}.items():  # fmt: skip
+        at = [isinstance(one, (bool, np.bool_)) for one in ids].index(True)
+        bad(f"{name} of truth values in a {kind}", TypeError, rf"{name}\[{at}\] is .*True", "True equals 1")(
+            lambda name=name, call=call, ids=ids: call(**{name: ids})
+        )
+bad("mask of another shape", ValueError, r"mask has shape \(2, 2\), y_true has shape \(2, 3\)")(
+    lambda: hc.HitCurves(Y2, S2, mask=[[True, True], [True, False]]))
+bad("mask of numbers", ValueError, "mask must be two-dimensional and of bool", "int64")(
+    lambda: hc.HitCurves(Y2, S2, mask=np.ones((2, 3), np.int64)))
+for name, value in {"qid": [1, 2], "offsets": [0, 3, 6]}.items():
+    bad(f"mask and {name}", ValueError, "mask goes with two-dimensional", "without qid and offsets")(
+        lambda name=name, value=value: hc.HitCurves(Y2, S2, mask=Y2 >= 0, **{name: value}))
+for name, value in {"tiebreak": "order", "sample_weight": np.ones((2, 3))}.items():
+    bad(f"mask and {name}", ValueError, f"mask goes without {name}")(
+        lambda name=name, value=value: hc.HitCurves(Y2, S2, mask=Y2 >= 0, **{name: value}))
+for name, call in {"curves": hc.HitCurves, "mean": hc.mean_average_precision}.items():
+    mask = np.array([[False, True, True], [True, False, True]])
+    bad(f"a label beside a mask, {name}", ValueError, r"y_true\[1, 2\] is 7")(
+        lambda call=call, mask=mask: call([[9, 1, 0], [1, 9, 7]], S2, mask=mask))
+    bad(f"a score beside a mask, {name}", ValueError, r"y_score\[1, 2\] is nan")(
+        lambda call=call, mask=mask: call(Y2, [[nan, 1, 0], [1, nan, nan]], mask=mask))
+    bad(f"a level beside a mask, {name}", ValueError, r"y_true\[0, 2\] is nan")(
+        lambda call=call, mask=mask: call([[nan, 1, nan], [1, 0, 0.5]], S2, mask=mask, relevance_level=1))
 bad("tiebreak of objects", TypeError, r"tiebreak\[0\]", "object")(lambda: ap(tiebreak=[object()] * 5))
 bad("tiebreak of mixed objects", TypeError, "tiebreak")(lambda: ap(tiebreak=np.array(["1", 1, 2, 3, 4], object)))
 bad("qid 2-D", ValueError, "qid")(lambda: curves(qid=QID[None]))

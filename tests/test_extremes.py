@@ -4,6 +4,8 @@ The expected values are closed forms in harmonic numbers (of digamma, with enoug
 cancel) and geometric sums, or exact fractions.
 """
 
+import functools
+import inspect
 import random
 import re
 from fractions import Fraction
@@ -365,10 +367,31 @@ def test_fraction_of_many_queries(fraction):
     assert curves[0].hits_at(fraction=fraction) == curves[0].hits_at(int(k))
 
 
-def test_cutoff_beyond_64_bits():
-    curve = hc.HitCurve([1, 0, 1], [3, 2, 1])
-    assert curve.average_precision(2**70) == curve.average_precision()
-    assert curve.hits_at(2**70) == 2
+CURVE = hc.HitCurve([1, 0, 1], [3, 2, 1])
+GAINS = hc.GainCurve([1, 0, 2], [3, 2, 1])
+METHODS = {name: getattr(curve, name) for curve in (CURVE, GAINS) for name in dir(curve)
+           if name[0] != "_" and callable(getattr(curve, name))}  # fmt: skip
+WITH_K = [name for name, one in METHODS.items() if "k" in inspect.signature(one).parameters and name != "plot"]
+CUTOFFS = {name: METHODS[name] for name in WITH_K} | {
+    "one line": lambda k: hc.average_precision([1, 0, 1], [3, 2, 1], k=k),
+    "the mean": lambda k: hc.mean_average_precision([[1, 0, 1]], [[3, 2, 1]], k=k),
+    "its method": lambda k: hc.HitCurves([[1, 0, 1]], [[3, 2, 1]]).mean_average_precision(k),
+    "nDCG": lambda k: hc.ndcg([1, 0, 1], [3, 2, 1], k=k),
+    "mean nDCG": lambda k: hc.mean_ndcg([[1, 0, 1]], [[3, 2, 1]], k=k),
+    "a name": lambda k: CURVE.measure(f"R@{k}"),
+    "a run": lambda k: hc.evaluate({"q": {"d": 1}}, {"q": {"d": 1}}, f"R@{k}"),
+}
+
+
+@pytest.mark.parametrize("name", CUTOFFS)
+def test_cutoffs_end_at_the_number_of_items_that_can_be(name):
+    call = CUTOFFS[name]
+    if name == "inst":
+        call = functools.partial(call, ties="best")
+    call(k=2**62)
+    for k in (2**62 + 1, 2**64, 2**70):
+        with pytest.raises(ValueError, match=rf"{k}.*(2\*\*62)"):
+            call(k=k)
 
 
 def test_first_hit(case):

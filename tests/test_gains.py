@@ -401,8 +401,21 @@ def test_unretrieved():
     assert near(curve.ndcg(2), (2 + 0) / (3 + 3 / mp.log(3, 2)))
     with pytest.raises(ValueError, match=r"unretrieved has 1 lists, but there are 2 queries"):
         hc.GainCurves([2, 0, 1], [3, 2, 1], offsets=[0, 3, 3], unretrieved=[[3]])
-    with pytest.raises(ValueError, match=r"unretrieved\[1\] is 0.0: a level must be above 0"):
-        hc.GainCurve([1], [1], unretrieved=[1, 0])
+    with pytest.raises(ValueError, match=r"unretrieved\[1\] is -1.0: a level must be a number from 0 up"):
+        hc.GainCurve([1], [1], unretrieved=[1, -1])
+
+
+def test_what_is_not_retrieved_and_not_relevant_changes_nothing():
+    table = [5.0], [0], [1], [0, 1], [2], [1]
+    for make in (lambda **rest: hc.GainCurve([2, 0], [2, 1], **rest),
+                 lambda **rest: hc.GainCurve.from_ranked([2, 0], **rest),
+                 lambda **rest: hc.GainCurve.from_table(*table, num_items=2, **rest),
+                 lambda unretrieved: hc.GainCurves([[2, 0]], [[2, 1]], unretrieved=[unretrieved])):  # fmt: skip
+        assert make(unretrieved=[0, 2, 0.0]) == make(unretrieved=[2])
+        assert make(unretrieved=[0]) == make(unretrieved=[])
+        assert pickle.loads(pickle.dumps(make(unretrieved=[0, 2]))) == make(unretrieved=[2])
+    assert hc.ndcg([2, 0], [2, 1], unretrieved=[0]) == 1
+    assert hc.mean_ndcg([2, 0], [2, 1], offsets=[0, 2], unretrieved=[[0, 0]]) == 1
 
 
 def test_a_curve_is_a_value():
@@ -765,7 +778,7 @@ def test_no_gain():
     assert curve.dcg() == 0
     assert curve.err() == 0
     assert hc.GainCurve([], []).err() == 0
-    assert math.isnan(curve.rbp())
+    assert curve.rbp() == 0
     assert math.isnan(hc.GainCurve([], []).ndcg())
     assert math.isnan(hc.mean_ndcg([0], [1], offsets=[0, 1]))
     assert hc.mean_ndcg([0, 1], [1, 1], offsets=[0, 1, 2], empty="one") == 1

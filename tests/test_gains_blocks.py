@@ -138,7 +138,7 @@ BAD = {
              "other must be a HitCounter, got GainCounter"),
     "levels": (lambda: hc.GainCounter([1.0], [1]).merge(hc.GainCounter([1.0])), ValueError,
                r"other has no levels, this counter levels \[1.0\]: only like counters"),
-    "unretrieved": (lambda: hc.GainCounter([1.0]).curve([0]), ValueError, r"unretrieved\[0\] is 0"),
+    "unretrieved": (lambda: hc.GainCounter([1.0]).curve([-1]), ValueError, r"unretrieved\[0\] is -1"),
 }  # fmt: skip
 
 
@@ -362,7 +362,7 @@ WRONG = {
                   "grade and tolerance both given: gain curves are not binned"),
     "unretrieved": ({"label": "label", "score": "score", "unretrieved": [1]}, ValueError, "unretrieved are levels"),
     "groups": ({"grade": "grade", "score": "score", "group": 4, "unretrieved": [1]}, ValueError, "not with group"),
-    "missing": ({"grade": "grade", "score": "score", "unretrieved": [0]}, ValueError, r"unretrieved\[0\] is 0"),
+    "missing": ({"grade": "grade", "score": "score", "unretrieved": [-1]}, ValueError, r"unretrieved\[0\] is -1"),
     "column": ({"grade": "grad", "score": "score"}, ValueError, "there is no column 'grad'; did you mean 'grade'"),
 }  # fmt: skip
 

@@ -218,10 +218,11 @@ def test_odd_lists_of_ranks(value, text):
     ([[1]], "unretrieved must be one-dimensional, got shape (1, 1)"),
     ([1, "x"], "unretrieved[1] is 'x' of type str: levels must be real numbers"),
     ([1, 1j], "unretrieved has dtype complex128: levels must be real numbers"),
-    ([1, 0], "unretrieved[1] is 0.0: a level must be above 0 and finite"),
+    ([1, -1], "unretrieved[1] is -1.0: a level must be a number from 0 up, and finite"),
     ([NAN], "unretrieved[0] is nan: a level must"),
     ([1, 2**53 + 1], "unretrieved[1] is 9007199254740993: a whole level must be at most 2**53"),
-    (np.array(["1e400"], "g"), "unretrieved[0] is inf: a level must be above 0 and finite"),
+    (np.array(["1e-400"], "g"), "unretrieved[0] is 0.0: no float64 holds so small a level"),
+    (np.array(["1e400"], "g"), "unretrieved[0] is inf: a level must be a number from 0 up, and finite"),
 ])  # fmt: skip
 def test_odd_unretrieved(value, text):
     refused(lambda: hc.GainCurve([1, 0], [2, 1], unretrieved=value), text)

@@ -103,8 +103,8 @@ def test_all_orders(items, lower, k, T, missing):
     every = list(orders(levels, scores, lower))
     for ties, read in READ.items():
         if not any(levels) and not missing:
-            assert math.isnan(curve.insq(k, T=T, ties=ties))
-            assert ties == "expected" or math.isnan(curve.inst(k, T=T, ties=ties))
+            assert curve.insq(k, T=T, ties=ties) == 0
+            assert ties == "expected" or curve.inst(k, T=T, ties=ties) == 0
             continue
         assert near(curve.insq(k, T=T, ties=ties), read([insq(order, k, T, missing) for order in every]))
         if ties != "expected":
@@ -296,7 +296,7 @@ def test_errors(call, error, text):
 def test_no_relevant_item():
     for levels in ([], [0, 0]):
         curve = hc.GainCurve(levels, levels)
-        assert math.isnan(curve.insq()) and math.isnan(curve.inst(ties="best"))
+        assert curve.insq() == curve.inst(ties="best") == 0
     curve = hc.GainCurve([0], [1], unretrieved=[2])
     assert curve.insq() == curve.inst(ties="worst") == 0
 

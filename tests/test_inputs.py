@@ -436,6 +436,32 @@ def test_rows():
         np.testing.assert_array_equal(hc.HitCurves(y, s).average_precision(), ap)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"lower_is_better": True}, {"nan_policy": "worst"}, {"num_relevant": [11] * 30}, {"relevance_level": 2},
+    {"workers": 2},
+])  # fmt: skip
+def test_masks(options):
+    """What lies in padding does not matter."""
+    rng = np.random.default_rng(4)
+    mask = rng.random((30, 10)) < 0.6
+    mask[3] = False
+    y = rng.integers(0, 4, (30, 10)) if "relevance_level" in options else Y.reshape(30, 10)
+    s = S.reshape(30, 10).astype(np.float64)
+    lengths = mask.sum(axis=1)
+    offsets = np.append(0, np.cumsum(lengths))
+    wanted = hc.HitCurves(y[mask], s[mask], offsets=offsets, **options)
+    filled, scores = np.where(mask, y, -7), np.where(mask, s, np.nan)
+    before = mask.copy(), filled.copy(), scores.copy()
+    for kept in (mask, mask.tolist(), np.asfortranarray(mask)):
+        assert hc.HitCurves(filled, scores, mask=kept, **options) == wanted
+        mean = hc.mean_average_precision(filled, scores, mask=kept, empty="zero", **options)
+        assert mean == wanted.mean_average_precision(empty="zero")
+    for one, other in zip(before, (mask, filled, scores), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert hc.HitCurves(y, s, mask=np.ones_like(mask), **options) == hc.HitCurves(y, s, **options)
+    assert wanted.num_items.tolist() == lengths.tolist()
+
+
 def test_data_frame():
     pd = pytest.importorskip("pandas")
     y, s = pd.DataFrame(Y.reshape(30, 10)), pd.DataFrame(S.reshape(30, 10))

@@ -1,5 +1,7 @@
 """In a clean interpreter: what import loads, what the public names say of themselves, and that nothing leaks."""
 
+import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -484,16 +486,7 @@ def test_star_import_gives_all():
     assert names.strip() == "True"
 
 
-RANKING = "y_true y_score num_relevant relevance_level tiebreak lower_is_better nan_policy sample_weight workers"
-GAINS = "y_true y_score unretrieved tiebreak lower_is_better nan_policy workers"
-CONSTRUCTORS = {  # the parameters of a compiled class are not in a signature
-    "HitCurve": RANKING.split(),
-    "HitCurves": [*RANKING.split(), "qid", "offsets"],
-    "GainCurve": GAINS.split(),
-    "GainCurves": [*GAINS.split(), "qid", "offsets", "mask"],
-    "HitCounter": ["thresholds", "edges", "lower_is_better", "nan_policy"],
-    "GainCounter": ["thresholds", "levels", "edges", "lower_is_better", "nan_policy"],
-}
+CONSTRUCTED = ("HitCurve", "HitCurves", "GainCurve", "GainCurves", "HitCounter", "GainCounter")
 
 
 def public_members():
@@ -502,9 +495,9 @@ def public_members():
         value = getattr(hc, name)
         if not callable(value):
             continue
-        names = CONSTRUCTORS.get(name) or getattr(value, "_fields", None) or parameters(value)
+        names = getattr(value, "_fields", None) or parameters(value)
         yield name, value, value.__doc__, names
-        if name not in CONSTRUCTORS:
+        if name not in CONSTRUCTED:
             continue
         for attribute in sorted(vars(value) | vars(value.__base__)):
             member = getattr(value, attribute)
@@ -522,6 +515,62 @@ def parameters(function):
 
 
 MEMBERS = list(public_members())
+
+
+def stubbed(module):
+    """By qualified name, the parameters of every function and constructor in the stub of a compiled module."""
+    found = {}
+
+    def of(function, bound):
+        arguments = function.args
+        plain = [*arguments.posonlyargs, *arguments.args][bound:]
+        required = len(plain) - len(arguments.defaults)
+        shown = [(one.arg, i >= required and ast.unparse(arguments.defaults[i - required]), False)
+                 for i, one in enumerate(plain)]
+        shown += [(one.arg, default is not None and ast.unparse(default), True)
+                  for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        return shown + [("**" + one.arg, False, True) for one in [arguments.kwarg] if one is not None]
+
+    def walk(body, prefix, bound):
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                walk(node.body, node.name + ".", True)
+            elif isinstance(node, ast.FunctionDef):
+                found.setdefault(prefix + node.name, []).append(of(node, bound))
+
+    stub = Path(module.__file__).with_name(module.__name__.split(".")[-1] + ".pyi")
+    walk(ast.parse(stub.read_text()).body, "", False)
+    return found
+
+
+COMPILED = ("_curve", "_gain_curve", "_gain_measures")
+
+
+@pytest.mark.parametrize(("name", "value"), [member[:2] for member in MEMBERS], ids=[name for name, *_ in MEMBERS])
+def test_signature(name, value):
+    """What a notebook shows of arguments is what type checkers know of them."""
+    if not callable(value):
+        return
+    signature = inspect.signature(value)
+    assert "args" not in signature.parameters
+    stubs = {}
+    for module in COMPILED:
+        stubs |= stubbed(importlib.import_module(f"hitcurve.{module}"))
+    owner, _, method = name.partition(".")
+    bases = getattr(hc, owner).__mro__ if method or isinstance(value, type) else []
+    names = [f"{base.__name__}.{method or '__init__'}" for base in bases] or [name]
+    wanted = next((stubs[one] for one in names if one in stubs), None)
+    if wanted is None:
+        assert "cython" not in type(value).__name__
+        return
+    shown = [("**" * (one.kind == one.VAR_KEYWORD) + one.name, one.default is not one.empty and repr(one.default),
+              one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD))
+             for one in signature.parameters.values() if one.name not in ("self", "cls")]  # fmt: skip
+    for overload in wanted:  # one of which may need what another does without
+        assert [one[::2] for one in shown] == [one[::2] for one in overload]
+        for (_, ours, _), (_, theirs, _) in zip(shown, overload, strict=True):
+            assert theirs is False or (ours is not False and ast.literal_eval(ours) == ast.literal_eval(theirs))
+    assert shown in [[(n, d is not False and repr(ast.literal_eval(d)), k) for n, d, k in one] for one in wanted]
 
 
 @pytest.mark.parametrize(("name", "value", "doc", "names"), MEMBERS, ids=[name for name, *_ in MEMBERS])

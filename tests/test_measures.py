@@ -32,6 +32,7 @@ def curves():
 # Each name beside the method and its keywords; the last are attributes.
 CALLS = [(name, row.method, keywords) for row in register.MEASURES for name, keywords in row.written]
 CALLS += [("NumRet", "num_items", None), ("NumRel", "num_relevant", None), ("NumRelRet", "num_hits", None)]
+CALLS += [("GMAP", "average_precision", {})]
 
 
 @pytest.mark.parametrize("ties", TIES)

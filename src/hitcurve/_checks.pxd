@@ -41,14 +41,14 @@ cpdef object as_flags(object y_true, object y_score, object relevance_level, obj
 cdef object as_ids(object qid, Py_ssize_t n, str whole)
 cdef object as_offsets(object offsets, Py_ssize_t n, str name=*, str whole=*)
 cdef object as_key(object tiebreak, Py_ssize_t n, object where=*)
-cdef object as_weight(object sample_weight, Py_ssize_t n, object where=*)
+cdef object as_weight(object values, Py_ssize_t n, object where=*, str name=*, str whole=*)
 cdef object apply_nan_policy(object nan_policy, object score, object where)
 cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where)
 cdef object bad_score(object name, object shown)
 
 cdef object quotients(object values, str name, object whole)
-cdef object ranks_from(object k, object fraction, object num_items, bint divides)
-cdef object whole_ranks(object k, bint divides=*)
+cdef object ranks_from(object k, object fraction, object num_items)
+cdef object whole_ranks(object k)
 cdef object parameters(object values, str name, str domain, double low, double high)
 
 cdef object checked_items(object num_items)

@@ -91,7 +91,7 @@ cpdef object check_rank(object value, str name):
     rank = whole_number(value, name)
     if rank < 1:
         raise ValueError(f"{name} is {rank}: ranks start at 1")
-    return rank
+    return countable(rank, name)
 
 
 cpdef object check_count(object value, str name, object most=2147483648):
@@ -144,7 +144,7 @@ def checked_seed(rng):
 
 
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1:
-    reading.k = NO_CUTOFF if k is None else <int64_t>min(check_rank(k, "k"), LARGEST)
+    reading.k = NO_CUTOFF if k is None else <int64_t>check_rank(k, "k")
     reading.ties = <Ties>parse_ties(ties)
     reading.normalize = <Normalize>choice(normalize, "normalize", NORMALIZATIONS)
     reading.interpolation = <Interpolation>choice(interpolation, "interpolation", INTERPOLATIONS)
@@ -508,12 +508,26 @@ cdef object bad_score(object name, object shown):
     return ValueError(f"{name}[{shown}] is nan: {NO_RANK}")
 
 
+cpdef int no_flags(object values, object array, str name) except -1:
+    """An error for truth values among others: True equals 1, and numpy makes a number of it."""
+    elements = values if isinstance(values, (list, tuple)) else array.tolist() if array.dtype.kind == "O" else ()
+    kinds = set(map(type, elements))
+    flags = kinds & {bool, np.bool_}
+    if flags and kinds - flags:
+        i = [type(value) in flags for value in elements].index(True)
+        other = [value for value in elements if type(value) not in flags][0]
+        raise TypeError(f"{name}[{i}] is {elements[i]!r}, among others such as {other!r}: True equals 1, and False 0; give all "
+                        "ids one type")
+    return 0
+
+
 cdef object as_ids(object qid, Py_ssize_t n, str whole):
     """Ids as an array, none of them missing; `whole` says how many there must be."""
     cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
         raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
     no_nan(ids, "qid", ": every item needs a query id")
+    no_flags(qid, ids, "qid")
     return ids
 
 
@@ -570,18 +584,19 @@ cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
         raise TypeError("tiebreak holds keys that cannot be ordered, such as numbers and strings together") from None
 
 
-cdef object as_weight(object sample_weight, Py_ssize_t n, object where=None):
-    weight = as_ndarray(sample_weight, "sample_weight", "weights must be real numbers").astype(np.float64)
+cdef object as_weight(object values, Py_ssize_t n, object where=None, str name="sample_weight",
+                      str whole="y_true has {} items"):
+    weight = as_ndarray(values, name, "weights must be real numbers").astype(np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"y_true has {n} items, sample_weight has shape {weight.shape}")
+        raise ValueError(f"{whole.format(n)}, {name} has shape {weight.shape}")
     place = first(~(np.isfinite(weight) & (weight >= 0)))
     if place >= 0:
-        shown = shown_place("sample_weight", place, weight.shape, where)
+        shown = shown_place(name, place, weight.shape, where)
         raise ValueError(f"{shown} is {weight[place]}: weights must be finite and not negative")
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        raise ValueError("sample_weight has a sum beyond the greatest float64: divide all weights by one number")
+        raise ValueError(f"{name} has a sum beyond the greatest float64: divide all weights by one number")
     return weight
 
 
@@ -730,22 +745,20 @@ cdef object quotients(object values, str name, object whole):
     return floors, rests, shape
 
 
-cdef object ranks_from(object k, object fraction, object num_items, bint divides):
+cdef object ranks_from(object k, object fraction, object num_items):
     """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
     if fraction is not None:
         if k is not None:
             raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
         ranks, rests, shape = quotients(fraction, "fraction", num_items)
         return ranks + (rests > 0), shape
-    return (None, None) if k is None else whole_ranks(k, divides)
+    return (None, None) if k is None else whole_ranks(k)
 
 
-cdef object whole_ranks(object k, bint divides=False):
-    """(ranks, their shape). A rank beyond all items stands for the last, but not where a measure divides by it."""
+cdef object whole_ranks(object k):
+    """(ranks, their shape)."""
     numbers, shape = each(k, "k")
-    ranks = [countable(check_rank(value, where), where) if divides else min(check_rank(value, where), LARGEST)
-             for value, where in numbers]
-    return np.array(ranks, dtype=np.int64), shape
+    return np.array([check_rank(value, where) for value, where in numbers], dtype=np.int64), shape
 
 
 cdef object parameters(object values, str name, str domain, double low, double high):

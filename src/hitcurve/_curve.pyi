@@ -47,8 +47,9 @@ def average_precision(
 ) -> float: ...
 def mean_average_precision(
     y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
-    empty: _Empty = "skip", k: _K = None, ties: _Ties = "expected", interpolation: _Interpolation = None,
-    normalize: _Normalize = "min", num_relevant: ArrayLike | None = None, relevance_level: _Number | None = None,
+    mask: _Column = None, empty: _Empty = "skip", k: _K = None, ties: _Ties = "expected",
+    interpolation: _Interpolation = None, normalize: _Normalize = "min", num_relevant: ArrayLike | None = None,
+    relevance_level: _Number | None = None,
     tiebreak: _Column = None, lower_is_better: bool = False, nan_policy: _NanPolicy = "raise",
     sample_weight: _Column = None, workers: int = 1, _strategy: str | None = None,
 ) -> float: ...
@@ -176,7 +177,6 @@ class HitCurve(_Measures[float, int]):
         self, y_true: _Column, y_score: _Column, *, num_relevant: _Number | None = None,
         relevance_level: _Number | None = None, tiebreak: _Column = None, lower_is_better: bool = False,
         nan_policy: _NanPolicy = "raise", sample_weight: _Column = None, workers: int = 1,
-        _strategy: str | None = None,
     ) -> None: ...
     @classmethod
     def from_ranked(cls, hits: _Column, *, num_items: _K = None, num_relevant: _K = None) -> HitCurve: ...
@@ -212,9 +212,10 @@ class HitCurve(_Measures[float, int]):
 class HitCurves(_Measures[_Floats, NDArray[Any]]):
     def __init__(
         self, y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
-        num_relevant: ArrayLike | None = None, relevance_level: _Number | None = None, tiebreak: _Column = None,
+        mask: _Column = None, num_relevant: ArrayLike | None = None, relevance_level: _Number | None = None,
+        tiebreak: _Column = None,
         lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", sample_weight: _Column = None,
-        workers: int = 1, _strategy: str | None = None,
+        workers: int = 1,
     ) -> None: ...
     @property
     def qid(self) -> NDArray[Any] | None: ...
@@ -224,6 +225,8 @@ class HitCurves(_Measures[_Floats, NDArray[Any]]):
     def score(self) -> NDArray[Any]: ...
     def __getitem__(self, key: _Rank, /) -> HitCurve: ...
     def __iter__(self) -> Iterator[HitCurve]: ...
+    def mean(self, measure: str | Measure, *, empty: _Empty = "skip", weights: _Column = None,
+             ties: _Ties = "expected") -> float: ...
     def mean_average_precision(
         self, k: _K = None, *, empty: _Empty = "skip", ties: _Ties = "expected",
         interpolation: _Interpolation = None, normalize: _Normalize = "min",
@@ -241,3 +244,8 @@ class HitCurves(_Measures[_Floats, NDArray[Any]]):
 def _curves_of(qid: Any, lower: bool, weighted: bool, *table: Any) -> HitCurves: ...
 def _curve_of(lower: bool, num_relevant: int | None, score: Any, above: Any, tied: Any, hits: Any, num_items: int,
               num_hits: int) -> HitCurve: ...
+def counted(values: _Floats, empty: str, qid: Any, without: NDArray[np.bool] | None = None,
+            name: str = "the measure") -> tuple[_Floats, NDArray[np.bool] | None]: ...
+def mean_over(values: Any, empty: str, qid: Any, without: NDArray[np.bool] | None = None, weights: Any = None,
+              name: str = "the measure", how: str = "arithmetic") -> float: ...
+def mean_of(curves: Any, measure: str | Measure, empty: str, weights: Any, ties: str) -> float: ...

@@ -8,13 +8,13 @@ from libc.stdint cimport int64_t
 cimport numpy as cnp
 
 from itertools import pairwise
-from math import fsum
+from math import exp, fsum
 
 import numpy as np
 
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
-    LARGEST, all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
+    all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
     check_flag, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
     not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
     quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
@@ -34,7 +34,6 @@ from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
 cnp.import_array()
-
 
 # --------------------------------------------------------------------------------------------------------- the measures
 
@@ -140,7 +139,7 @@ cdef class _Measures:
         reading.x = x
         if k is None and fraction is None:
             return self.read(record.formula, &reading, None, None, None)
-        ranks, shape = ranks_from(k, fraction, self.num_items, record.takes & formulas.DIVIDES)
+        ranks, shape = ranks_from(k, fraction, self.num_items)
         return self.read(record.formula, &reading, ranks, None, shape)
 
     cdef object up_to_rate(self, Measure measure, object ties, object fpr, str name):
@@ -906,7 +905,11 @@ cdef object shares(object parts, object whole):
 
 @cython.final
 cdef class HitCurve(_Measures):
-    """The hit curve of one ranking: its tie groups that hold a relevant item, and every measure computed from them.
+    """HitCurve(y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None, lower_is_better=False, \
+nan_policy="raise", sample_weight=None, workers=1)
+--
+
+The hit curve of one ranking: its tie groups that hold a relevant item, and every measure computed from them.
 
     Parameters
     ----------
@@ -1323,7 +1326,7 @@ cdef class HitCurve(_Measures):
         self.needs_plain("tie_report")
         tied, cut = self.tied, 0
         if k is not None:
-            rank = min(check_rank(k, "k"), LARGEST)
+            rank = check_rank(k, "k")
             inside = (self.above < rank) & (rank < self.above + tied)
             cut = int(tied[inside].sum())  # of one group at most
         num_tied = int(tied[tied > 1].sum())
@@ -1664,7 +1667,11 @@ def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_bett
 
 @cython.final
 cdef class HitCurves(_Measures):
-    """The hit curves of many rankings: the measures of HitCurve, one value for each query.
+    """HitCurves(y_true, y_score, *, qid=None, offsets=None, mask=None, num_relevant=None, relevance_level=None, \
+tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1)
+--
+
+The hit curves of many rankings: the measures of HitCurve, one value for each query.
 
     Parameters
     ----------
@@ -1675,6 +1682,8 @@ cdef class HitCurves(_Measures):
         The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
     offsets : array_like of int, shape (Q + 1,), optional
         Query q holds the items offsets[q] to offsets[q + 1].
+    mask : array_like of bool, optional
+        In two dimensions: False where there is no item, but padding. It goes without `tiebreak` and `sample_weight`.
     num_relevant : int or array_like of int, shape (Q,), optional
         Relevant items in all of each query, if some were never retrieved.
     relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
@@ -1708,13 +1717,15 @@ cdef class HitCurves(_Measures):
     cdef object others                 # as of a HitCurve with weights, one query after the other; else None
     cdef Tables tables
 
-    def __init__(self, y_true, y_score, *, qid=None, offsets=None, num_relevant=None, relevance_level=None, tiebreak=None,
-                 lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
+    def __init__(self, y_true, y_score, *, qid=None, offsets=None, mask=None, num_relevant=None, relevance_level=None,
+                 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
         cdef Queries queries
         if self.row_offsets is not None:
             raise TypeError("a HitCurves is immutable: make a new one")
         lower = parse_lower(lower_is_better)
-        queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy)
+        if mask is not None and (tiebreak is not None or sample_weight is not None):
+            raise ValueError(f"mask goes without {'sample_weight' if tiebreak is None else 'tiebreak'}")
+        queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy, mask)
         if tiebreak is None and sample_weight is None:
             table = queries_tables(queries, lower, workers, _strategy, num_relevant)
         else:
@@ -1806,6 +1817,53 @@ cdef class HitCurves(_Measures):
             return np.empty(0)
         return np.array([(<HitCurve>curve).weighted_read(measure, ties, interpolation) for curve in self])
 
+    def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
+        """The mean of a measure over the queries.
+
+        Arithmetic for most measures. Geometric for GMAP, where values below 0.00001 count as 0.00001. Counts such as
+        ``NumRel`` are added up.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure.
+        empty : {"skip", "zero", "one", "raise"}
+            What a query without a relevant item counts as: nothing, 0, 1, or an error that names it. The value that the
+            measure has there does not matter: precision is 0, recall is NaN, and ``"skip"`` leaves out both. A query that
+            has a relevant item and no value (``ROCAUC`` where all items are relevant) is left out, and an error under
+            ``"raise"``. A sum of counts is over all queries, unless ``"raise"`` refuses one.
+        weights : array_like of shape (Q,), optional
+            How much each query counts, in the order of `qid`: a weight of 2 is the query twice. Finite and not negative.
+        ties : {"expected", "best", "worst", "threshold"}
+            How ties are read, unless the name itself says it.
+
+        Returns
+        -------
+        float
+            The mean, sum w v / sum w of weights w and values v. NaN when there is no query to take the mean over.
+
+        Raises
+        ------
+        ValueError
+            The name is unknown, the measure is not one of these curves, a weight is negative or not finite, or
+            ``empty="raise"`` found a query.
+
+        References
+        ----------
+        Zhu, Jin, Tan, Pan, Zeng, Li & Gai (2017), "Optimized cost per click in Taobao display advertising", KDD, for GAUC:
+        the mean of ROC AUC over users, weighted by their impressions or clicks.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.HitCurves([1, 0, 0, 1, 0], [5, 4, 3, 3, 1], qid=[1, 1, 2, 2, 3])
+        >>> curves.mean("AP"), curves.mean("P@1"), curves.mean("P@1", empty="zero")
+        (0.875, 0.75, 0.5)
+        >>> round(curves.mean("ROCAUC", weights=curves.num_items), 4)  # GAUC
+        0.75
+        """
+        return mean_of(self, measure, empty, weights, ties)
+
     def mean_average_precision(self, k=None, *, empty="skip", ties="expected", interpolation=None, normalize="min"):
         """Mean average precision: the plain mean, over queries, of their average precision.
 
@@ -1883,7 +1941,7 @@ cdef class HitCurves(_Measures):
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
-            What a query in which the measure is NaN counts as: nothing, 0, 1, or an error that names it.
+            What a query without a relevant item counts as: see ``mean``.
 
         Returns
         -------
@@ -1990,18 +2048,63 @@ def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits
 
 # ----------------------------------------------------------------------------------------------------------- in one line
 
-cpdef object mean_over(object values, object empty, object qid):
-    """Mean of per-query values, NaN meaning a query without relevant items."""
+cdef object query_named(object at, object qid):
+    return f"query {at}" if qid is None else f"query {qid[at:at + 1].tolist()[0]!r}"
+
+
+def counted(values, empty, qid, without=None, name="the measure"):
+    """Per-query values as a mean takes them, and which queries these are; None for all of them.
+
+    `without`: the queries without a relevant item, those of NaN unless given. A query that has a relevant item and no
+    value counts as none.
+    """
     check_empty(empty)
-    without = np.isnan(values)
-    if without.any():
+    undefined = np.isnan(values)
+    without = undefined if without is None else without
+    left = without | undefined
+    if not left.any():
+        return values, None
+    if empty == "raise":
+        q = int(np.argmax(left))
+        if not without[q]:
+            raise ValueError(f"{query_named(q, qid)} has a relevant item, but no value of {name}: empty='skip' leaves it out")
+        raise ValueError(f"{query_named(q, qid)} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
+    if empty != "skip":
+        values, left = np.where(without, 0.0 if empty == "zero" else 1.0, values), undefined & ~without
+    return values[~left], ~left
+
+
+def mean_over(values, empty, qid, without=None, weights=None, name="the measure", how="arithmetic"):
+    """The mean of per-query values: see `counted`, and ``HitCurves.mean`` for the weights and other kinds of means."""
+    values = np.asarray(values, np.float64)
+    if weights is not None:
+        weights = as_weight(weights, values.shape[0], None, "weights", "there are {} queries")
+        if empty == "raise":  # a query of weight 0 counts as absent
+            values, without = np.where(weights > 0, values, 0.0), without & (weights > 0)
+    if how == "sum":  # of counts, which every query has
         if empty == "raise":
-            q = int(np.argmax(without))
-            name = f"query {q}" if qid is None else f"query {qid[q:q + 1].tolist()[0]!r}"
-            raise ValueError(f"{name} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
-        values = values[~without] if empty == "skip" else np.where(without, 0.0 if empty == "zero" else 1.0, values)
+            counted(values, empty, qid, without, name)
+        check_empty(empty)
+        return fsum(values if weights is None else values * weights)
+    values, kept = counted(values, empty, qid, without, name)
+    if how == "geometric":
+        from hitcurve.measures import LEAST
+        values = np.log(np.maximum(values, LEAST))
     # Summed without rounding error, so that it does not depend on the order of the queries.
-    return fsum(values) / values.shape[0] if values.shape[0] else NAN
+    if weights is None:
+        mean = fsum(values) / values.shape[0] if values.shape[0] else NAN
+    else:
+        weights = weights if kept is None else weights[kept]
+        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0.0))[1]))  # a power of two rounds nothing
+        mean = fsum(values * weights) / fsum(weights) if weights.any() else NAN
+    return exp(mean) if how == "geometric" else mean
+
+
+def mean_of(curves, measure, empty, weights, ties):
+    """The work behind ``HitCurves.mean`` and ``GainCurves.mean``."""
+    from hitcurve.measures import parse
+    known = measure if callable(measure) else parse(measure)
+    return mean_over(known(curves, ties), empty, curves.qid, known.empty(curves), weights, known.name, known.record.mean)
 
 
 def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation=None, normalize="min",
@@ -2059,7 +2162,7 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     return value
 
 
-def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="skip", k=None, ties="expected",
+def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip", k=None, ties="expected",
                            interpolation=None, normalize="min", num_relevant=None, relevance_level=None, tiebreak=None,
                            lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
     """Mean average precision over many rankings: the plain mean of their average precision.
@@ -2068,7 +2171,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     ----------
     y_true, y_score : array_like
         In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
-    qid, offsets
+    qid, offsets, mask
         See ``HitCurves``.
     empty : {"skip", "zero", "one", "raise"}
         What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
@@ -2102,12 +2205,12 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, empty="sk
     check_empty(empty)
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
         return HitCurves(
-            y_true, y_score, qid=qid, offsets=offsets, num_relevant=num_relevant, relevance_level=relevance_level,
-            tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight,
-            workers=workers, _strategy=_strategy,
+            y_true, y_score, qid=qid, offsets=offsets, mask=mask, num_relevant=num_relevant,
+            relevance_level=relevance_level, tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy,
+            sample_weight=sample_weight, workers=workers, _strategy=_strategy,
         ).mean_average_precision(k, empty=empty, ties=ties, interpolation=interpolation, normalize=normalize)
     parse_reading(k, ties, interpolation, normalize, &reading)
-    queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy)
+    queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy, mask)
     return mean_over(queries_average_precision(queries, lower_is_better, workers, _strategy, num_relevant, &reading), empty,
                      queries.qid)
 

@@ -19,7 +19,7 @@ from hitcurve._levels cimport (
 from hitcurve._ranking cimport Queries, queries_tables
 
 from hitcurve._checks import SCORES, check_empty, check_flag
-from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_over
+from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_of, mean_over
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 from hitcurve._sorted import other_items, running_sums
 from hitcurve.results import GainCurvePoints
@@ -31,7 +31,10 @@ cnp.import_array()
 
 @cython.final
 cdef class GainCurve(_Gains):
-    """The gain curve of one ranking of items with levels of relevance, and every measure computed from it.
+    """GainCurve(y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1)
+--
+
+The gain curve of one ranking of items with levels of relevance, and every measure computed from it.
 
     The table is that of the ``HitCurve`` of the items above level 0, with the levels of each tie group beside it. Items of
     level 0 are only counted.
@@ -43,7 +46,7 @@ cdef class GainCurve(_Gains):
     y_score : array_like of shape (n,)
         Scores; the highest rank first.
     unretrieved : array_like, optional
-        The levels of relevant items that were never retrieved.
+        The levels of items that were never retrieved; those of level 0 change nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurve``.
 
@@ -410,7 +413,11 @@ def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_
 
 @cython.final
 cdef class GainCurves(_Gains):
-    """The gain curves of many rankings: the measures of GainCurve, one value for each query.
+    """GainCurves(y_true, y_score, *, qid=None, offsets=None, mask=None, unretrieved=None, tiebreak=None, \
+lower_is_better=False, nan_policy="raise", workers=1)
+--
+
+The gain curves of many rankings: the measures of GainCurve, one value for each query.
 
     Parameters
     ----------
@@ -424,7 +431,7 @@ cdef class GainCurves(_Gains):
     mask : array_like of bool, optional
         In two dimensions: False where there is no item, but padding.
     unretrieved : sequence of array_like, optional
-        For each query the levels of relevant items that were never retrieved.
+        For each query the levels of items that were never retrieved; those of level 0 change nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurves``.
 
@@ -567,6 +574,45 @@ cdef class GainCurves(_Gains):
         return _curves_of(self.qid, self.lower_is_better, False, before[self.row_offsets],
                           None if self.score is None else self.score[rows], self.above[rows], self.tied[rows], hits[rows],
                           self.num_items, num_hits, num_hits + missing)
+
+    def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
+        """The mean of a measure over the queries.
+
+        As ``HitCurves.mean``. An item is relevant to a binary measure from level ``rel=`` up, else from level 1; to a measure
+        of levels above level 0; to a measure of gains if it gains anything; to ``GAP`` from its least threshold up.
+
+        Parameters
+        ----------
+        measure : str
+            The name of a measure.
+        empty : {"skip", "zero", "one", "raise"}
+            What a query without a relevant item counts as: nothing, 0, 1, or an error that names it. The value that the
+            measure has there does not matter: ERR is 0, nDCG is NaN, and ``"skip"`` leaves out both.
+        weights : array_like of shape (Q,), optional
+            How much each query counts, in the order of `qid`.
+        ties : {"expected", "best", "worst", "threshold"}
+            How ties are read, unless the name itself says it.
+
+        Returns
+        -------
+        float
+            NaN when there is no query to take the mean over.
+
+        Raises
+        ------
+        ValueError
+            As ``HitCurves.mean``.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
+        >>> round(curves.mean("nDCG@2"), 4), round(curves.mean("nDCG@2", weights=[3, 1, 5]), 4)
+        (0.6956, 0.7278)
+        >>> round(curves.mean("ERR(max=3)"), 4), round(curves.mean("ERR(max=3)", empty="zero"), 4)
+        (0.4193, 0.2795)
+        """
+        return mean_of(self, measure, empty, weights, ties)
 
     def mean_ndcg(self, k=None, *, empty="skip", gain="linear", discount="log2", ties="expected", ideal_k="same"):
         """The plain mean, over queries, of their nDCG.

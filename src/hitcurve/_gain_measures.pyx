@@ -380,7 +380,7 @@ cdef class _Gains:
         Returns
         -------
         float or ndarray
-            NaN without a relevant item.
+            0 without a relevant item.
 
         References
         ----------
@@ -592,7 +592,7 @@ cdef class _Gains:
         Returns
         -------
         float or ndarray
-            Below 1; NaN without a relevant item.
+            Below 1; 0 without a relevant item.
 
         References
         ----------
@@ -631,7 +631,7 @@ cdef class _Gains:
         Returns
         -------
         float or ndarray
-            NaN without a relevant item.
+            0 without a relevant item.
 
         References
         ----------

@@ -29,7 +29,7 @@ from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items,
     ranking_rows, ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
 )
-from hitcurve._ranking cimport Queries
+from hitcurve._ranking cimport Queries, as_mask
 
 from hitcurve._checks import SCORES
 from hitcurve._sorted import group_starts, ranks_of
@@ -112,17 +112,21 @@ cdef tuple as_float64(object values, str name, str what):
         return array, np.ascontiguousarray(array, np.float64)
 
 
-cdef object levels_above(object values, str name):
-    """Levels above 0, as they come."""
+cdef object levels_above(object values, str name, bint zero=False):
+    """Levels above 0, as they come; `zero`: those of level 0 are left out, else an error."""
     array, levels = as_float64(values, name, LEVELS)
     held_by_float64(array, name)
+    bad_level(array, (levels == 0) & (array != 0), name, "no float64 holds so small a level")
+    if zero:
+        bad_level(levels, ~((levels >= 0) & (levels < np.inf)), name, LEVEL_RULE)
+        return levels[levels > 0]
     bad_level(levels, ~((levels > 0) & (levels < np.inf)), name, "a level must be above 0 and finite")
     return levels
 
 
 cpdef object missing_levels(object unretrieved, str name="unretrieved"):
-    """The levels of relevant items that were never retrieved, rising."""
-    return np.sort(levels_above([] if unretrieved is None else unretrieved, name))
+    """The levels above 0 of items that were never retrieved, rising."""
+    return np.sort(levels_above([] if unretrieved is None else unretrieved, name, True))
 
 
 cdef list missing_lists(object unretrieved):
@@ -228,12 +232,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
 cdef object unmasked(object mask, object y_true, object y_score):
     """(levels, of padding 0; scores; flags) of arrays of one shape."""
     levels, scores = as_ndarray(y_true, "y_true", LEVELS), as_ndarray(y_score, "y_score", SCORES)
-    flags = as_ndarray(mask, "mask", "flags")
-    if flags.ndim != 2 or flags.dtype.kind != "b":
-        raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
-    for name, array in (("y_true", levels), ("y_score", scores)):
-        if array.shape != flags.shape:
-            raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
+    flags = as_mask(mask, levels, scores)
     return np.where(flags, levels, levels.dtype.type(0)), scores, flags
 
 

@@ -22,6 +22,8 @@ cdef object rank_one(object y_true, object y_score, object relevance_level, obje
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin)
 cdef ScoreType compared_as(object origin) except *
 
+cdef object as_mask(object mask, object labels, object scores)
+
 # The items of many rankings, query by query.
 cdef class Queries:
     cdef Items items

@@ -649,6 +649,17 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
             laid_scores if carry else in_order(scores, order))
 
 
+cdef object as_mask(object mask, object labels, object scores):
+    """Flags of the items that are no padding, of the shape of both arrays."""
+    flags = as_ndarray(mask, "mask", "flags")
+    if flags.ndim != 2 or flags.dtype.kind != "b":
+        raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
+    for name, array in (("y_true", labels), ("y_score", scores)):
+        if array.shape != flags.shape:
+            raise ValueError(f"mask has shape {flags.shape}, {name} has shape {array.shape}")
+    return flags
+
+
 @cython.final
 cdef class Queries:
     """The items of many rankings, query by query."""
@@ -658,6 +669,10 @@ cdef class Queries:
         scores = as_ndarray(y_score, "y_score", SCORES)
         self.order = self.qid = None
         self.width = self.columns = self.step = 0
+        if mask is not None:
+            if qid is not None or offsets is not None:
+                raise ValueError("mask goes with two-dimensional y_true and y_score, without qid and offsets")
+            mask = as_mask(mask, labels, scores)
         if labels.ndim == 2 or scores.ndim == 2:
             if qid is not None or offsets is not None:
                 raise ValueError(f"{'qid' if offsets is None else 'offsets'} goes with one-dimensional y_true and y_score; "

@@ -53,12 +53,11 @@ cdef int take_options(const hitcurve_options* given, hitcurve_options* options) 
             and 0 <= options.nan_policy <= HITCURVE_NAN_OMIT
             and 0 <= options.lower_is_better <= 1
             and 0 <= options.empty <= HITCURVE_EMPTY_RAISE
-            and 0 <= options.k
+            and 0 <= options.k <= LARGEST
             and 0 <= options.num_relevant <= LARGEST):
         return HITCURVE_BAD_ARGUMENT
     if options.k > 0 and options.interpolation != HITCURVE_INTERPOLATION_NONE:
         return HITCURVE_BAD_ARGUMENT
-    options.k = min(options.k, LARGEST)
     return HITCURVE_OK
 
 

@@ -75,7 +75,7 @@ typedef struct hitcurve_options {
     int nan_policy;
     int lower_is_better;  /* 0 or 1 */
     int empty;
-    int64_t k;  /* the cutoff rank; 0: none, the whole list */
+    int64_t k;  /* the cutoff rank, up to 2^62; 0: none, the whole list */
     int64_t num_relevant;  /* relevant items in all, if some were never retrieved; 0: those found */
     double parameter;  /* beta, alpha, ...: see the measures */
 } hitcurve_options;

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
 
+LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
 #: The readings of tied scores that ``ties=`` takes.
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
@@ -56,7 +57,6 @@ _MEANT = {
 _UNCLEAR = {
     "accuracy": "BEIR's is Success@K; ir_measures' is a share of pairs in the right order",
     "auc": "the area under the ROC curve is ROCAUC, that under precision and recall AP",
-    "dcg": "it depends on the number of documents judged, and GainCurve.dcg() has it; over the best one it is nDCG",
     "hole": "documents without a judgment are counted by Unjudged@K; BEIR's passes over those judged for another query",
 }
 # With all documents of a run, which ranx takes where no cutoff is said.
@@ -165,10 +165,30 @@ class Measure(NamedTuple):
             return value
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
-    def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
-        ties = self.reading(ties, levels=True)
+    def empty(self, curve: HitCurve | HitCurves | GainCurve | GainCurves) -> Any:
+        """Whether `curve` has no relevant item for this measure: a bool, or an array with one for each ranking.
+
+        Of a `GainCurve` or `GainCurves` an item is relevant to a binary measure from level `rel` up, or from level 1;
+        to a measure of levels above level 0; to a measure of gains if it gains anything; to GAP from its least
+        threshold up.
+        """
+        if hasattr(curve, "average_precision"):
+            return curve.num_relevant == 0
         if not self.record.of_gains:
-            return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
+            return curve.at_level(1 if self.rel is None else self.rel).num_relevant == 0
+        keywords = self._gain_keywords(curve)
+        if isinstance(keywords.get("gain"), dict):
+            ideal = curve.ndcg(gain=keywords["gain"])
+            return ideal != ideal
+        thresholds = [level for level, weight in keywords.get("weights", {}).items() if weight > 0 and level > 0]
+        return (curve.at_level(min(thresholds)) if thresholds else curve).num_relevant == 0
+
+    def relevant_level(self, relevance_level: int = 1) -> int:
+        """The lowest level that is relevant, of judgments that are read with `relevance_level`."""
+        return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
+
+    def _gain_keywords(self, curve: GainCurve | GainCurves) -> dict[str, Any]:
+        """What is passed to the method of gain curves."""
         keywords = dict(self.keywords)
         gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
         gains = dict(keywords.pop("gains", ()))
@@ -179,6 +199,13 @@ class Measure(NamedTuple):
             keywords["max_level"] = keywords.pop("top")
         if "weights" in keywords:
             keywords["weights"] = dict(keywords["weights"])
+        return keywords
+
+    def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
+        ties = self.reading(ties, levels=True)
+        if not self.record.of_gains:
+            return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
+        keywords = self._gain_keywords(curve)
         if self.record.ties:
             keywords["ties"] = ties
         return getattr(curve, self.record.of_gains)(**keywords)
@@ -380,7 +407,12 @@ MEASURES: tuple[Definition, ...] = (
     _row("NumNonRelRet", "NumNonRelRet", "the number of documents ranked that are judged, but not relevant",
          "trec_eval", synonyms="num_nonrel_judged_ret", mean="sum"),
     _row("GMAP", "GMAP", "AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
-         "Robertson 2006, CIKM", kernel="AP", synonyms="gm_map", ties=_ORDERS, mean="geometric"),
+         "Robertson 2006, CIKM", method="average_precision", kernel="AP", synonyms="gm_map", mean="geometric"),
+    _row("DCG", "DCG DCG@10 DCG(dcg=exp-log2)@10 DCG(gains={1:1,2:10})@10",
+         "discounted gain: the sum of gain / log2(rank + 1). The gain is the level of relevance (dcg=exp-log2: 2^level "
+         "- 1)", "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
+         kernel="", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True, of_gains="dcg"),
     _row("nDCG", "nDCG nDCG@10 nDCG(dcg=exp-log2)@10 nDCG(gains={1:1,2:10})@10",
          "the sum of gain / log2(rank + 1), divided by the same sum of the ideal order of all judged documents; "
          "the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
@@ -667,8 +699,8 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
     if re.fullmatch(r"\d+", at, re.ASCII):
         if "k" not in record.cutoffs:
             raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
-        if not 1 <= int(at) < 2**63:
-            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, below 2**63")
+        if not 1 <= int(at) <= 2**62:
+            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, at most 2**62")
         return "k", int(at), f"@{int(at)}"
     if not re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
         raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")

@@ -81,7 +81,7 @@ def test_synonyms_are_of_measures_and_each_is_one():
         ("f1", r"F needs a cutoff: F1@10, .*; of all documents of a run, as ranx takes them, it is SetF"),
         ("precision", "it is SetP$"), ("recall", "it is SetR$"), ("hits", "it is NumRelRet$"),
         ("F2", r"F needs a cutoff: F1@10, F0.5@10 or F2@1%$"), ("hit_rate", "Success needs a cutoff"),
-        ("Accuracy@10", "BEIR's is Success@K; ir_measures' is a share of pairs"), ("auc", "ROCAUC"), ("dcg@10", "nDCG"),
+        ("Accuracy@10", "BEIR's is Success@K; ir_measures' is a share of pairs"), ("auc", "ROCAUC"),
         ("Hole@10", "Unjudged@K"), ("ndcg@10-l2", "'ndcg@10-l2': nDCG takes the levels as they are"),
         ("nope_at_5", "'nope_at_5': there is no measure 'nope'"),
         ("nope@5-l2", "'nope@5-l2': there is no measure 'nope'"),

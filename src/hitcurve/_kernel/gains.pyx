@@ -261,17 +261,15 @@ cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* roo
 
 
 cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil:
-    """What the gains of a ranking are divided by: the greatest, or 1 if that is less. NaN without an item that has a level."""
+    """What the gains of a ranking are divided by: the greatest, or 1 if that is less."""
     cdef double most = 1.0
     cdef Py_ssize_t pair
-    cdef bint any_level = levels.num_missing > 0
     if levels.table.rows > 0:
         for pair in range(levels.starts[0], levels.starts[levels.table.rows]):
             most = max(most, reading.gain[levels.code[pair]])
-            any_level = True
     for pair in range(levels.num_missing):
         most = max(most, reading.gain[levels.missing_code[pair]])
-    return most if any_level else NAN
+    return most
 
 
 cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:

@@ -177,7 +177,7 @@ cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* roo
                 room.failed = True
                 return NAN
     add(&user.weights, &user.weights_carry, user.weight * squares(user.x, user.x, INFINITY))
-    return (user.total + user.carry) / (user.weights + user.weights_carry) if most == most else NAN
+    return (user.total + user.carry) / (user.weights + user.weights_carry)
 
 
 # ------------------------------------------------------------------------------------------------------------ residuals

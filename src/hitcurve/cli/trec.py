@@ -88,7 +88,8 @@ _RULES = ("docid", "expected", "worst", "best")
 _ORDERS = ("score", "listed", "rank")
 _PAPER = ("markdown", "latex")
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
-_EMPTY = {"choices": ("zero", "skip", "raise"), "default": "zero"}
+_MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
+_EMPTY = {"choices": ("zero", "skip", "one", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
     ("files", "QRELS RUN", "judgments, then runs: text, also .gz .xz .bz2 .zst; Parquet; - is stdin",
      {"nargs": "*", "default": ()}),
@@ -102,8 +103,8 @@ _OPTIONS: tuple[Option, ...] = (
     ("-q", None, "single queries as well (default: means only)", {"dest": "each"}),
     ("-l", "LEVEL", "lowest level that is relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),
-    ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _EMPTY),
-    ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, raise", _EMPTY),
+    ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
+    ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "drop unjudged documents first (default: not relevant)", {}),
     ("-M", "DEPTH", "only the first documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "VERSION", "whose numbers: 9 keeps scores in single precision and rounds recall levels up "
@@ -445,7 +446,7 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             ("empty", options.qrels, "without relevant documents", options.empty),
         ):
             if one.counts[kind]:
-                said_how = "left out" if how == "skip" else "counted as 0"
+                said_how = {"skip": "left out", "one": "counted as 1"}.get(how, "counted as 0")
                 text = f"{many(one.counts[kind], 'queries')} {what}: {said_how}"
                 add(kind if where == name else text, where, text)
                 left |= how == "skip"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._checks import whole_number
-from hitcurve.measures import Measure
+from hitcurve.measures import LEAST, Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
 from hitcurve.retrieval.reading import Run, columns_of, decoded, read_qrels
@@ -151,7 +151,7 @@ class RelevanceEvaluator:
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
         for row in self._logarithms:
-            values[row] = [math.log(max(value, plans.LEAST)) for value in values[row]]
+            values[row] = [math.log(max(value, LEAST)) for value in values[row]]
         values.append([0.0] * len(names))  # of what is no number
         columns = [values[row] for row in self._rows]
         of_queries = zip(*columns, strict=True) if columns else [()] * len(names)

@@ -45,7 +45,7 @@ _MISSING = {
     "raise": "no judged query is missing",
 }
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
-            "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "raise")}
+            "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
 _RENAMED = {("ties", "order"): "rank_by='listed'", ("ties", "rank"): "rank_by='rank'"}
 _Planned = list[tuple[plans.Plan, list[int]]]
 _Told = Callable[[int], None] | Progress | None
@@ -92,7 +92,7 @@ class Evaluator:
             check_choice(value, option, _CHOICES[option])
         self._options = {"measures": measures, **chosen, "judged_only": judged_only, "relevance_level": relevance_level,
                          "depth": depth, "strict": strict, "workers": workers}
-        self._depth = -1 if depth is None else min(check_rank(depth, "depth"), _BEYOND)
+        self._depth = -1 if depth is None else check_rank(min(whole_number(depth, "depth"), _BEYOND), "depth")
         if rank_by != "score" and ties != "docid":
             raise ValueError(f"ties={ties!r} interprets equal scores, and rank_by={rank_by!r} uses no scores")
         if self._depth > 0 and ties != "docid":
@@ -117,11 +117,13 @@ class Evaluator:
         self._query_ids = [decoded(self._texts[i]) for i in order]
         self._without = self._qrels.num_relevant(self._level) == 0
         self._any_without = bool(self._without.any())
+        self._empty_of = {one.name: self._empty_queries(one) for one in self._measures} if empty != "zero" else {}
         shared = [_TIES[ties] if rank_by == "score" else _RANK_BY[rank_by], f"relevant from level {self._level}",
                   _MISSING[missing]]
         shared += compress(
-            ("scores in single precision", "judged documents only", "queries without relevant documents are left out"),
-            (self._single, self._judged_only, empty == "skip"))
+            ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
+             "queries without relevant documents count as 1"),
+            (self._single, self._judged_only, empty == "skip", empty == "one"))
         self._definitions = {name: "; ".join([one.record.definition, *shared]) for name, one in self._asked.items()}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -204,6 +206,15 @@ class Evaluator:
             groups.setdefault((_reading(one, ties), one.judged_only or self._judged_only), []).append(row)
         return [(*how, rows) for how, rows in groups.items()]
 
+    def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
+        """Which queries have no relevant document at the level of a measure; with gains, none that gains anything."""
+        count = self._qrels.num_relevant
+        number = count(one.relevant_level(self._level))
+        for level, gain in dict(dict(one.keywords).get("gains", ())).items():
+            if (gain > 0) != (level > 0):
+                number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
+        return np.asarray(number == 0)
+
     def _planned(self, groups: list[tuple[str, bool, list[int]]], measures: Sequence[Measure]) -> _Planned:
         return [(plans.Plan(self._qrels, [measures[row] for row in rows], reading, judged_only, self._level), rows)
                 for reading, judged_only, rows in groups]
@@ -268,10 +279,10 @@ class Evaluator:
                 raise ValueError(f"{measures[row].name}: the {measures[row].ties or ties} value over ties of query "
                                  f"{decoded(self._texts[query])!r} cannot be computed")
             found[unknown.any(axis=1)] = np.nan
-        if self._empty == "skip" and measures:
+        if self._empty in ("skip", "one"):
             for one, column in zip(measures, found, strict=True):
                 if one.record.mean != "sum":
-                    column[self._qrels.num_relevant(self._level if one.rel is None else one.rel) == 0] = np.nan
+                    column[self._empty_of[one.name]] = np.nan if self._empty == "skip" else 1.0
         return found
 
     def _of(self, run: Any, name: str | None, progress: _Told) -> Evaluation:
@@ -290,8 +301,12 @@ class Evaluator:
             places = places[judged.num_retrieved()[places] >= 0]
             query_ids = [decoded(texts[i]) for i in places.tolist()]
         empty = [texts[i] for i in places[self._without[places]]] if self._any_without else []
-        if empty and self._empty == "raise":
-            raise ValueError(f"{qrels.source} has no relevant document for {_some(empty)} (empty='raise')")
+        if self._empty == "raise":
+            for one in self._measures:
+                without = [texts[i] for i in places[self._empty_of[one.name][places]]]
+                if without:
+                    raise ValueError(f"{self._names[one.name]}: {qrels.source} has no relevant document for "
+                                     f"{_some(without)} (empty='raise')")
         notes = [*qrels.passed, *judged.passed]
         if not here:
             how = "left out" if self._missing == "skip" else "measured as if nothing was retrieved"
@@ -420,8 +435,10 @@ def evaluate(
         Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
     extra : {"skip", "raise"}
         Queries of the run that have no judgments.
-    empty : {"zero", "skip", "raise"}
-        Queries without a relevant document: 0, as trec_eval has it; no value; or an error.
+    empty : {"zero", "skip", "one", "raise"}
+        Queries without a relevant document at the level of a measure (above 0 for measures of levels), whatever value
+        the measure has there: as trec_eval has them, which is 0 but for measures that look at no judgment's level, such
+        as ``Judged`` and ``RBPResid``; no value; 1; or an error. Counts, which are summed, stay.
     judged_only : bool
         Take documents without a judgment out of each ranking first, rather than count them as not relevant. Such
         condensed lists favour systems whose documents were not pooled (Sakai 2007, 2008).

@@ -7,7 +7,6 @@ from hitcurve.measures import Measure
 from hitcurve.retrieval.runs import Judged, Qrels
 
 KERNELS: dict[str, int]
-LEAST: float
 
 @final
 class Plan:

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from hitcurve.measures import LEAST as _LEAST
+
 cimport cython
 cimport numpy as cnp
 
@@ -179,8 +181,7 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     return found
 
 
-cdef double _LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
-LEAST = _LEAST
+cdef double LEAST = _LEAST
 
 
 def mean(const double[:] values, str how):
@@ -193,7 +194,7 @@ def mean(const double[:] values, str how):
     cdef bint geometric = how == "geometric"
     for i in range(values.shape[0]):
         if not isnan(values[i]):
-            total += log(max(values[i], _LEAST)) if geometric else values[i]
+            total += log(max(values[i], LEAST)) if geometric else values[i]
             number += 1
     if how == "sum":
         return total

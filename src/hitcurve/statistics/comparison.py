@@ -23,6 +23,7 @@ from hitcurve._checks import (
     check_level,
     checked_seed,
     equal_numbers,
+    no_flags,
 )
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
@@ -569,7 +570,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
-        groups = as_column(groups, "groups")
+        given, groups = groups, as_column(groups, "groups")
+        no_flags(given, groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import check_choice, check_count, check_empty, check_flag, check_level
-from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._checks import check_choice, check_count, check_flag, check_level
+from hitcurve._curve import HitCurve, HitCurves, counted
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurve, GainCurves
 from hitcurve._workers import check_workers
@@ -275,23 +275,14 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
 
 def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP", *, method: str | None = None,
                     confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: str = "percentile",
-                    empty: str = "skip", ties: str = "expected", rng: Any = None,
-                    among: _Array | slice = slice(None)) -> Interval:  # fmt: skip
-    """The work behind `HitCurves.interval` and `GainCurves.interval`; `among`: the rankings that count."""
+                    empty: str = "skip", ties: str = "expected", rng: Any = None) -> Interval:  # fmt: skip
+    """The work behind `HitCurves.interval` and `GainCurves.interval`."""
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
-    check_empty(empty)
     method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
-    values = np.asarray(known(curves, ties), dtype=np.float64)[among]
-    without = np.isnan(values)
-    if without.any():
-        if empty == "raise":
-            q = int(np.argmax(without))
-            name = q if curves.qid is None else curves.qid[q : q + 1].tolist()[0]
-            said = "empty='skip', 'zero' or 'one' says what it counts as"
-            raise ValueError(f"query {name!r} has no {known.name}: {said}")
-        values = values[~without] if empty == "skip" else np.where(without, float(empty == "one"), values)
+    values = np.asarray(known(curves, ties), dtype=np.float64)
+    values, _ = counted(values, empty, curves.qid, known.empty(curves), known.name)
     size = values.shape[0]
     mean = math.fsum(values) / size if size else math.nan
     between, distribution, error, acceleration = _NOTHING, None, math.nan, None
@@ -322,7 +313,6 @@ def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, 
     if isinstance(curves, HitCurve):
         made = curve_intervals(curves, varying, ties=ties, workers=workers, told=told, **how)
     else:
-        among = curves.num_relevant > 0
-        made = [curves_interval(curves, one, ties=ties, among=among, **how) for one in varying]
+        made = [curves_interval(curves, one, ties=ties, **how) for one in varying]
     ends = {of: (*one.confidence_interval, one.method) for of, one in zip(varying, made, strict=True)}
     return [ends.get(one, (math.nan, math.nan, "")) for one in measures]

@@ -59,7 +59,8 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     if isinstance(result, HitCurves | GainCurves):
         known = as_measure(measure)
         ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
-        return known.name, np.asarray(known(result, ties), np.float64), ids
+        values = np.asarray(known(result, ties), np.float64)
+        return known.name, values if known.record.mean == "sum" else np.where(known.empty(result), np.nan, values), ids
     if is_evaluation(result):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
