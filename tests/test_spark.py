@@ -361,7 +361,7 @@ def test_queries_by_text_with_null_and_without_relevant_items(frame, items):
     curves = hc.HitCurves(y & (q != 4), s, qid=q, lower_is_better=True)
     for one, ap in zip(curves.qid.tolist(), curves.average_precision().tolist(), strict=True):
         row = found[None if one == 9 else f"q{one}"]
-        assert row["AP"] == ap or (one == 4 and np.isnan(row["AP"]) and row["num_relevant"] == 0)
+        assert row["AP"] == ap or (one == 4 and row["AP"] is None and row["num_relevant"] == 0)
     assert len(found) == len(curves)
 
 
@@ -414,6 +414,46 @@ def test_types_of_queries(spark, frame, items, kind, of_query, large):
     curves = hc.HitCurves(y, s.astype(np.float32), qid=[codes[of[one]] for one in q.tolist()])
     values = zip(curves.num_items, curves.num_relevant, curves.average_precision(), strict=True)
     assert found == dict(zip(sorted(codes), values, strict=True))
+
+
+@pytest.mark.parametrize("max_query", [None, 3])
+def test_means_pass_over_queries_without_a_relevant_item(spark, max_query):
+    from hitcurve.spark import gain_curves, hit_curves
+
+    q = np.repeat(np.arange(5), 4)
+    level = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0], [0, 2, 0, 0]]).ravel()
+    s = np.tile([4.0, 3.0, 3.0, 1.0], 5)
+    df = spark.createDataFrame(pa.table({"q": q, "level": level, "y": level > 0, "s": s}))
+    curves, gains = hc.HitCurves(level > 0, s, qid=q), hc.GainCurves(level, s, qid=q)
+    names = ["AP@10", "P@2", "F1@2", "ROCAUC", "BEDROC(80.5)", "RR"]
+    graded = ["nDCG@10", "ERR(max=2)", "DCG@2", "P(rel=2)@1", "RBP(p=0.8)", "nDCG(gains={1:0,2:2})@2"]
+    for make, label, known, asked in ((hit_curves, "y", curves, names), (gain_curves, "level", gains, graded)):
+        found = make(df, "q", label, "s", asked, max_query=max_query)
+        means = found.agg({f"`{name}`": "mean" for name in asked}).collect()[0].asDict()
+        assert means == {f"avg({name})": pytest.approx(known.mean(name), rel=1e-15) for name in asked}
+    counts = hit_curves(df, "q", "y", "s", ["NumRet", "NumRel"], max_query=max_query)
+    sums = counts.agg({"NumRet": "sum", "NumRel": "sum"}).collect()[0].asDict()
+    assert sums == {"sum(NumRet)": 20.0, "sum(NumRel)": curves.num_relevant.sum()}
+
+
+def test_names_that_are_one_to_spark(spark):
+    from hitcurve.spark import hit_curve, hit_curves
+
+    df = spark.createDataFrame(pa.table({"ap": [1, 1], "y": [1, 0], "s": [2.0, 1.0]}))
+    with pytest.raises(ValueError, match="the columns 'ap' and 'AP', one to Spark: rename the query's"):
+        hit_curves(df, "ap", "y", "s")
+    assert hit_curves(df, "AP", "Y", "S", ["P@1"]).agg({"P@1": "mean"}).collect()[0][0] == 1.0
+    twice = spark.createDataFrame(pa.table({"q": [1, 1], "y": [1, 0], "s": [2.0, 1.0], "S": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match="'s' and 'S' are one column to Spark"):
+        hit_curve(twice, "y", "s")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert hit_curve(twice, "y", "S").average_precision() == 0.5
+        assert hit_curves(df, "ap", "y", "s").columns == ["ap", "num_items", "num_relevant", "AP"]
+        with pytest.raises(ValueError, match="there is no column 'Y'; the columns are 'ap', 'y', 's'"):
+            hit_curve(df, "Y", "s")
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
 
 
 def test_columns_with_dots_in_their_names(frame, items):
@@ -613,8 +653,8 @@ def test_bad_levels_of_queries_and_options(graded):
         gain_curves(bad, "q", "level", "s").collect()
     with pytest.raises(TypeError, match="column 'level' is of type string: levels must be real numbers"):
         gain_curve(graded.withColumn("level", F.lit("1")), "level", "s")
-    with pytest.raises(ValueError, match=r"unretrieved\[0\] is 0"):
-        gain_curve(graded, "level", "s", unretrieved=[0])
+    with pytest.raises(ValueError, match=r"unretrieved\[0\] is -1"):
+        gain_curve(graded, "level", "s", unretrieved=[-1])
     with pytest.raises(ValueError, match="levels with rel= are flags"):
         gain_curves(graded, "q", "level", "s", ["nDCG(rel=2)"])
     with pytest.raises(ValueError, match="nDCG has no reading of ties called 'threshold'"):

@@ -212,19 +212,22 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     -------
     pyspark.sql.DataFrame
         A row a query: the query, ``num_items``, ``num_relevant``, and a column of doubles for each measure, by its
-        name; NaN where a measure is not defined.
+        name. Null, which Spark's means pass over, where the query has no relevant item, whatever value the measure has
+        there, or where the measure is not defined. Counts are never null.
 
     Raises
     ------
     ValueError
-        For a measure that does not exist, or has no such reading of ties; for data, when the result is computed: the
-        task's error names query, column and value.
+        For a measure that does not exist, or has no such reading of ties; for names of columns that Spark cannot tell
+        apart, as those that differ by case alone unless ``spark.sql.caseSensitive`` is set; for data, when the result
+        is computed: the task's error names query, column and value.
     TypeError
         A column is of another type.
 
     Examples
     --------
-    >>> hit_curves(df, "user", "clicked", "score", ["AP@10", "RR"]).agg({"RR": "mean"})  # doctest: +SKIP
+    >>> measured = hit_curves(df, "user", "clicked", "score", ["AP@10", "BEDROC(80.5)"])  # doctest: +SKIP
+    >>> measured.agg({"AP@10": "mean", "`BEDROC(80.5)`": "mean"})  # a name with a dot needs backticks  # doctest: +SKIP
     """
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
     return _measured(df, query, label, score, measures, ties, max_query, options)
@@ -281,15 +284,18 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
     for measure in asked.values():
         measure.reading(ties, levels=graded)
     columns = [query, "num_items", "num_relevant", *measures]
-    for twice in (name for i, name in enumerate(columns) if name in columns[:i]):
-        raise ValueError(f"the result would have two columns {twice!r}: rename the query's, or give a measure once")
+    as_spark = _compared(df)
+    for i, name in enumerate(columns):
+        for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
+            named = f"two columns {name!r}" if name == twice else f"the columns {twice!r} and {name!r}, one to Spark"
+            raise ValueError(f"the result would have {named}: rename the query's, or give a measure once")
     check_options(**options)
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
     rows, dtype = _columns(df, label, score, query, graded)
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
-        of_type = dict(df.dtypes)[query]
+        of_type = _types(df, query)[query]
         raise TypeError(f"column {query!r} is of type {of_type}: queries must be numbers, texts or times")
     schema = StructType(
         [StructField(query, rows.schema["query"].dataType)]
@@ -329,7 +335,8 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
         for one in large:
             of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
             curve: Any = (gain_curve if graded else hit_curve)(of_query, label, score, **options)
-            read = [float(measure(curve, ties)) for measure in asked.values()]
+            read = [None if null else float(value) for value, null in
+                    (_values(measure, curve, ties) for measure in asked.values())]
             values.append((one, curve.num_items, curve.num_relevant, *read))
         result = result.unionByName(df.sparkSession.createDataFrame(values, schema))
     return result
@@ -343,10 +350,7 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
     """
     from pyspark.sql import functions as F
 
-    types = dict(df.dtypes)
-    for name in (label, score) if query is None else (label, score, query):
-        if name not in types:
-            raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(repr, df.columns))}")
+    types = _types(df, label, score, *[] if query is None else [query])
     if types[label] not in _LABELS:
         raise TypeError(f"column {label!r} is of type {types[label]}: {LEVELS if graded else LABEL_RULE}")
     if types[score] not in _SCORES:
@@ -366,6 +370,32 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
         one = _column(df, query)
         chosen.append((one + 0 if types[query] in ("float", "double") else one).alias("query"))  # -0.0 becomes 0.0
     return df.select(*chosen), dtype
+
+
+def _compared(df: DataFrame) -> Callable[[str], str]:
+    """What two names of columns share that are one to Spark."""
+    cased = df.sparkSession.conf.get("spark.sql.caseSensitive", "false")
+    return str if str(cased).lower() == "true" else str.lower
+
+
+def _types(df: DataFrame, *names: str) -> dict[str, str]:
+    """The types of the columns that the names stand for."""
+    as_spark, types = _compared(df), {}
+    for name in names:
+        found = [(column, kind) for column, kind in df.dtypes if as_spark(column) == as_spark(name)]
+        if len(found) != 1:
+            several = f"{' and '.join(repr(column) for column, _ in found)} are one column to Spark"
+            raise ValueError(several if found else f"there is no column {name!r}; the columns are "
+                             + ", ".join(map(repr, df.columns)))
+        types[name] = found[0][1]
+    return types
+
+
+def _values(measure: Measure, curves: Any, ties: str) -> tuple[Any, Any]:
+    """A measure of curves as float64, and which of its values are null: none of a count."""
+    values = np.asarray(measure(curves, ties), np.float64)
+    counts = measure.record.mean == "sum"
+    return values[()], np.zeros(values.shape, bool)[()] if counts else measure.empty(curves) | np.isnan(values)
 
 
 def _column(df: DataFrame, name: str) -> Column:
@@ -619,7 +649,9 @@ def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dt
         ranked: Any = GainCurves if graded else HitCurves
         curves = ranked(label, column("score").view(dtype), qid=codes, **options)
         columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
-        columns |= {name: np.asarray(measure(curves, ties), np.float64) for name, measure in measures.items()}
+        for name, measure in measures.items():
+            values, null = _values(measure, curves, ties)
+            columns[name] = pa.array(values, mask=null)
         return pa.RecordBatch.from_pydict({query: queries.dictionary.cast(kind), **columns})
 
     return measure
