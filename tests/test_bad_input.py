@@ -644,3 +644,9 @@ def test_num_relevant_that_no_count_can_be(number):
         hc.HitCurves([y], [s], num_relevant=np.array([2**63], np.uint64))
     with pytest.raises(ValueError, match="num_relevant"):
         hc.HitCurves([y], [s], num_relevant=-(2**100))
+
+
+def test_ragged_lists_are_called_so():
+    for call in (hc.HitCurve, hc.HitCurves, hc.average_precision):
+        with pytest.raises(ValueError, match=r"^y_true holds lists of several lengths: give one flat list, with qid="):
+            call([[1, 0], [1]], [[1, 2], [3]])
