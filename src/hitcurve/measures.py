@@ -143,7 +143,8 @@ class Measure(NamedTuple):
         if not levels and not self.record.method and not self.record.kernel:
             raise ValueError(f"{self.name} needs items with levels: hitcurve.GainCurve")
         if not levels and (not self.record.method or self.rel is not None or self.judged_only):
-            others = "hitcurve.GainCurve, " if self.record.of_gains and self.rel is None and not self.judged_only else ""
+            plain = self.record.of_gains and self.rel is None and not self.judged_only
+            others = "hitcurve.GainCurve, " if plain else ""
             raise ValueError(f"{self.name} needs judgments with levels: {others}hitcurve.evaluate, or `hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
         allowed = self.record.ties
