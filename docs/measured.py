@@ -55,7 +55,7 @@ def ties(record: measures.Definition) -> str:
         curve = hc.HitCurve([1, 0, 0, 1, 0, 0, 1, 0], [3, 3, 3, 2, 2, 2, 1, 1])
         found = [measure for form in record.forms if (measure := measures.parse(form)).ties is None]
         linear = all(measure(curve, "threshold") == measure(curve, "expected") for measure in found)
-        return LINEAR if linear else ALL
+        return (LINEAR if linear else ALL) + (f". {record.reading}" if record.reading else "")
     return ", ".join(record.ties)
 
 

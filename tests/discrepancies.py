@@ -252,10 +252,10 @@ def log_auc_of_nothing(show: Shown) -> None:
     show.peer("torchmetrics", "binary_logauc(s, y, fpr_range=(0.001, 1))", 0.5005, real, rule)
     show.peer("DUD-E's enrich.py and its kin", "adjusted logAUC, actives first in the file", 0.8553795,
               rule=lambda: 1 - (1 - 0.001) / (math.log(10) * 3))  # found all at false-positive rate 0: area 1
-    show.ours("hc.HitCurve(y, s).log_auc(0.001)", 0.1446205)
-    show.ours("hc.HitCurve(y, s).log_auc(0.001, adjusted=True)", 0.0)
-    show.band("hc.HitCurve(y, s).log_auc(0.001, ties=...)", 0.0, 0.1446205, 1.0)
-    show.band("hc.HitCurve(y, s).log_auc(0.001, adjusted=True, ties=...)", -0.1446205, 0.0, 0.8553795)
+    show.ours('hc.HitCurve(y, s).log_auc(0.001, ties="threshold")', 0.1446205)
+    show.ours('hc.HitCurve(y, s).log_auc(0.001, adjusted=True, ties="threshold")', 0.0)
+    show.band("hc.HitCurve(y, s).log_auc(0.001, ties=...)", 0.0, 0.1446557, 1.0)
+    show.band("hc.HitCurve(y, s).log_auc(0.001, adjusted=True, ties=...)", -0.1446205, 0.0000357, 0.8553795)
 
 
 @record("Ties", "Ties that count as losses")

@@ -14,7 +14,7 @@ from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, groupby, pairwise, product
-from math import ceil, comb, isnan, nan
+from math import ceil, comb, floor, isnan, nan
 
 import mpmath
 
@@ -25,7 +25,9 @@ remembered = lru_cache(maxsize=1 << 16)  # rankings of six items have only 64 or
 
 TIES = ("expected", "best", "worst", "threshold")
 FLOAT_LEVELS = {"11-point-float": 0.1, "101-point-float": 0.01}  # the steps from level to level
-INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous", *FLOAT_LEVELS)
+INTERPOLATIONS = (
+    None, "11-point", "101-point", "all-point", "trapezoid", "trapezoid-from-1", "continuous", *FLOAT_LEVELS,
+)  # fmt: skip
 NORMALIZE = ("min", "relevant", "hits")
 
 Group = namedtuple("Group", "score items relevant")
@@ -193,7 +195,7 @@ def average_precision(rank, k=None, *, ties="expected", interpolation=None, norm
         raise ValueError("k with an interpolation")
     if k is not None and k < 1:
         raise ValueError("k")
-    if rank.weighted and (k is not None or interpolation not in (None, "trapezoid", "continuous")):
+    if rank.weighted and (k is not None or interpolation not in (None, "trapezoid", "trapezoid-from-1", "continuous")):
         raise ValueError("not defined for weights")
     if ties in TIES and R == 0 and not (rank.weighted and ties != "threshold"):
         return nan
@@ -206,13 +208,14 @@ def average_precision(rank, k=None, *, ties="expected", interpolation=None, norm
         def threshold():
             return divided(threshold_sum(rank.groups, k), share_of_hits(rank.groups, k), R, k, normalize)
 
-    elif interpolation == "trapezoid":
+    elif interpolation in ("trapezoid", "trapezoid-from-1"):
+        first = Fraction(1) if interpolation == "trapezoid-from-1" else None
 
         def measure(flags):
-            return trapezoid_area(as_groups(flags), R)
+            return trapezoid_area(as_groups(flags), R, first)
 
         def threshold():
-            return trapezoid_area(rank.groups, R)
+            return trapezoid_area(rank.groups, R, first)
 
     elif interpolation == "continuous":
 
@@ -268,20 +271,21 @@ def divided(total, hits, R, k, normalize):
 
 
 @remembered
-def trapezoid_area(groups, R):
+def trapezoid_area(groups, R, first=None):
+    """`first`: the precision at recall 0; None stands for that of the first point."""
     total = Fraction(0)
     for c, H, n, r in with_above(groups):
         if r:
             at = Fraction(H + r) / Fraction(c + n)
-            before = Fraction(H) / Fraction(c) if c else at
+            before = Fraction(H) / Fraction(c) if c else at if first is None else first
             total += r * (before + at) / 2
     return total / Fraction(R)
 
 
-def mpf(x):
+def mpf(x, context=mp):
     """A fraction or a float, exactly, as a number with 50 digits."""
     x = Fraction(x)
-    return mp.mpf(x.numerator) / x.denominator
+    return context.mpf(x.numerator) / x.denominator
 
 
 @remembered
@@ -399,13 +403,20 @@ def cutoff(rank, k, fraction):
         return k
     if not 0 < fraction <= 1:
         raise ValueError("fraction")
-    return ceil(decimal(fraction) * num_items(rank))
+    return ceil(share_of(fraction, num_items(rank)))
 
 
 @remembered
 def decimal(x):
     """A float as the decimal that was written."""
     return Fraction(str(x))
+
+
+def share_of(fraction, number):
+    """The share of a number of items: within four units in the last place of a whole number it is that number."""
+    product = decimal(fraction) * number
+    whole = round(product)
+    return Fraction(whole) if whole < 2**49 and abs(product - whole) <= Fraction(4 * whole, 2**52) else product
 
 
 @remembered
@@ -549,8 +560,6 @@ def roc_auc(rank, *, max_fpr=None, standardize=True, ties="expected"):
     if not 0 < max_fpr <= 1:
         raise ValueError("max_fpr")
     end = decimal(max_fpr)
-    if ties == "expected":  # the straight segment
-        ties = "threshold"
 
     def area(groups):
         value = partial_roc_area(groups, end)
@@ -596,21 +605,20 @@ def roc_enrichment(rank, fpr, *, ties="expected"):
     all_retrieved(rank)
     if not 0 < fpr <= 1:
         raise ValueError("fpr")
-    fpr = decimal(fpr)
-    if ties == "expected":  # the straight segment
-        ties = "threshold"
-    return over_orders(
-        rank, ties, lambda flags: roc_height(as_groups(flags), fpr) / fpr, lambda: roc_height(rank.groups, fpr) / fpr
-    )
+
+    def enrichment(groups):
+        return roc_height(groups, fpr) / decimal(fpr)
+
+    return over_orders(rank, ties, lambda flags: enrichment(as_groups(flags)), lambda: enrichment(rank.groups))
 
 
 def roc_height(groups, fpr):
-    """TPR at a false positive rate, a fraction; of a vertical step the upper end."""
+    """TPR at a false positive rate; of a vertical step the upper end."""
     points = roc_points(groups)
     negatives, hits = points[-1]
     if not negatives or not hits:
         return nan
-    at = fpr * negatives
+    at = share_of(fpr, negatives)
     height = 0
     for (x1, y1), (x2, y2) in pairwise(points):
         if x1 <= at <= x2:
@@ -619,20 +627,20 @@ def roc_height(groups, fpr):
 
 
 @remembered
-def log_area(groups, low, high=1):
+def log_area(groups, low, high=1, context=mp):
     """The integral of TPR over log(FPR) from FPR = low to high."""
     points = roc_points(groups)
     negatives, hits = points[-1]
     if not negatives or not hits:
         return nan
-    total = mp.mpf(0)
+    total = context.mpf(0)
     for (x1, y1), (x2, y2) in pairwise(points):
         x1, x2 = Fraction(x1, negatives), Fraction(x2, negatives)
         start, end = max(x1, low), min(x2, high)
         if start < end:
             slope = Fraction(y2 - y1, hits) / (x2 - x1)
             base = Fraction(y1, hits) - slope * x1
-            total += mpf(slope * (end - start)) + mpf(base) * mp.log(mpf(end / start))
+            total += mpf(slope * (end - start), context) + mpf(base, context) * context.log(mpf(end / start, context))
     return total
 
 
@@ -648,8 +656,6 @@ def log_auc(rank, min_fpr=0.001, *, max_fpr=1, adjusted=False, ties="expected"):
     def share(groups):
         return (log_area(groups, low, high) - chance_area) / mp.log(mpf(high / low))
 
-    if ties == "expected":  # the straight segment
-        ties = "threshold"
     return over_orders(rank, ties, lambda flags: share(as_groups(flags)), lambda: share(rank.groups))
 
 
@@ -972,11 +978,31 @@ def mean_percentile_rank_by_group(rank, *, ties="expected"):
     return (mean_rank_by_group(rank, ties=ties) - 1) / (num_items(rank) - 1) if num_items(rank) > 1 else Fraction(1, 2)
 
 
+def roc_steps(rank):
+    """(others above, d others, r relevant) of every group; r (j + 1) / (d + 1) come before the (j + 1)th other one."""
+    for c, H, n, r in with_above(rank.groups):
+        yield c - H, n - r, r
+
+
+def partial_roc_area_by_group(rank, end, *, ties="expected"):
+    if ties != "expected":
+        return partial_roc_area(straight(rank, ties), end)
+    negatives = num_items(rank) - num_hits(rank)
+    if not negatives or not num_hits(rank):
+        return nan
+    stop, total = end * negatives, Fraction(0)
+    for before, others, r in roc_steps(rank):
+        steps = min(max(floor(stop) - before, 0), others)  # as wide as one of the others; the next is cut
+        total += r * Fraction(steps * (steps + 1), 2 * (others + 1))
+        total += r * Fraction(steps + 1, others + 1) * max(stop - before - steps, 0)
+    return total / (negatives * num_hits(rank))
+
+
 def roc_auc_by_group(rank, *, max_fpr=None, ties="expected"):
     if max_fpr is None:
         return roc_area(straight(rank, ties))
     end = decimal(max_fpr)
-    return (1 + (partial_roc_area(straight(rank, ties), end) - end**2 / 2) / (end - end**2 / 2)) / 2
+    return (1 + (partial_roc_area_by_group(rank, end, ties=ties) - end**2 / 2) / (end - end**2 / 2)) / 2
 
 
 def auac_by_group(rank, *, ties="expected"):
@@ -985,12 +1011,33 @@ def auac_by_group(rank, *, ties="expected"):
 
 
 def roc_enrichment_by_group(rank, fpr, *, ties="expected"):
-    return roc_height(straight(rank, ties), decimal(fpr)) / decimal(fpr)
+    if ties != "expected":
+        return roc_height(straight(rank, ties), fpr) / decimal(fpr)
+    negatives = num_items(rank) - num_hits(rank)
+    if not negatives or not num_hits(rank):
+        return nan
+    at = floor(share_of(fpr, negatives))
+    height = sum(r * min(Fraction(at - b + 1, d + 1), 1) for b, d, r in roc_steps(rank) if b <= at)
+    return height / num_hits(rank) / decimal(fpr)
 
 
 def log_auc_by_group(rank, min_fpr, *, max_fpr=1, ties="expected"):
     low, high = Fraction(min_fpr), Fraction(max_fpr)
-    return log_area(straight(rank, ties), low, high) / mp.log(mpf(high / low))
+    width = wide.log(wide_fraction(high / low))
+    if ties != "expected":
+        return log_area(straight(rank, ties), low, high, wide) / width
+    negatives = num_items(rank) - num_hits(rank)
+    if not negatives or not num_hits(rank):
+        return nan
+    start, end, total = low * negatives, high * negatives, wide.mpf(0)
+    for before, others, r in roc_steps(rank):
+        first, last = max(floor(start) + 1, before), min(ceil(end) - 1, before + others)
+        part = max(0, min(first, before + others + 1) - before) * width
+        if first <= last:
+            part += (last - first + 1) * wide.log(wide_fraction(end))
+            part -= wide.loggamma(last + 1) - wide.loggamma(first)
+        total += r * part / (others + 1)
+    return total / width / num_hits(rank)
 
 
 def reciprocal_rank_by_group(rank, *, ties="expected"):

@@ -224,7 +224,18 @@ def test_partial_roc_auc_is_scikit_learn(n):
         if 0 < sum(y_true) < n:
             for max_fpr in (0.05, 0.3, 0.5, 0.9, 1.0):
                 expected = metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr)
-                assert np.isclose(hc.HitCurve(y_true, y_score).roc_auc(max_fpr=max_fpr), expected, rtol=1e-14, atol=0)
+                curve = hc.HitCurve(y_true, y_score)
+                assert np.isclose(curve.roc_auc(max_fpr=max_fpr, ties="threshold"), expected, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_trapezoid_from_1_is_scikit_learn(n):
+    metrics = pytest.importorskip("sklearn.metrics")
+    for y_true, y_score, _, _ in patterns(n):
+        if any(y_true):
+            precision, recall, _ = metrics.precision_recall_curve(y_true, y_score)
+            got = hc.average_precision(y_true, y_score, **hc.PRESETS["scikit-learn auc"])
+            assert np.isclose(got, metrics.auc(recall, precision), rtol=1e-14, atol=1e-16), (y_true, y_score)
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])

@@ -9,7 +9,6 @@ import inspect
 import random
 import re
 from fractions import Fraction
-from itertools import pairwise
 from math import isnan
 from pathlib import Path
 
@@ -449,53 +448,35 @@ def test_mean_rank(case, ties):
 
 
 @pytest.mark.parametrize("ties", READINGS)
-@pytest.mark.parametrize("max_fpr", [1e-9, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("max_fpr", [1e-9, 0.1, 0.5, 1 / 3, 0.99999999, 1 - 1e-12, 1 - 2**-53, 1.0, 1e-300])
 def test_partial_roc_auc(case, ties, max_fpr):
     curve, rows, n, R = case
     if not 0 < R < n:
         assert isnan(curve.roc_auc(max_fpr=max_fpr, ties=ties))
         return
     rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
-    expected = ref.partial_roc_area(ref.straight(rank, ties), ref.decimal(max_fpr))
+    expected = ref.partial_roc_area_by_group(rank, ref.decimal(max_fpr), ties=ties)
     close(curve.roc_auc(max_fpr=max_fpr, standardize=False, ties=ties), expected, WITHIN["ROC AUC up to a rate"])
     expected = ref.roc_auc_by_group(rank, max_fpr=max_fpr, ties=ties)
     close(curve.roc_auc(max_fpr=max_fpr, ties=ties), expected, WITHIN["ROC AUC up to a rate"])
 
 
-def polygon(rows, n, ties):
-    """The corners (FPR, TPR) of the ROC curve."""
-    R = sum(r for _, _, r in rows)
-    points = [(0, 0)]
-    for c, H, size, r in with_hits_above(rows):
-        points.append((c - H, H))
-        if ties == "best":
-            points.append((c - H, H + r))
-        if ties == "worst":
-            points.append((c - H + size - r, H))
-        points.append((c - H + size - r, H + r))
-    points.append((n - R, R))
-    return [(Fraction(x, n - R), Fraction(y, R)) for x, y in points]
-
-
 @pytest.mark.parametrize("ties", READINGS)
 @pytest.mark.parametrize(
-    "min_fpr, max_fpr", [(0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3)]
-)
+    "min_fpr, max_fpr",
+    [(0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3), (5e-324, 1.0), (1e-300, 1e-200),
+     (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0), (0.3, 0.30000001), (2**-62, 2**-61), (0.1 - 2**-56, 0.1)],
+)  # fmt: skip
 def test_log_auc(case, ties, min_fpr, max_fpr):
     curve, rows, n, R = case
     if not 0 < R < n:
         assert isnan(curve.log_auc(min_fpr, ties=ties))
         return
-    low, high, total = Fraction(min_fpr), Fraction(max_fpr), mp.mpf(0)
-    points = polygon(rows, n, ties)
-    for (x1, y1), (x2, y2) in pairwise(points):
-        start, end = max(x1, low), min(x2, high)
-        if start < end:
-            slope = (y2 - y1) / (x2 - x1)
-            total += real(slope * (end - start)) + real(y1 - slope * x1) * mp.log(real(end / start))
-    width, read = mp.log(real(high / low)), {"max_fpr": max_fpr, "ties": ties}
-    close(curve.log_auc(min_fpr, **read), total / width, WITHIN["log AUC"])
-    adjusted = (total - real(high - low)) / width
+    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
+    share = ref.log_auc_by_group(rank, min_fpr, max_fpr=max_fpr, ties=ties)
+    low, high, read = Fraction(min_fpr), Fraction(max_fpr), {"max_fpr": max_fpr, "ties": ties}
+    close(curve.log_auc(min_fpr, **read), share, WITHIN["log AUC"])
+    adjusted = share - real(high - low) / mp.log(real(high / low))
     close(curve.log_auc(min_fpr, **read, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"])
 
 
@@ -601,19 +582,19 @@ def test_recall_levels_of_2_to_the_60th():
 @pytest.mark.parametrize("fpr", [0.5, 1 / 3, 0.9999999999999999, 1e-9, 1.0, 2**-40])
 def test_roc_enrichment_next_to_a_group(others, fpr):
     """Groups that begin and end where the rate is reached, one item before, and one after."""
-    reached = ref.decimal(fpr) * others
+    reached = ref.share_of(fpr, others)
     for start in {max(0, min(int(reached) + step, others)) for step in (-1, 0, 1, 2)}:
-        for mixed in {0, min(1, others - start), others - start}:
+        for mixed in {0, min(1, others - start), min(7, others - start), others - start}:
             items, hits = [start, 10 + mixed, others - start - mixed], [0, 10, 0]
             rank = ref.from_groups(*zip(*((n, r) for n, r in zip(items, hits, strict=True) if n), strict=True))
             curve = hc.HitCurve.from_table(None, *columns(rank), num_items=others + 10)
             both = hc.HitCurves([[1, 0]], [[2, 1]])  # the other route: one value a query
             assert both.roc_enrichment([fpr, 1.0]).shape == (1, 2)
-            close(curve.roc_enrichment(fpr), ref.roc_enrichment(rank, fpr), WITHIN["ROC enrichment"])
+            for ties in READINGS:
+                expected = ref.roc_enrichment_by_group(rank, fpr, ties=ties)
+                close(curve.roc_enrichment(fpr, ties=ties), expected, WITHIN["ROC enrichment"])
             worst = 1 / ref.decimal(fpr) if start + mixed <= reached else 0
             close(curve.roc_enrichment(fpr, ties="worst"), worst, WITHIN["ROC enrichment"])
-            best = 1 / ref.decimal(fpr) if start <= reached else 0
-            close(curve.roc_enrichment(fpr, ties="best"), best, WITHIN["ROC enrichment"])
 
 
 def perfect_calls(ties, hits, n):

@@ -352,18 +352,25 @@ def test_mean_is_rounded_once(probe):
 
 
 COUNTED = [row for row in MEASURES if row.number is not None]
+RATES = (0.25, 0.5, 0.84375, 1.0)  # whose products with any number of items of these tests are exact
+NEEDS_K = {*range(1, 6), 10, 11, 12, 21}
 
 
-def readings(row):
+def readings(row, others):
     """The number of each call of the row in the C interface, the call, and the options that say the same."""
     method = getattr(hc.HitCurve, row.method)
     parameters = inspect.signature(method).parameters
     every = [call for k in (2, 7, 30, 2**61) for call in calls(row, k=k)]
     every += [((value,), {}) for value in row.parameter[1]]
+    for fpr in RATES if others else ():
+        every += [((fpr,), {})] * (row.method == "roc_enrichment")
+        every += [((), {"max_fpr": fpr, "standardize": flag}) for flag in (True, False)] * (row.method == "roc_auc")
     for args, keywords in every:
         given = inspect.signature(method).bind(None, *args, **keywords).arguments
-        if given.get("interpolation") not in INTERPOLATION or "max_fpr" in given:
-            continue  # levels in floats, parts of a curve: not in the C interface
+        if given.get("interpolation") not in INTERPOLATION or given.get("max_fpr") not in (None, *RATES) or (
+            "max_fpr" in given and (row.method == "log_auc" or not others)
+        ):
+            continue  # levels in floats, and log AUC up to a rate: not in the C interface
         number = row.number + bool(given.get("adjusted"))
         if (row.method, given.get("normalize")) == ("recall", "min"):
             number = 12  # the normalised enrichment factor is the same
@@ -372,6 +379,11 @@ def readings(row):
         for name in ("alpha", "beta", "min_fpr"):
             if name in parameters:
                 options["parameter"] = given.get(name, parameters[name].default)
+        fpr = given.get("fpr", given.get("max_fpr"))
+        if fpr is not None:
+            options["parameter"] = fpr * others
+            if row.method == "roc_auc":
+                number = 23 + (not given.get("standardize", True))
         for ties in row.readings or [None]:
             read = {"ties": ties} if ties else {}
             yield number, args, {**keywords, **read}, options | ({"ties": TIES[ties]} if ties else {})
@@ -392,13 +404,41 @@ def test_read(probe, row, n):
         curve = hc.HitCurve(label, score, num_relevant=int(label.sum()) + missed)
         rows = rows_of(probe, curve)
         assert rows.check() == (0, -1)
-        for number, args, keywords, options in readings(row):
+        for number, args, keywords, options in readings(row, n - int(label.sum())):
             status, value = rows.read(number, **options)
-            if missed and row.complete:
+            if number in NEEDS_K and "k" not in options:
+                assert status == BAD_ARGUMENT
+            elif missed and row.complete:
                 assert status == NOT_RETRIEVED
             else:
                 expected = getattr(curve, row.method)(*args, **keywords)
                 assert (status, bits(value)) == (0, bits(expected)), (args, keywords)
+
+
+def test_every_number_is_read():
+    seen = {number for row in COUNTED for number, *_ in readings(row, 8)}
+    text = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
+    listed = text[text.index("What hitcurve_read reads") : text.index("typedef struct hitcurve_options")]
+    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(25)}
+
+
+@pytest.mark.parametrize("others", [19, 49, 1233, 10**6])
+def test_next_to_a_whole_number_of_false_positives(probe, others):
+    """A rate k/n times n may be a few units in the last place off k."""
+    curve = hc.HitCurve.from_table(None, [0, others // 2], [1, 3], [1, 2], num_items=others + 3)
+    rows = rows_of(probe, curve)
+    for k in {1, 2, 3, others // 2 - 1, others // 2, others // 2 + 1, others - 1, others}:
+        whole = rows.read(9, parameter=float(k))
+        assert whole[0] == 0
+        for parameter in (k / others * others, k * (1 - 2**-51), min(k * (1 + 2**-51), others)):
+            assert rows.read(9, parameter=parameter) == whole
+        assert curve.roc_enrichment(k / others) == pytest.approx(whole[1], rel=1e-15)
+
+
+def test_a_freed_table_is_not_read(probe):
+    for label in ([1, 0, 1], [0, 0, 0]):
+        status = probe.read_after_free(np.array(label, np.uint8), np.array([3.0, 2.0, 1.0]))
+        assert status == (0, BAD_ARGUMENT, BAD_TABLE, 0)
 
 
 def test_up_to_a_rate(probe):
@@ -417,6 +457,8 @@ def test_up_to_a_rate(probe):
         (5, {"k": 3, "ties": 3}), (7, {"ties": 3}), (13, {"parameter": 1.0, "ties": 3}),  # no threshold reading
         (13, {}), (14, {"parameter": -1.0}), (14, {"parameter": float("inf")}), (15, {"parameter": 1.0}),
         (15, {"parameter": float("nan")}), (3, {"k": 3, "parameter": -1.0}), (9, {}),
+        *[(number, {"parameter": x}) for number in (9, 23, 24) for x in (2.0000000000000004, 4.5, 1e300)],
+        *[(number, {"parameter": 1.0}) for number in sorted(NEEDS_K)],  # needs a cutoff
         (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}), (25, {}), (-1, {}),
         (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),

@@ -129,6 +129,25 @@ def test_err_of_all_orders(items, lower, k, top):
 # --- long groups --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("scale", [2.0**-1074, 2.0**-1070, 2.0**-1022, 1e-300, 1e-290, 1e-270, 1e300])
+@pytest.mark.parametrize("ties", READ)
+def test_a_quotient_of_gains_of_any_size(scale, ties):
+    """A power of two in all levels changes nothing, though the discounted ones have no digits left."""
+    power = 2.0 ** math.floor(math.log2(scale))
+    for levels, scores in (([1, 0, 2, 1], [4, 3, 2, 1]), ([0, 1, 5, 2, 0], [3, 3, 2, 2, 1]), ([3], [1])):
+        plain = hc.GainCurve(levels, scores)
+        curve = hc.GainCurve([level * power for level in levels], scores)
+        for k in (None, 2):
+            assert curve.ndcg(k, ties=ties) == plain.ndcg(k, ties=ties)
+            gain = {level: level * power for level in levels}
+            assert plain.ndcg(k, gain=gain, ties=ties) == plain.ndcg(k, ties=ties)
+        weights = {level: level * power for level in levels if level}
+        wanted = plain.graded_average_precision(weights={level: level for level in levels if level}, ties=ties)
+        assert plain.graded_average_precision(weights=weights, ties=ties) == wanted
+        assert hc.ndcg([level * power for level in levels], scores, ties=ties) == plain.ndcg(ties=ties)
+    assert near(hc.GainCurve([0, 5e-324, 1e-323], [3, 2, 1]).ndcg(ties=ties), hc.GainCurve([0, 1, 2], [3, 2, 1]).ndcg())
+
+
 @pytest.mark.parametrize("discount", ["log2", ("log", 2), ("log", 40)])
 @pytest.mark.parametrize(("above", "tied"), [(0, 300), (3, 5000), (1000, 2000), (255, 257), (100_000, 1_500_000)])
 def test_discounts_of_long_groups(above, tied, discount):
@@ -221,11 +240,72 @@ def test_err_of_groups_of_billions():
     assert near(curve.err(), chance(2, 4) * (mp.harmonic(10**6 + 5) - mp.harmonic(5)) / 10**6, 1e-13)
 
 
-def test_err_without_memory():
-    curve = hc.GainCurve.from_table(None, [0], [2**61], [0, 1], [1], [2**61 - 1], num_items=2**61)
-    with pytest.raises(MemoryError):
-        curve.err(max_level=1023)
-    assert near(curve.err(1, max_level=1023), chance(1, 1023))
+def mean_err_of_few(stops, above, tied, last):
+    """The mean over all orders of a tie group of any size, in which few items have a chance to stop.
+
+    The chance to get beyond t places is the sum of (-1)^j e_j (t)_j / (tied)_j over the elementary symmetric functions
+    of the chances. The sums of (t - 1)_(j - 1) / (above + t) follow from one another, and cancel: hence the digits.
+    """
+    digits = mpmath.MPContext()
+    digits.dps = 60 + 30 * len(stops)
+    functions = [digits.mpf(1)]
+    for stop in stops:
+        stop = digits.mpf(stop)
+        functions = [one + stop * before for one, before in zip([*functions, 0], [0, *functions], strict=True)]
+    part, ways, falling = digits.harmonic(above + last) - digits.harmonic(above), digits.mpf(1), digits.mpf(1)
+    total = digits.mpf(0)
+    for j in range(1, len(stops) + 1):
+        ways *= tied - j + 1
+        if j > 1:
+            falling *= last - j + 2
+            part = falling / (j - 1) - (above + j - 1) * part
+        total -= (-1) ** j * functions[j] * j / ways * part
+    return total
+
+
+@pytest.mark.parametrize("tied", [4095, 4096, 4097, 2**14, 2**20 + 1, 2**28, 2**61])
+@pytest.mark.parametrize("above", [0, 5, 2**30, 2**61])
+@pytest.mark.parametrize(("levels", "top"), [({1: 1}, 4), ({4: 1, 1: 2}, 4), ({4: 12, 2: 9}, 4), ({60: 2, 1: 3}, 60)])
+def test_err_of_few_in_a_group_of_any_size(levels, top, above, tied):
+    curve = hc.GainCurve.from_table(
+        None, [above], [tied], [0, len(levels)], sorted(levels), [levels[one] for one in sorted(levels)],
+        num_items=above + tied)  # fmt: skip
+    stops = [float(2**level - 1) / 2.0**top for level in levels for _ in range(levels[level])]
+    for last in (1, 256, 257, 300, tied // 2, tied - 65, tied - 64, tied - 63, tied - 1, tied):
+        wanted = mean_err_of_few(stops, above, tied, last)
+        assert near(curve.err(above + last, max_level=top), wanted), last
+    assert curve.err(max_level=top) == curve.err(above + tied, max_level=top)
+
+
+@pytest.mark.parametrize(("hits", "level", "top"), [
+    (2**50, 1, 4), (2**50, 4, 4), (2**45, 2, 2), (2**61, 1, 40), (2**61, 1, 20), (2**61, 1, 60), (2**61, 4, 4),
+])  # fmt: skip
+def test_err_of_many_in_2_to_the_61st(hits, level, top):
+    """Among so many each place is as good as drawn from all: a geometric sum of 1 / rank."""
+    curve = hc.GainCurve.from_table(None, [0], [2**61], [0, 1], [level], [hits], num_items=2**61)
+    stop = chance(level, top) * hits / 2**61
+    ended = mp.exp(2**61 * mp.log1p(-stop))  # of the sum to infinity what is beyond the last place
+    wanted = -stop / (1 - stop) * mp.log(stop)
+    if ended > 1e-20:
+        wanted -= stop / (1 - stop) * mp.e1(-(2**61) * mp.log1p(-stop))
+    assert near(curve.err(max_level=top), wanted)
+    if hits == 2**61:
+        assert near(curve.err(max_level=top, ties="best"), wanted)
+        assert near(curve.err(max_level=top, ties="worst"), wanted)
+
+
+@pytest.mark.parametrize("above", [0, 7, 10**6])
+@pytest.mark.parametrize(("level", "top"), [(1, 10), (1, 13), (3, 16), (0.001, 4)])
+def test_err_of_long_runs(level, top, above):
+    """The first ranks are added up one by one, the others are an integral."""
+    stop, total, reached = chance(level, top), mp.mpf(0), mp.mpf(1)
+    curve = hc.GainCurve.from_table(None, [above], [50_000], [0, 1], [level], [20_000], num_items=above + 50_000)
+    for rank in range(above + 1, above + 20_001):
+        total += stop * reached / rank
+        reached *= 1 - stop
+        if rank - above in (1, 4095, 4096, 4097, 4098, 5000, 20_000):
+            assert near(curve.err(rank, max_level=top, ties="best"), total), rank
+    assert near(curve.err(above + 49_999, max_level=top, ties="best"), total)
 
 
 @with_timer
@@ -233,15 +313,16 @@ def test_err_is_interrupted():
     interrupted(
         """
         many = 10**12
+        ks = np.arange(many - 10**5, many)
 
         def of(levels, hits):
             return hc.GainCurve.from_table(
                 None, [0], [many], [0, levels], range(1, levels + 1), [hits // levels] * levels, num_items=many)
 
-        curves = [of(1, 1), of(1, many), of(2, many), of(2, 10**7)]
+        curves = [of(1, 1), of(1, many), of(2, many), of(50, 10**7)]
         every = ["expected", "best", "worst", "expected"]
         """,
-        *(f"curves[{at}].err([many, many // 2], max_level=60, ties=every[{at}])" for at in range(4)),
+        *(f"curves[{at}].err(ks, max_level=60, ties=every[{at}])" for at in range(4)),
         then="assert all(curve.err(1, max_level=60, ties=ties) > 0 for curve, ties in zip(curves, every))",
     )
 

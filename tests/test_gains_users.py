@@ -306,3 +306,14 @@ def test_levels_above_1_are_shares_of_the_greatest():
     assert a.insq(T=2) == b.insq(T=2)
     assert a.inst(T=2, ties="best") == b.inst(T=2, ties="best")
     assert hc.GainCurve([0.5], [1]).insq() == 0.5 * hc.GainCurve([1], [1]).insq()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("T", [0.5, 1.0, 40.0])
+def test_inst_of_many_items(seed, T):
+    """20,000 ranks of which each changes the user: no rounding adds up over them."""
+    rng = np.random.default_rng(seed)
+    order = rng.choice([0, 0, 1, 2, 3] if seed else [0, 0.001, 0.002, 3], 20_000).astype(float)
+    curve = hc.GainCurve(order, -np.arange(20_000.0))
+    for k in (None, 5000):
+        assert near(curve.inst(k, T=T, ties="best"), inst(order.tolist(), k, T))

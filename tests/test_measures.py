@@ -185,7 +185,7 @@ def test_a_measure_is_a_constant():
         ("AP@9223372036854775808", "a cutoff is a rank from 1 up"),
         ("P@0%", "a share lies above 0 and up to 100 %"),
         ("P@100.1%", "a share lies above 0 and up to 100 %"),
-        ("P@1.234567890123456%", "a share has at most 15 digits"),
+        ("P@1.23456789012345678%", "a share has at most 17 digits"),
         ("AP(norm=min)", "norm= says what a cutoff divides by; write AP(norm=min)@10"),
         ("R(norm=hits)@10", "norm is 'hits', it must be min or relevant"),
         ("AP(norm=max)@10", "norm is 'max', it must be min, relevant or hits"),

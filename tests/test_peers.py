@@ -250,6 +250,10 @@ def test_sklearn_starts_the_trapezoid_at_one(metrics):
     ours = hc.average_precision(y, s, ties="threshold", interpolation="trapezoid")
     assert ours == 0.5
     assert theirs == 0.5 + (1 - 0.5) / 2 * 0.5  # half the first step's recall times its distance from 1
+    assert hc.average_precision(y, s, **hc.PRESETS["scikit-learn auc"]) == theirs
+    y, s = [1, 0, 0, 1], [2, 2, 1, 3]
+    precision, recall, _ = metrics.precision_recall_curve(y, s)
+    assert hc.average_precision(y, s, **hc.PRESETS["scikit-learn auc"]) == metrics.auc(recall, precision)
 
 
 def test_nan_and_infinity(metrics):

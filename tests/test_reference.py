@@ -117,13 +117,16 @@ def test_threshold_is_scikit_learn(y_true, y_score):
     rank = ref.ranking(y_true, y_score)
     assert same(ref.average_precision(rank, ties="threshold"), metrics.average_precision_score(y_true, y_score))
     p, r, _ = metrics.precision_recall_curve(y_true, y_score)
+    read = {"ties": "threshold", "interpolation": "trapezoid-from-1"}
+    assert same(ref.average_precision(rank, **read), metrics.auc(r, p), 1e-12)
     # its curve runs from high recall to low, down to (1, 0): the first point of ours has the precision of the next
     p[-1] = p[-2]
     assert same(ref.average_precision(rank, ties="threshold", interpolation="trapezoid"), metrics.auc(r, p), 1e-12)
     if 0 < sum(y_true) < len(y_true):
         assert same(ref.roc_auc(rank), metrics.roc_auc_score(y_true, y_score))
         for max_fpr in (0.05, 0.3, 0.5, 0.9, 1.0):
-            assert same(ref.roc_auc(rank, max_fpr=max_fpr), metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr))
+            ours = ref.roc_auc(rank, max_fpr=max_fpr, ties="threshold")
+            assert same(ours, metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr))
         assert ref.roc_auc(rank) == ref.roc_auc(rank, ties="threshold")
 
 

@@ -12,6 +12,7 @@ from hitcurve._kernel.columns cimport (
     KIND_F16, KIND_F32, KIND_F64, KIND_I8, KIND_I16, KIND_I32, KIND_I64, KIND_U8, KIND_U16, KIND_U32, KIND_U64, NAN_RAISE,
     NAN_WORST, Items, NanPolicy,
 )
+from hitcurve._kernel.groups cimport whole_but_for_rounding
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
 cnp.import_array()
@@ -24,7 +25,8 @@ cdef double GREATEST = np.finfo(np.float64).max
 TIES = ("expected", "best", "worst", "threshold")
 cdef tuple NORMALIZATIONS = ("min", "relevant", "hits")
 cdef tuple INTERPOLATIONS = (
-    None, "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float")
+    None, "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float",
+    "trapezoid-from-1")
 NAN_POLICIES = ("raise", "worst", "omit")
 STRATEGIES = (None, "compare", "search", "buckets", "parts", "throw")
 
@@ -731,31 +733,45 @@ cdef object each(object values, str name):
 
 
 cdef object quotients(object values, str name, object whole):
-    """(whole numbers, rests below 1, shape of the values): numerator * whole / denominator for each value and each `whole`.
+    """(whole numbers, rests, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
-    `whole` is a number or an array of one for each query; the results have the shape of `whole` and then of the values.
+    The rests lie between -1/2 and 1/2. `whole` is a number or an array of one for each query; the results have the shape
+    of `whole` and then of the values.
     """
     numbers, shape = each(values, name)
-    floors = np.empty((*np.shape(whole), len(numbers)), np.int64)
-    rests = np.empty(floors.shape)
+    nearest = np.empty((*np.shape(whole), len(numbers)), np.int64)
+    rests = np.empty(nearest.shape)
     for i, (value, where) in enumerate(numbers):
         top, bottom = ratio(value, where)
         counts = whole
         if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
             counts = whole.astype(object)
-        floors[..., i] = top * counts // bottom
-        rests[..., i] = top * counts % bottom / bottom
-    return floors, rests, shape
+        found = (2 * top * counts + bottom) // (2 * bottom)
+        nearest[..., i] = found
+        rests[..., i] = (top * counts - found * bottom) / bottom
+    return nearest, rests, shape
 
 
 cdef object ranks_from(object k, object fraction, object num_items):
     """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
+    cdef int64_t* rank
+    cdef const double* rest
+    cdef Py_ssize_t i
     if fraction is not None:
         if k is not None:
             raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
-        ranks, rests, shape = quotients(fraction, "fraction", num_items)
-        return ranks + (rests > 0), shape
+        nearest, rests, shape = quotients(fraction, "fraction", num_items)
+        rank = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>nearest)
+        rest = <const double*>cnp.PyArray_DATA(<cnp.ndarray>rests)
+        for i in range(nearest.size):
+            rank[i] += rest[i] > 0.0 and not whole_but_for_rounding(rank[i], rest[i])
+        return nearest, shape
     return (None, None) if k is None else whole_ranks(k)
+
+
+def rank_of_share(fraction, num_items):
+    """The rank that a fraction of the items stands for."""
+    return int(ranks_from(None, fraction, num_items)[0][0])
 
 
 cdef object whole_ranks(object k):

@@ -10,7 +10,8 @@ from hitcurve.measures import Measure
 _Ties: TypeAlias = Literal["expected", "best", "worst", "threshold"]
 _Orders: TypeAlias = Literal["expected", "best", "worst"]
 _Interpolation: TypeAlias = Literal[
-    "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float", None
+    "11-point", "101-point", "all-point", "trapezoid", "trapezoid-from-1", "continuous", "11-point-float",
+    "101-point-float", None
 ]
 _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
 _RecallNormalize: TypeAlias = Literal["relevant", "min"]

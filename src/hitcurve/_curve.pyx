@@ -192,8 +192,9 @@ cdef class _Measures:
             mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
             Python code of VOC 2007 and COCO does: some levels are then missed.
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
-            point's precision; under expected ties the mean over all orders. ``"continuous"``: the integral of precision
-            over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
+            point's precision; under expected ties the mean over all orders. ``"trapezoid-from-1"`` starts at precision 1,
+            which differs under threshold ties alone: scikit-learn's ``auc(recall, precision)``, CatBoost's ``PRAUC``.
+            ``"continuous"``: the integral of precision over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
             for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
@@ -241,7 +242,8 @@ cdef class _Measures:
         k : int or array of int, optional
             The cutoff rank, from 1. Without it, as for every measure that takes it, all items count: k = N.
         fraction : float or array of float, in place of k
-            A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7).
+            A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7). A
+            product next to a whole number is that number, so that the float k / N is rank k.
         ties : {"expected", "best", "worst", "threshold"}
             Inside a tie group h is linear (expected, threshold) or at its extreme (best, worst).
 
@@ -521,7 +523,8 @@ cdef class _Measures:
             The area A up to `max_fpr` f as (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, 1/2 for a random order and 1 for a
             perfect one (McClish 1989; scikit-learn); else A itself, at most f.
         ties : {"expected", "best", "worst", "threshold"}
-            A tied pair counts a half (expected and threshold: the straight segment), one (best) or nothing (worst).
+            A tied pair counts a half (expected, threshold), one (best) or nothing (worst). Up to `max_fpr` the expected
+            value is the mean over all orders; threshold takes the straight segment across a tie group.
 
         Returns
         -------
@@ -586,9 +589,10 @@ cdef class _Measures:
         Parameters
         ----------
         fpr : float or array of float
-            In (0, 1], taken as the decimal that was written.
+            In (0, 1], taken as the decimal that was written. A number of false positives next to a whole number is that
+            number: the float k / n stands for k of n.
         ties : {"expected", "best", "worst", "threshold"}
-            As in ``roc_auc``.
+            The mean over all orders, one of the two extreme orders, or the straight segment across a tie group.
 
         Returns
         -------
@@ -751,8 +755,9 @@ cdef class _Measures:
     def log_auc(self, min_fpr=0.001, *, max_fpr=1.0, adjusted=False, ties="expected"):
         """Area under the ROC curve over log10 of the false-positive rate, min_fpr to max_fpr, scaled to 1 for perfect.
 
-        Integrates the straight ROC segments exactly, dy/ln 10 + b dlog10 x with b = y2 - x2 dy/dx (Mysinger & Shoichet
-        2010, as their programs compute it); trapezoids over log x would inflate with ties.
+        Under expected ties r(j + 1) / (d + 1) of r relevant items come before the (j + 1)th of d others, and the area of
+        these steps is exact. Under threshold ties the segments of the ROC curve are straight, dy/ln 10 + b dlog10 x with
+        b = y2 - x2 dy/dx (Mysinger & Shoichet 2010, as their programs compute it).
 
         Parameters
         ----------
@@ -763,7 +768,7 @@ cdef class _Measures:
         adjusted : bool
             Subtract what a random order gets, (max_fpr - min_fpr) / ln(max_fpr / min_fpr): 0.1446 from 0.001 to 1.
         ties : {"expected", "best", "worst", "threshold"}
-            As in ``roc_auc``.
+            As in ``roc_enrichment``.
 
         Returns
         -------
@@ -1282,7 +1287,7 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         hits, relevant, others = self.weights[2], self.weights[4], self.weights[6]
         seen, passed = running_sums(hits), running_sums(others)
         above_hits = np.append(0.0, seen)[:-1]
-        if interpolation is not None and interpolation not in ("trapezoid", "continuous"):
+        if interpolation is not None and interpolation not in ("trapezoid", "trapezoid-from-1", "continuous"):
             raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
         if relevant == 0 or (measure == formulas.MEASURE_ROC_AUC and passed[-1] == 0):
             return NAN
@@ -1290,10 +1295,11 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         above = above_hits + passed[:-1:2]
         with np.errstate(under="ignore"):
             at = seen / (seen + passed[1::2])
-            before = np.divide(above_hits, above, out=at.copy(), where=above > 0)
+            first = np.ones_like(at) if interpolation == "trapezoid-from-1" else at.copy()
+            before = np.divide(above_hits, above, out=first, where=above > 0)
             if measure == formulas.MEASURE_ROC_AUC:
                 at = running_sums(others[::-1])[::-1][2::2] / passed[-1] + 0.5 * (others[1::2] / passed[-1])
-            elif interpolation == "trapezoid":
+            elif interpolation in ("trapezoid", "trapezoid-from-1"):
                 at = 0.5 * (before + at)
             elif interpolation == "continuous":
                 at = np.array([mean_precision(c, h, n, r) for c, h, n, r in zip(above, above_hits, hits + others[1::2], hits)])

@@ -42,6 +42,11 @@ cdef double persistence(object p) except -1:
     return check_within(p, "p", "between 0 and 1", 0.0, 1.0)
 
 
+cdef object raised(object gains):
+    """Gains of a quotient that are next to nothing, times a power of two, which rounds nothing and keeps the quotient."""
+    return np.ldexp(gains, 1000) if 0.0 < gains.max(initial=0.0) < 1e-280 else gains
+
+
 cdef class _Gains:
     """The measures of gain, written once: a number for a GainCurve, an array of one per query for a GainCurves."""
     def _repr_html_(self):
@@ -323,7 +328,8 @@ cdef class _Gains:
         """
         if not isinstance(ideal_k, str) or ideal_k not in ("same", "all"):
             raise ValueError(f"ideal_k is {ideal_k!r}: must be 'same' or 'all'")
-        return self.read(read_ndcg, "ndcg", k, ties, gain, discount, ideal_k == "all", 0.5)
+        return self.read(read_ndcg, "ndcg", k, ties, gain, discount, ideal_k == "all", 0.5,
+                         raised(gains_of(gain, self.values, self.used())))
 
     def err(self, k=None, *, max_level=None, ties="expected"):
         """Expected reciprocal rank: of a reader who goes down the ranking and stops at the first item that satisfies.
@@ -513,7 +519,7 @@ cdef class _Gains:
         >>> round(curve.graded_average_precision(), 4), round(curve.graded_average_precision(weights={1: 0.9, 2: 0.1}), 4)
         (0.6667, 0.807)
         """
-        gains = self.values if weights is None else weights_below(weights, self.values)
+        gains = self.values if weights is None else raised(weights_below(weights, self.values))
         return self.read(graded_precision_of_levels if weights is None else graded_precision, "graded_average_precision", k,
                          ties, None, "log2", False, 0.5, gains)
 

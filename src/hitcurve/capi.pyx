@@ -1,5 +1,5 @@
 """The functions that other compiled code calls: see hitcurve.h, which is their documentation."""
-from libc.math cimport NAN, fabs, fmin, isfinite
+from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -306,6 +306,7 @@ cdef int hitcurve_mean_average_precision_f64(
 cdef bint usable(const hitcurve_table* table) noexcept nogil:
     return (table is not NULL and table.size >= sizeof(hitcurve_table) and table.rows >= 0
             and (table.rows == 0 or table.above is not NULL and table.tied is not NULL and table.hits is not NULL)
+            and (table.rows == 0) == (table.num_hits == 0)
             and 0 <= table.num_hits <= table.num_relevant <= LARGEST and 0 <= table.num_items <= LARGEST)
 
 
@@ -370,6 +371,7 @@ cdef void hitcurve_free_table(hitcurve_table* table) noexcept nogil:
         table.above = table.tied = table.hits = NULL
         table.score = NULL
         table.rows = 0
+        table.num_items = -1  # so that nobody reads it
     PyMem_RawFree(table.memory)
     table.memory = NULL
 
@@ -395,10 +397,11 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* place) noexc
 
 # -------------------------------------------------------------------------------------------------------- the measures
 
-cdef bint fitting(const Record* record, const hitcurve_options* options) noexcept nogil:
-    """Whether the options hold what the measure takes."""
+cdef bint fitting(const Record* record, const hitcurve_options* options, bint of_all) noexcept nogil:
+    """Whether the options hold what the measure takes; `of_all`: it may go without a cutoff."""
     cdef double x = options.parameter
     if (record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF
+            or options.k == 0 and record.takes & CUTOFF and not of_all
             or options.interpolation != INTERPOLATION_NONE and not record.takes & INTERPOLATES):
         return False
     if record.domain == NO_NUMBER:
@@ -418,14 +421,19 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if value is NULL or not 0 <= measure < NUM_MEASURES or not usable(table):
         return HITCURVE_BAD_ARGUMENT
     record = &RECORDS[measure]
-    if not fitting(record, &options):
+    if not fitting(record, &options, measure in (HITCURVE_AVERAGE_PRECISION, HITCURVE_RECIPROCAL_RANK)):
         return HITCURVE_BAD_ARGUMENT
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
     if measure in (HITCURVE_ROC_ENRICHMENT, HITCURVE_PARTIAL_ROC_AUC, HITCURVE_PARTIAL_ROC_AREA):
-        reading.k = <int64_t>fmin(reading.x, <double>LARGEST)
+        if reading.x > <double>(table.num_items - table.num_relevant):
+            return HITCURVE_BAD_ARGUMENT
+        reading.k = <int64_t>reading.x
         reading.x -= <double>reading.k
+        if reading.x > 0.5:
+            reading.k += 1
+            reading.x -= 1.0
     rows = Table(table.above, table.tied, table.hits, <Py_ssize_t>table.rows, table.num_items, table.num_relevant)
     value[0] = record.formula(&rows, &reading)
     return HITCURVE_OK

@@ -54,7 +54,8 @@ enum {
     HITCURVE_R_PRECISION = 6,
     HITCURVE_RECIPROCAL_RANK = 7,  /* [k?] */
     HITCURVE_ROC_AUC = 8,
-    HITCURVE_ROC_ENRICHMENT = 9,  /* [parameter: false positives, a real number above 0] */
+    /* [parameter: false positives, a real number above 0 and at most all; next to a whole number it is that number] */
+    HITCURVE_ROC_ENRICHMENT = 9,
     HITCURVE_ENRICHMENT_FACTOR = 10, HITCURVE_MAX_ENRICHMENT_FACTOR = 11,  /* [k] */
     HITCURVE_NORMALIZED_ENRICHMENT_FACTOR = 12,  /* [k] */
     HITCURVE_RIE = 13, HITCURVE_BEDROC = 14,  /* [parameter: alpha] */
@@ -111,7 +112,8 @@ static int (*hitcurve_mean_average_precision_f64)(const uint8_t *label, const do
     double *mean, int64_t *place);
 
 /* The table of one ranking. With table.capacity 0 the library allocates its columns, and hitcurve_free_table frees them;
- * else they are the caller's, of that many rows (as many as relevant items always suffice). */
+ * else they are the caller's, of that many rows (as many as relevant items always suffice). A table that was freed cannot
+ * be read: its num_items is -1. */
 static int (*hitcurve_make_table_f32)(const uint8_t *label, const float *score, int64_t n,
     const hitcurve_options *options, hitcurve_table *table, int64_t *place);
 static int (*hitcurve_make_table_f64)(const uint8_t *label, const double *score, int64_t n,

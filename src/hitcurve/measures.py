@@ -86,6 +86,7 @@ class Definition(NamedTuple):
     """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
     level); ``""`` means none needed."""
     ties: tuple[str, ...] = ()  #: The readings of ties it has; none where ties make no difference.
+    reading: str = ""  #: Where "expected" is no mean over the orders of tied items, or "best" and "worst" no bounds.
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
     mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
@@ -294,7 +295,8 @@ _ALPHA = (Option("alpha", "alpha", _positive, bare=True),)
 _AP = (
     Option("norm", "normalize", _choice("min", "relevant", "hits")),
     Option("interp", "interpolation", _choice(
-        "11-point", "101-point", "all-point", "trapezoid", "continuous", "11-point-float", "101-point-float")),
+        "11-point", "101-point", "all-point", "trapezoid", "trapezoid-from-1", "continuous", "11-point-float",
+        "101-point-float")),
 )
 _GAINS = (Option("gains", "gains", _gains),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
@@ -321,6 +323,9 @@ MEASURES: tuple[Definition, ...] = (
          "norm=hits: by the relevant items among the first k)",
          "Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
          method="average_precision", synonyms="map map_cut_K", cutoffs=_TOP, options=_AP,
+         reading="interp=11-point, 101-point, all-point (and -float): expected is that of the mean hit curve; "
+         "interp=continuous: expected spreads hits evenly over a group, as threshold does; neither is the mean over "
+         "the orders. norm=hits: best and worst are no bounds: fewer hits above the cutoff may give more",
          report={"AP": "average precision"}),
     _row("P", "P@10 P@1%", "precision: relevant items among the first k, divided by k",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
@@ -711,9 +716,9 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
     percent = Decimal(at[:-1]).normalize()
     if not 0 < percent <= 100:
         raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")
-    # Up to 15 digits a float prints as the decimal it was made from, and the curve rounds up on that decimal.
-    if len(percent.as_tuple().digits) > 15:
-        raise ValueError(f"{text!r}: a share has at most 15 digits")
+    # With 17 digits every float can be written, such as that of 1/19.
+    if len(percent.as_tuple().digits) > 17:
+        raise ValueError(f"{text!r}: a share has at most 17 digits")
     return record.cutoffs[-1], float(percent / 100), f"@{percent:f}%"
 
 

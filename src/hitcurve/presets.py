@@ -13,8 +13,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},
     "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
-    # auc(recall, precision) of precision_recall_curve, but for the first segment, which starts at precision 1 there.
-    "scikit-learn auc": {"ties": "threshold", "interpolation": "trapezoid"},
+    # auc(recall, precision) of precision_recall_curve.
+    "scikit-learn auc": {"ties": "threshold", "interpolation": "trapezoid-from-1"},
     # evaluate(qrels, run, measures, ...). Unanswered queries: 9 and pytrec_eval skip them, 10 stops.
     "trec_eval 9": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
     "trec_eval 10": {"ties": "docid", "scores": "float64", "missing": "raise", "empty": "zero"},

@@ -198,6 +198,21 @@ def columns_after(const uint8_t[::1] label, const double[::1] score):
     return status, table.memory is NULL, table.above is column[0], rows_of(&table, False)[0]
 
 
+def read_after_free(const uint8_t[::1] label, const double[::1] score):
+    """The status of making a table, of reading and of checking it once it is freed, and of making it again."""
+    cdef hitcurve_table table
+    cdef double value
+    memset(&table, 0, sizeof(table))
+    table.size = sizeof(table)
+    made = hitcurve_make_table_f64(&label[0], &score[0], label.shape[0], NULL, &table, NULL)
+    hitcurve_free_table(&table)
+    found = made, hitcurve_read(&table, 0, NULL, &value), hitcurve_check_table(&table, NULL)
+    again = hitcurve_make_table_f64(&label[0], &score[0], label.shape[0], NULL, &table, NULL)
+    again |= hitcurve_read(&table, 0, NULL, &value)
+    hitcurve_free_table(&table)
+    return *found, again
+
+
 cdef class Rows:
     """A table made elsewhere."""
     cdef hitcurve_table table

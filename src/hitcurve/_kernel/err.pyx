@@ -1,12 +1,21 @@
-"""Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009, CIKM), and its mean over all orders of ties."""
-from libc.math cimport exp, log1p, pow
+"""Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009, CIKM), and its mean over all orders of ties.
+
+The first ranks of a run and of a tie group are added up one by one. The others are an integral, with the corrections of
+Euler and Maclaurin's formula, so that a row costs by its levels and not by its items.
+"""
+from libc.math cimport atan, cos, cosh, exp, fmin, log, log1p, pow, sin, sinh, sqrt
 from libc.stdint cimport int64_t
 
-from hitcurve._kernel.formulas cimport add
+from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, add
 from hitcurve._kernel.memory cimport grow
 
 cdef enum:
     WORK_AT_ONCE = 1 << 26  # between two looks for Ctrl-C
+    RUN = 4096              # ranks of a run that are added up one by one,
+    HEAD = 256              # and of a tie group
+    MANY = 1 << 12          # items of a group whose other ranks are an integral
+    NEXT_TO_END = 64        # places at the end of a group, where a fall is a sum of few terms
+    STEPS = 64              # of a contour on each side, at most
 
 cdef double NEGLIGIBLE = -42.0  # the logarithm of 6e-19
 cdef double UNLIKELY = 1e-30
@@ -26,22 +35,58 @@ cdef bint signalled(int64_t* work, int64_t more) noexcept nogil:
         return PyErr_CheckSignals() != 0
 
 
+cdef inline double in_run(double chance, double fall, double above, double i) noexcept nogil:
+    """What the i-th item of a run adds, continued to real i."""
+    return chance * exp((i - 1.0) * fall) / (above + i)
+
+
+cdef inline double corrections_of_run(double chance, double fall, double above, double i) noexcept nogil:
+    """What Euler and Maclaurin's formula by midpoints adds at an end, of the first and the third slope."""
+    cdef double v = 1.0 / (above + i), slope = fall - v
+    return in_run(chance, fall, above, i) * (
+        -slope / 24.0 + 7.0 / 5760.0 * (slope * slope * slope + 3.0 * slope * v * v - 2.0 * v * v * v))
+
+
+cdef double rest_of_run(double chance, double fall, double above, double first, double last) noexcept nogil:
+    """What the items of a run add from the first one on."""
+    cdef double left = first - 0.5, stop = last + 0.5, total = 0.0, carry = 0.0, right, half, middle, term
+    cdef int i
+    add(&total, &carry, -corrections_of_run(chance, fall, above, left))
+    while left < stop:
+        right = fmin(stop, left + fmin(0.5 * (above + left), -2.0 / fall))
+        half = 0.5 * (right - left)
+        middle = left + half
+        term = 0.0
+        for i in range(4):
+            term += half * GAUSS_WEIGHT[i] * (in_run(chance, fall, above, middle - half * GAUSS_NODE[i])
+                                              + in_run(chance, fall, above, middle + half * GAUSS_NODE[i]))
+        add(&total, &carry, term)
+        if term < 1e-20 * total:
+            return total + carry
+        left = right
+    add(&total, &carry, corrections_of_run(chance, fall, above, stop))
+    return total + carry
+
+
 cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) noexcept nogil:
     """Items of one chance at the ranks after `above`, up to `last`; False if a signal has raised."""
     cdef double reached = err.reached, fall = log1p(-stop.chance)
-    cdef int64_t i
+    cdef int64_t i, number = min(stop.count, last - above)
     if stop.chance == 0.0:
         return True
-    for i in range(min(stop.count, last - above)):
+    for i in range(min(number, RUN)):
         stop_at(err, stop.chance, above + i + 1)
         if i > 0:  # what rounding leaves of 1 - chance adds up in a power of it
             err.reached = reached * exp(<double>(i + 1) * fall)
         if err.reached < 6e-19:
             err.reached = 0.0
             break
-        if signalled(err.work, 0):
-            return False
-    return True
+    if number > RUN and err.reached > 0.0:
+        add(&err.total, &err.carry, reached * rest_of_run(stop.chance, fall, <double>above, RUN + 1, <double>number))
+        err.reached = reached * exp(<double>number * fall)
+        if err.reached < 6e-19:
+            err.reached = 0.0
+    return not signalled(err.work, min(max(number, 0), RUN))
 
 
 # Items drawn one by one without replacement: how likely it is that so many of some of them are drawn by now.
@@ -97,9 +142,9 @@ cdef inline Py_ssize_t depth_of(double all_chances, int64_t n, int64_t last) noe
     return min(n, last, <int64_t>min(deep, 1e18) + 1)
 
 
-cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
-                           int64_t last) noexcept nogil:
-    """A tie group, its chances falling, of which the first `last` places count.
+cdef bint place_by_place(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
+                         int64_t last) noexcept nogil:
+    """A tie group, its chances above 0 and falling, of which the first `last` places count.
 
     False if there is no memory, or a signal has raised. Which items with a chance to stop come first does not depend on
     the ranks they take. So the j-th of them adds the fall of the chance to get beyond it, over the rank that it has. The
@@ -116,10 +161,6 @@ cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t ab
     cdef double* power           # the former, of the chance that comes to them
     cdef double* next_beyond
     cdef double* next_falls
-    while n > 0 and stops[n - 1].chance == 0.0:
-        n -= 1
-    if n == 0:
-        return True
     for i in range(n):
         hits += stops[i].count
         all_chances += <double>stops[i].count * stops[i].chance
@@ -177,4 +218,173 @@ cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t ab
         if signalled(err.work, draws.high - draws.low):
             return False
     err.reached = err.reached * beyond[hits] if depth == hits else 0.0
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------ groups of many
+
+cdef inline double bend(double x) noexcept nogil:
+    """atan(x) - x, without cancellation."""
+    cdef double square = x * x, power = -x * square, total = 0.0
+    cdef int i
+    if square > 0.01:
+        return atan(x) - x
+    for i in range(3, 17, 2):
+        total += power / i
+        power *= -square
+    return total
+
+
+cdef double fall_at(const Stop* stops, Py_ssize_t n, double tied, double place) noexcept nogil:
+    """How much less the chance to get beyond a place is than to get to it, continued to real places.
+
+    The mean product of (1 - chance) over t of N items drawn without replacement puts (t)_j / (N)_j for u^j in the
+    product G(u) of (1 - chance u) over all items, since these are the moments that u has under the weight
+    u^(-t - 1) (1 - u)^(t - N - 1). The fall is that mean of -G' / N, of t = place - 1 items among the N - 1 others. On a
+    line across the saddle of the weight, which is real there, the weight is nearly a bell curve. So a sum over steps of a
+    third of its deviation is exact but for 1e-17, where the steps grow as sinh does.
+    """
+    cdef double beyond = max(tied + 1.0 - place, 50.0)  # which it is but for rounding, among more places than floats tell apart
+    cdef double tau = place / (tied + 1.0), left = beyond / (tied + 1.0), few = fmin(place, beyond)
+    cdef double step = fmin(0.2, 0.35 * sqrt(max(tau, left) / few)), whole = 0.0, value = 0.0, base = 0.0
+    cdef double eta, other, size, angle, weight, chance, count, miss, k, square, real, imaginary
+    cdef Py_ssize_t i
+    cdef int j
+    for i in range(n):
+        base += <double>stops[i].count * log1p(-stops[i].chance * tau)
+    for j in range(STEPS):
+        eta = other = sinh(<double>j * step)
+        eta *= few / place
+        other *= few / beyond
+        size = -0.5 * (place * log1p(eta * eta) + beyond * log1p(other * other))
+        if size < -45.0:
+            break
+        angle = beyond * bend(other) - place * bend(eta)
+        weight = cosh(<double>j * step) * (1.0 if j == 0 else 2.0)
+        whole += weight * exp(size) * cos(angle)
+        size += base
+        real = imaginary = 0.0
+        for i in range(n):
+            chance = stops[i].chance
+            count = <double>stops[i].count
+            miss = (1.0 - chance) + chance * left
+            k = chance * tau * eta / miss
+            square = k * k
+            if j > 0:
+                size += 0.5 * count * log1p(square)
+                angle -= count * atan(k)
+            count *= chance / (miss * (1.0 + square))
+            real += count
+            imaginary += count * k
+        value += weight * exp(size) * (real * cos(angle) - imaginary * sin(angle))
+    return value / whole / tied
+
+
+cdef double last_places(const Stop* stops, Py_ssize_t n, double above, double tied, int behind) noexcept nogil:
+    """What the places at the end of a tie group add, but for so many at the very end.
+
+    With s places behind it a fall is the sum of C(s, j - 1) / C(tied, j) times the chance to stop j times at all items, if
+    no stop were the last one.
+    """
+    cdef double[NEXT_TO_END + 1] times  # the chance to stop so often, of the items so far
+    cdef double[NEXT_TO_END + 1] more   # and of those of one chance
+    cdef double total = 0.0, carry = 0.0, chance, count, ways, fall
+    cdef Py_ssize_t i
+    cdef int s, j
+    for j in range(NEXT_TO_END + 1):
+        times[j] = 1.0 if j == 0 else 0.0
+    for i in range(n):
+        chance = stops[i].chance
+        count = <double>stops[i].count
+        ways = 0.0  # their logarithm
+        for j in range(NEXT_TO_END + 1):
+            more[j] = 0.0
+            if j < count and chance < 1.0:
+                more[j] = exp(ways + j * log(chance) + (count - j) * log1p(-chance))
+            elif j == count:
+                more[j] = exp(j * log(chance))
+            ways += log((count - j) / (j + 1.0)) if j < count else 0.0
+        for s in range(NEXT_TO_END, -1, -1):
+            fall = 0.0
+            for j in range(s + 1):
+                fall += times[s - j] * more[j]
+            times[s] = fall
+    for s in range(NEXT_TO_END - 1, behind - 1, -1):
+        fall = 0.0
+        ways = 1.0 / tied
+        for j in range(1, s + 2):
+            fall += ways * times[j]
+            ways *= <double>(s - j + 1) / j * ((j + 1.0) / (tied - j))
+        add(&total, &carry, fall / (above + tied - s))
+    return total + carry
+
+
+cdef inline double share_at(const Stop* stops, Py_ssize_t n, double above, double tied, double place) noexcept nogil:
+    return fall_at(stops, n, tied, place) / (above + place)
+
+
+cdef double corrections_at(const Stop* stops, Py_ssize_t n, double above, double tied, double end) noexcept nogil:
+    """As those of a run, by differences of the four places around the end."""
+    cdef double[4] near
+    cdef int i
+    for i in range(4):
+        near[i] = share_at(stops, n, above, tied, end - 1.5 + <double>i)
+    return (near[1] - near[2]) / 24.0 + 17.0 / 5760.0 * (near[3] - near[0] - 3.0 * (near[2] - near[1]))
+
+
+cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above, double tied, double last, int64_t behind,
+                        double reached) noexcept nogil:
+    """What the places of a tie group after the first ones add; False if a signal has raised."""
+    cdef double left = HEAD + 0.5, stop = fmin(last, tied - NEXT_TO_END) + 0.5, total = 0.0, carry = 0.0
+    cdef double right, half, middle, term, falls
+    cdef Py_ssize_t i
+    add(&total, &carry, -corrections_at(stops, n, above, tied, left))
+    while left < stop:
+        falls = 0.0
+        for i in range(n):
+            falls += <double>stops[i].count * stops[i].chance / (
+                (1.0 - stops[i].chance) + stops[i].chance * ((tied + 1.0 - left) / (tied + 1.0)))
+        right = fmin(stop, left + fmin(0.5 * left, 2.0 * tied / falls))
+        half = 0.5 * (right - left)
+        middle = left + half
+        term = 0.0
+        for i in range(4):
+            term += half * GAUSS_WEIGHT[i] * (share_at(stops, n, above, tied, middle - half * GAUSS_NODE[i])
+                                              + share_at(stops, n, above, tied, middle + half * GAUSS_NODE[i]))
+        add(&total, &carry, term)
+        left = right
+        if signalled(err.work, 16 * 32 * 16 * n):
+            return False
+        if term < 1e-20 * total:
+            break
+    if left >= stop:
+        if stop < 1e10:  # beyond that they are nothing
+            add(&total, &carry, corrections_at(stops, n, above, tied, stop))
+        if behind < NEXT_TO_END:
+            add(&total, &carry, last_places(stops, n, above, tied, <int>behind))
+    add(&err.total, &err.carry, reached * (total + carry))
+    return True
+
+
+cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
+                           int64_t last) noexcept nogil:
+    """A tie group, its chances falling, of which the first `last` places count.
+
+    False if there is no memory, or a signal has raised.
+    """
+    cdef double reached = err.reached, logs = 0.0
+    cdef Py_ssize_t i
+    while n > 0 and stops[n - 1].chance == 0.0:
+        n -= 1
+    if n == 0:
+        return True
+    if tied < MANY or last <= HEAD:
+        return place_by_place(err, stops, n, above, tied, last)
+    if not place_by_place(err, stops, n, above, tied, HEAD):
+        return False
+    if not rest_of_group(err, stops, n, <double>above, <double>tied, <double>last, tied - last, reached):
+        return False
+    for i in range(n):
+        logs += <double>stops[i].count * log1p(-stops[i].chance)
+    err.reached = reached * exp(logs) if logs > NEGLIGIBLE else 0.0
     return True

@@ -204,44 +204,49 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
     return total + carry
 
 
-cdef double expected_hit_ratio(double c, double above_hits, double n, double r, double m, double before) noexcept nogil:
+cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r, int64_t m, double before) noexcept nogil:
     """Mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
 
     ``before`` is the sum of precisions above the group, m of the group's n places lie above the cutoff. Given that h
     of its r relevant items fall there (hypergeometric), they are in random order among the m places.
     """
-    cdef double delta, slope, low, high, mode, h, weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
-    cdef double mean, variance, linear, square, u, at_pole
+    cdef double delta, slope, weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
+    cdef double mean, variance, linear, square, u, at_pole, hits, places = <double>m
+    cdef int64_t low = max(0, m - (n - r)), high = min(r, m), mode, h
     cdef int up
-    harmonic_sums(c, m, &delta, &slope)
+    harmonic_sums(c, places, &delta, &slope)
     # Given h: (before + linear * h + square * h * (h - 1)) / (H + h)
-    linear = (above_hits + 1) * delta / m
-    square = (slope - delta) / (m * (m - 1)) if m > 1 else 0.0
-    mean = m * (r / n)
-    variance = mean * ((n - r) / n) * ((n - m) / (n - 1)) if n > 1 else 0.0
+    linear = (above_hits + 1) * delta / places
+    square = (slope - delta) / (places * (places - 1)) if m > 1 else 0.0
+    mean = places * (<double>r / <double>n)
+    variance = mean * (<double>(n - r) / <double>n) * (<double>(n - m) / <double>(n - 1)) if n > 1 else 0.0
     if variance > 1e8:
         # The spread relative to the mean is below 1e-4, so the second-order expansion is exact to 1e-16.
         u = above_hits + mean
         at_pole = before - linear * above_hits + square * above_hits * (above_hits + 1)
         return (before + linear * mean + square * mean * (mean - 1)) / u + at_pole / u * (variance / (u * u))
-    low = fmax(0.0, m - (n - r))
-    high = fmin(r, m)
-    mode = fmin(fmax(floor((r + 1) * ((m + 1) / (n + 2))), low), high)
+    # From whichever side of the cutoff holds fewer places; counted in whole numbers, which floats no longer tell apart.
+    if m > n >> 1:
+        mode = r - <int64_t>(<double>(r + 1) * (<double>(n - m + 1) / <double>(n + 2)))
+    else:
+        mode = <int64_t>(<double>(r + 1) * (<double>(m + 1) / <double>(n + 2)))
+    mode = min(max(mode, low), high)
     for up in range(1, -1, -1):  # up from the mode, then down from below it
         h = mode
         weight = 1.0
         while low <= h <= high:
             if up or h < mode:
                 add(&mass, &mass_carry, weight)
-                if above_hits + h > 0:
-                    add(&total, &carry, weight * ((before + linear * h + square * h * (h - 1)) / (above_hits + h)))
+                hits = <double>h
+                if above_hits + hits > 0:
+                    add(&total, &carry, weight * ((before + linear * hits + square * hits * (hits - 1)) / (above_hits + hits)))
                 if weight < 1e-22:
                     break
             if up:
-                weight *= (r - h) * (m - h) / ((h + 1) * (n - r - m + h + 1))
+                weight *= <double>(r - h) * <double>(m - h) / (<double>(h + 1) * <double>(n - r - m + h + 1))
                 h += 1
             else:
-                weight *= h * (n - r - m + h) / ((r - h + 1) * (m - h + 1))
+                weight *= <double>h * <double>(n - r - m + h) / (<double>(r - h + 1) * <double>(m - h + 1))
                 h -= 1
     return (total + carry) / (mass + mass_carry)
 
@@ -262,8 +267,7 @@ cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t
             ap.ratio = (ap.sum + ap.carry + share * precision) / (ap.seen_hits + share)
         return share * precision
     if ap.ties == TIES_EXPECTED and ap.normalize == NORMALIZE_HITS:
-        ap.ratio = expected_hit_ratio(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places,
-                                      ap.sum + ap.carry)
+        ap.ratio = expected_hit_ratio(<double>above, <double>ap.seen_hits, tied, hits, places, ap.sum + ap.carry)
     return expected_precisions(<double>above, <double>ap.seen_hits, <double>tied, <double>hits, <double>places)
 
 
@@ -327,8 +331,8 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil:
 
 # -------------------------------------------------------------------------------------------------------- interpolated
 
-cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties) noexcept nogil:
-    """The trapezoids under the precisions before and at the relevant items of a group."""
+cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties, bint from_1) noexcept nogil:
+    """The trapezoids under the precisions before and at the relevant items of a group; `from_1`: before all items it is 1."""
     cdef double rate, at, before, delta, slope
     if n == 1 or (r == n and ties != TIES_THRESHOLD):
         at = precisions_of_run(c, above_hits, r)
@@ -337,7 +341,7 @@ cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties
         return 0.5 * (at + before)
     if ties == TIES_THRESHOLD:
         at = (above_hits + r) / (c + n)
-        before = above_hits / c if c > 0 else at
+        before = above_hits / c if c > 0 else 1.0 if from_1 else at
         return r * (0.5 * (before + at))
     rate = (r - 1) / (n - 1)
     harmonic_sums(c, n, &delta, &slope)
@@ -373,8 +377,9 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
         above_hits = <double>group.seen
         if above_hits == c and n == r:
             add_share(&total, &carry, group.hits, 1.0)
-        elif reading.interpolation == INTERPOLATION_TRAPEZOID:
-            add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties))
+        elif reading.interpolation != INTERPOLATION_CONTINUOUS:
+            add(&total, &carry, trapezoid_term(c, above_hits, n, r, reading.ties,
+                                               reading.interpolation == INTERPOLATION_TRAPEZOID_FROM_1))
         else:
             add_share(&total, &carry, group.hits, mean_precision(c, above_hits, n, r))
     return (total + carry) / <double>table.num_relevant
@@ -451,7 +456,7 @@ cdef double average_precision(const Table* table, const Reading* reading) noexce
         return average_precision_end(&ap)
     if table.num_relevant == 0:
         return NAN
-    if reading.interpolation == INTERPOLATION_TRAPEZOID or reading.interpolation == INTERPOLATION_CONTINUOUS:
+    if reading.interpolation in (INTERPOLATION_TRAPEZOID, INTERPOLATION_TRAPEZOID_FROM_1, INTERPOLATION_CONTINUOUS):
         return summed_area(table, reading)
     return envelope(table, reading)
 

@@ -12,6 +12,7 @@ cdef enum Normalize:
 cdef enum Interpolation:
     INTERPOLATION_NONE, INTERPOLATION_11_POINT, INTERPOLATION_101_POINT, INTERPOLATION_ALL_POINT
     INTERPOLATION_TRAPEZOID, INTERPOLATION_CONTINUOUS, INTERPOLATION_11_POINT_FLOAT, INTERPOLATION_101_POINT_FLOAT
+    INTERPOLATION_TRAPEZOID_FROM_1
 
 # One row per tie group that holds a relevant item, from the best score down.
 cdef struct Table:
@@ -27,9 +28,17 @@ cdef struct Reading:
     Ties ties
     Normalize normalize
     Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF; false positives
-    double x        # beta, alpha, the smallest false-positive rate, or the rest of a number of false positives
+    int64_t k       # cutoff rank, or NO_CUTOFF; the whole number next to a number of false positives
+    double x        # beta, alpha, the smallest false-positive rate, or what the false positives are more than k
     double most     # the greatest false-positive rate, else 1
+
+
+# --------------------------------------------------------------------------------------------- shares of whole numbers
+
+# A share k/n is a float next to it, which times n is a few units in the last place off k.
+cdef inline bint whole_but_for_rounding(int64_t whole, double rest) noexcept nogil:
+    """Whether whole + rest is that whole number but for rounding; not where all numbers are."""
+    return rest == 0.0 or whole >> 49 == 0 and fabs(rest) <= <double>whole * 8.881784197001252e-16  # 2**-50
 
 
 # ---------------------------------------------------------------------------------------------------- compensated sums

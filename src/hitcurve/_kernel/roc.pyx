@@ -2,10 +2,15 @@
 
 Notation and precision as in ``formulas``.
 """
-from libc.math cimport NAN, floor, fma, fmin, log, log1p
+from libc.math cimport NAN, frexp, fmin, ldexp, log, log1p
 from libc.stdint cimport int64_t, uint64_t
 
-from hitcurve._kernel.groups cimport Group, Wide, add_product, add_share, as_double, log1p_defect, next_group
+from hitcurve._kernel.groups cimport (
+    TIES_THRESHOLD, Group, Wide, add, add_product, add_share, as_double, log1p_defect, next_group, whole_but_for_rounding,
+)
+
+cdef enum:
+    SUMMED = 64  # logarithms of numbers below this, or fewer of them, are added up one by one
 
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
@@ -23,18 +28,25 @@ cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double partial_share(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under the ROC curve over the first k and x false positives, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, room, width = <double>reading.k + reading.x
-    cdef int64_t last = reading.k
+    """Area under the ROC curve over the first k + x false positives, x from -1/2 to 1/2, over that of a perfect ranking."""
+    cdef double total = 0.0, carry = 0.0, room, steps, part = reading.x, width = <double>reading.k + reading.x
+    cdef int64_t down = reading.k
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or table.num_items == table.num_relevant:
         return NAN
-    while next_group(table, reading.ties, &group) and group.before <= last:
-        if group.before + group.others <= last:
-            room = (<double>(last - group.before - group.others) + reading.x) + 0.5 * <double>group.others
-        else:  # the ramp up to the last of them, a share of its whole height
-            room = <double>(last - group.before) + reading.x
+    if part < 0.0:
+        down -= 1
+        part += 1.0
+    while next_group(table, reading.ties, &group) and <double>(reading.k - group.before) + reading.x > 0.0:
+        room = <double>(reading.k - group.before - group.others) + reading.x
+        if room >= 0.0:
+            room += 0.5 * <double>group.others
+        elif reading.ties == TIES_THRESHOLD:  # the ramp up to the last of them, a share of its whole height
+            room = <double>(reading.k - group.before) + reading.x
             room *= 0.5 * (room / <double>group.others)
+        else:  # the first steps of the mean, each as wide as one of the others
+            steps = <double>(down - group.before)
+            room = (steps + 1.0) / (<double>group.others + 1.0) * (0.5 * steps + part)
         add_share(&total, &carry, group.hits, room / width)
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
@@ -57,40 +69,121 @@ cdef double auac(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept nogil:
-    """TPR / FPR where the curve has passed so many false positives and the rest of one."""
-    cdef int64_t false_positives = reading.k, passed = 0, negatives = table.num_items - table.num_relevant
-    cdef double tp = 0.0
+    """TPR / FPR where the curve has passed k + x false positives, x from -1/2 to 1/2; next to k they are k."""
+    cdef int64_t down = reading.k, passed = 0, negatives = table.num_items - table.num_relevant
+    cdef double tp = 0.0, part = reading.x
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
-    while next_group(table, reading.ties, &group) and false_positives >= group.before:
-        if false_positives - group.before >= group.others:
+    if whole_but_for_rounding(reading.k, part):
+        part = 0.0
+    elif part < 0.0:
+        down -= 1
+        part += 1.0
+    while next_group(table, reading.ties, &group) and down >= group.before:
+        if down - group.before >= group.others:
             passed += group.hits
+        elif reading.ties == TIES_THRESHOLD:
+            tp = <double>group.hits * ((<double>(down - group.before) + part) / <double>group.others)
+        else:  # those before the next of the others
+            tp = <double>group.hits * (<double>(down - group.before + 1) / <double>(group.others + 1))
+    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>down + part))
+
+
+# --------------------------------------------------------------------------------------------------------- over logarithms
+
+# A number of false positives: a whole number and a rest from -1/2 to 1/2, of which no digit is lost next to 0.
+cdef struct Place:
+    int64_t whole
+    double rest
+
+
+cdef Place place_at(double rate, int64_t negatives) noexcept nogil:
+    """Their product, but for the rounding of the rest; the rate is in (0, 1]."""
+    cdef int exponent = 0, shift
+    cdef Wide product = [0, 0]
+    cdef Wide rest = [0, 0]
+    cdef uint64_t borrow
+    cdef Place place = [0, 0.0]
+    add_product(&product, <uint64_t>ldexp(frexp(rate, &exponent), 53), <uint64_t>negatives)
+    shift = 53 - exponent  # at least 52, and the product is below 2**116
+    if shift >= 128:
+        place.rest = ldexp(as_double(product), -shift)
+        return place
+    if shift < 64:
+        place.whole = <int64_t>(product.high << (64 - shift) | product.low >> shift)
+        rest.low = product.low & ((<uint64_t>1 << shift) - 1)
+    else:
+        place.whole = <int64_t>(product.high >> (shift - 64))
+        rest = product
+        rest.high &= (<uint64_t>1 << (shift - 64)) - 1
+    place.rest = ldexp(as_double(rest), -shift)
+    if place.rest > 0.5:
+        place.whole += 1
+        borrow = rest.low > 0
+        if shift < 64:
+            rest.low = (<uint64_t>1 << shift) - rest.low
         else:
-            tp = <double>group.hits * ((<double>(false_positives - group.before) + reading.x) / <double>group.others)
-    return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>false_positives + reading.x))
+            rest.high = (<uint64_t>1 << (shift - 64)) - rest.high - borrow
+            rest.low = 0 - rest.low
+        place.rest = -ldexp(as_double(rest), -shift)
+    return place
 
 
-cdef inline int64_t false_positives_at(double rate, double negatives, double* rest) noexcept nogil:
-    """The whole number of false positives at a rate, and the rest of one: their product, without its rounding error."""
-    cdef double product = rate * negatives, down = floor(product)
-    rest[0] = (product - down) + fma(rate, negatives, -product)
-    if rest[0] < 0.0:
-        down -= 1.0
-        rest[0] += 1.0
-    return <int64_t>down
+cdef inline double beyond(Place place, int64_t count) noexcept nogil:
+    """By how much a place lies beyond so many false positives."""
+    return <double>(place.whole - count) + place.rest
 
 
-cdef double log_area_term(double before, double others, double after, double least, double log_end) noexcept nogil:
-    """Integral over ln x, from `least` on, of a ramp from 0 at x = before to 1 at x = after (then 1); x in negatives."""
-    cdef double x
-    if after <= least or others == 0:
-        return log_end
-    if before > least:
-        x = others / before
-        return log_end + log1p_defect(x)
-    x = (after - least) / least
-    return log_end + (before * x * log1p_defect(x) + (after - least) * ((least - before) / least)) / others
+cdef inline double log_over(Place end, int64_t count) noexcept nogil:
+    """The logarithm of the end over so many false positives, which is less."""
+    return log1p(beyond(end, count) / <double>count)
+
+
+cdef double logs(Place end, int64_t first, int64_t last) noexcept nogil:
+    """The sum of log(end / i) over whole i from first, above 0, to last, below the end.
+
+    The first ones, or a few, are added up. The others are the integral from first - 1/2 to last + 1/2 and three
+    corrections (Euler and Maclaurin's formula by midpoints). The next one is below 1e-16.
+    """
+    cdef double total = 0.0, carry = 0.0, a, b, c, width
+    cdef bint few = last - first < SUMMED
+    while first <= last and (few or first < SUMMED):
+        add(&total, &carry, log_over(end, first))
+        first += 1
+    if first <= last:
+        width = <double>(last - first + 1)
+        a = <double>first - 0.5
+        b = <double>last + 0.5
+        add(&total, &carry, width * log1p((<double>(end.whole - last) + (end.rest - 0.5)) / b))
+        add(&total, &carry, width * log1p_defect(width / a))
+        c = a / b
+        add(&total, &carry, -width / (24.0 * a * b))
+        add(&total, &carry, 7.0 / 2880.0 * (1.0 - c * c * c) / (a * a * a))
+        add(&total, &carry, -31.0 / 40320.0 * (1.0 - c * c * c * c * c) / (a * a * a * a * a))
+    return total + carry
+
+
+cdef double log_ramp(Place start, Place end, double span, int64_t before, int64_t others) noexcept nogil:
+    """Integral over ln x, from the start to the end, of a ramp from 0 at x = before to 1 so many others later (then 1).
+
+    The start is below the last of them, the end above the first.
+    """
+    cdef double low = <double>before, offset = 0.0, length, rise, x
+    cdef int64_t after = before + others
+    cdef bint from_start = beyond(start, before) > 0.0, to_end = beyond(end, after) < 0.0
+    if from_start:
+        low = <double>start.whole + start.rest
+        offset = beyond(start, before)
+    if to_end:
+        length = span if from_start else beyond(end, before)
+    else:
+        length = -beyond(start, after) if from_start else <double>others
+    rise = length * (offset / low)
+    if before > 0:
+        x = length / low
+        rise += <double>before * x * log1p_defect(x)
+    return rise / <double>others + (0.0 if to_end else log_over(end, after))
 
 
 cdef inline double log_width(const Reading* reading) noexcept nogil:
@@ -100,37 +193,34 @@ cdef inline double log_width(const Reading* reading) noexcept nogil:
 
 
 cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under TPR over log FPR from min_fpr to max_fpr, over that of a perfect ranking."""
-    cdef double total = 0.0, carry = 0.0, log_end, whole, least, room, min_fpr = reading.x, width = log_width(reading)
-    cdef double rest = 0.0
-    cdef int64_t after, negatives = table.num_items - table.num_relevant, last = negatives
+    """Area under TPR over log FPR from min_fpr to max_fpr, over that of a perfect ranking.
+
+    A relevant item of a tie group comes with equal chances before each of its d others and behind them all. So its mean
+    area is that of d + 1 steps.
+    """
+    cdef double total = 0.0, carry = 0.0, share, steps, width = log_width(reading), span
+    cdef int64_t negatives = table.num_items - table.num_relevant, last, first, below
+    cdef Place start, end
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or negatives == 0:
         return NAN
-    whole = <double>negatives
-    least = min_fpr * whole
-    if reading.most < 1.0:
-        last = false_positives_at(reading.most, whole, &rest)
-    while next_group(table, reading.ties, &group):
-        after = group.before + group.others
-        if after > last:  # the ramp up to max_fpr, a share of its whole height
-            room = <double>(last - group.before) + rest
-            if room > 0.0:
-                add_share(&total, &carry, group.hits, room / <double>group.others * log_area_term(
-                    <double>group.before, room, <double>last + rest, least, 0.0) / width)
-            continue
-        # Log of max_fpr over the rate at which the group is passed, from whichever side of it is the exact small number.
-        if <double>after <= least:
-            log_end = width
-        elif reading.most < 1.0:
-            log_end = log1p((<double>(last - after) + rest) / <double>after)
-        elif 2 * after > negatives:
-            log_end = -log1p(-(<double>(negatives - after) / whole))
+    start = place_at(reading.x, negatives)
+    end = place_at(reading.most, negatives)
+    span = (reading.most - reading.x) * <double>negatives
+    first = start.whole + (start.rest >= 0.0)  # the first number of false positives beyond the start
+    below = end.whole - (end.rest <= 0.0)      # the last one before the end
+    while next_group(table, reading.ties, &group) and group.before <= below:
+        last = group.before + group.others
+        if last < first:
+            share = 1.0
+        elif reading.ties == TIES_THRESHOLD and group.others > 0:
+            share = log_ramp(start, end, span, group.before, group.others) / width
         else:
-            log_end = -log(<double>after / whole)
+            steps = <double>(group.others + 1)
+            share = <double>max(0, first - group.before) / steps
+            share += logs(end, max(first, group.before), min(below, last)) / width / steps
         # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
-        add_share(&total, &carry, group.hits, log_area_term(
-            <double>group.before, <double>group.others, <double>after, least, log_end) / width)
+        add_share(&total, &carry, group.hits, share)
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
 
 

@@ -4,7 +4,7 @@ C(i) is the share of users at rank i who look at the next item, and the weight o
 before it, divided by the sum of these products over all ranks. A run of items of one gain costs a few hundred terms at most,
 but for its first items: the products are gamma functions there, and Euler and Maclaurin's formula adds them up.
 """
-from libc.math cimport INFINITY, NAN, exp, expm1, log1p, pow
+from libc.math cimport INFINITY, NAN, exp, expm1, fmax, log1p, pow
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.err cimport signalled
@@ -13,8 +13,7 @@ from hitcurve._kernel.gains cimport gained, greatest
 
 cdef enum:
     DIRECT = 256   # terms with a denominator below this are added up one by one
-    LEAST = -650   # the logarithm of a weight that no sum notices,
-cdef double NOTHING = exp(LEAST)  # and that weight
+    LEAST = -650   # the logarithm of a weight that no sum notices
 
 
 cdef double squares(double scale, double first, double count) noexcept nogil:
@@ -59,7 +58,9 @@ cdef double insq(const Levels* levels, const GainReading* reading, GainRoom* roo
 # Where the user is. C(i) = ((x - 1) / x)^2, and x = i + T + T(i) grows by 1 - gain with each item; it is never below 1.
 cdef struct User:
     double x
-    double weight    # of the next rank, where the first one weighs 1
+    double x_carry
+    double fall      # the logarithm of the weight of the next rank, where the first one weighs 1: a product would lose digits
+    double fall_carry
     double total     # the gain, so weighted,
     double carry
     double weights   # and the weights themselves
@@ -115,35 +116,41 @@ cdef double long_run(double x, double step, int64_t many) noexcept nogil:
     return total + carry
 
 
+cdef inline double log_chance(double x) noexcept nogil:
+    """The logarithm of the chance to look at the next item; where it is 0, of a weight that no sum notices."""
+    return fmax(2.0 * log1p(-1.0 / x), 2.0 * LEAST)
+
+
 cdef void go_on(User* user, double gain, int64_t many) noexcept nogil:
     """So many items of one gain, from 0 to 1."""
-    cdef double weights = 0.0, carry = 0.0, step = 1.0 - gain, x = user.x, fall, first = user.weight
+    cdef double weights = 0.0, carry = 0.0, step = 1.0 - gain, x = user.x + user.x_carry, at = x, fall, fall_carry = 0.0
+    cdef double before = user.fall + user.fall_carry
     cdef int64_t i = 0
-    if first == 0.0 or many == 0:
+    if before < LEAST or many == 0:
         return
     if gain == 0.0:
         weights = squares(x, x, <double>many)
-        user.x += <double>many
-        user.weight *= (x / user.x) * (x / user.x)
+        fall = -2.0 * log1p(<double>many / x)
     elif step == 0.0:
-        fall = 2.0 * log1p(-1.0 / x)
+        fall = log_chance(x)
         weights = expm1(<double>many * fall) / expm1(fall)
-        user.weight *= exp(<double>many * fall)
+        fall *= <double>many
     else:
-        fall = 1.0
-        while i < many and user.x < DIRECT and fall > NOTHING:
-            add(&weights, &carry, fall)
+        fall = 0.0
+        while i < many and at < DIRECT and fall > LEAST:
+            add(&weights, &carry, exp(fall + fall_carry))
             i += 1
-            user.x = x + <double>i * step
-            fall *= ((user.x - 1.0) / user.x) * ((user.x - 1.0) / user.x)
-        if i < many and fall > NOTHING:
-            add(&weights, &carry, fall * long_run(user.x, step, many - i))
-            fall *= exp(log_weight(user.x, step, <double>(many - i)))
+            at = x + <double>i * step
+            add(&fall, &fall_carry, log_chance(at))
+        if i < many and fall > LEAST:
+            add(&weights, &carry, exp(fall + fall_carry) * long_run(at, step, many - i))
+            add(&fall, &fall_carry, log_weight(at, step, <double>(many - i)))
         elif i < many:
-            fall = 0.0
-        user.x = x + <double>many * step
-        user.weight *= fall
-    weights = first * (weights + carry)
+            fall = 2.0 * LEAST
+    add(&user.x, &user.x_carry, <double>many * step)
+    add(&user.fall, &user.fall_carry, fall)
+    add(&user.fall, &user.fall_carry, fall_carry)
+    weights = exp(before) * (weights + carry)
     add(&user.total, &user.carry, gain * weights)
     add(&user.weights, &user.weights_carry, weights)
 
@@ -151,7 +158,8 @@ cdef void go_on(User* user, double gain, int64_t many) noexcept nogil:
 cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
     """T stands in the place of p. Of the best order or, where ties are read so, of the worst."""
     cdef const Table* table = &levels.table
-    cdef User user = [2.0 * reading.p, 1.0, 0.0, 0.0, 0.0, 0.0]
+    cdef User user = [2.0 * reading.p, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    cdef double x
     cdef double most = greatest(levels, reading)
     cdef int64_t stop = table.num_items, rank = 0, many
     cdef Py_ssize_t row, i, pair, n
@@ -176,7 +184,8 @@ cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* roo
             if signalled(&room.work, 16):
                 room.failed = True
                 return NAN
-    add(&user.weights, &user.weights_carry, user.weight * squares(user.x, user.x, INFINITY))
+    x = user.x + user.x_carry
+    add(&user.weights, &user.weights_carry, exp(user.fall + user.fall_carry) * squares(x, x, INFINITY))
     return (user.total + user.carry) / (user.weights + user.weights_carry)
 
 

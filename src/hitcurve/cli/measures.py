@@ -36,7 +36,8 @@ def _run(options: argparse.Namespace) -> str:
         for record in dict.fromkeys(options.names):
             lines = [record.name, f"definition: {record.definition}", f"written as: {', '.join(record.forms)}",
                      f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
-                     f"ties: {', '.join(record.ties) or 'make no difference'}", f"source: {record.source}"]  # fmt: skip
+                     f"ties: {', '.join(record.ties) or 'make no difference'}"
+                     + (f". {record.reading}" if record.reading else ""), f"source: {record.source}"]  # fmt: skip
             details.append("\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n")
         return "\n".join(details)
     lines = [

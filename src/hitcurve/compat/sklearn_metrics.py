@@ -144,7 +144,7 @@ def _areas(flags: Any, score: Any, weight: Any, max_fpr: Any = None) -> Any:
     whole = max_fpr is None or max_fpr == 1
     if weight is None:
         curves = HitCurves(flags, score)
-        values = curves.roc_auc() if whole else curves.roc_auc(max_fpr=max_fpr)
+        values = curves.roc_auc() if whole else curves.roc_auc(max_fpr=max_fpr, ties="threshold")
         undefined = np.isnan(values)
     else:
         undefined = flags.all(axis=1) | ~flags.any(axis=1)

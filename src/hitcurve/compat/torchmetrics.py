@@ -294,4 +294,4 @@ class BinaryAUROC(_Binary):
     def compute(self) -> np.float64:
         """The area of all batches since the last ``reset``."""
         preds, target = self._columns()
-        return np.float64(np.nan_to_num(HitCurve(target, preds).roc_auc(max_fpr=self.max_fpr or 1.0)))
+        return np.float64(np.nan_to_num(HitCurve(target, preds).roc_auc(max_fpr=self.max_fpr or 1.0, ties="threshold")))

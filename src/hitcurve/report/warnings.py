@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve._checks import rank_of_share
 from hitcurve._curve import HitCurve
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str
         options = dict(measure.keywords)
         if "fraction" in options:
             share = Decimal(repr(options["fraction"]))
-            rank, name = math.ceil(share * curve.num_items), f"{(share * 100).normalize():f} %"
+            rank, name = rank_of_share(options["fraction"], curve.num_items), f"{(share * 100).normalize():f} %"
         else:
             rank = options.get("k", 0)
             name = f"{rank:,} items"

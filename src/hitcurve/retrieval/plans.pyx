@@ -39,7 +39,9 @@ cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TR
 cdef dict INTERPOLATIONS = {
     None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
     "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
-    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "continuous": _read.INTERPOLATION_CONTINUOUS,
+    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "trapezoid-from-1": _read.INTERPOLATION_TRAPEZOID_FROM_1,
+    "continuous": _read.INTERPOLATION_CONTINUOUS, "11-point-float": _read.INTERPOLATION_11_POINT_FLOAT,
+    "101-point-float": _read.INTERPOLATION_101_POINT_FLOAT,
 }
 cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
                       "expected": _query.READING_EXPECTED}

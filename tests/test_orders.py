@@ -1,0 +1,139 @@
+"""What ties="expected", "best" and "worst" promise: the mean, the greatest and the least over all orders of tied items.
+
+Every measure by its name, of curves and of runs, against itself in each order. Records say where a reading is another
+thing.
+"""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+import register
+
+import hitcurve as hc
+from hitcurve import measures
+
+MORE = (
+    *(f"AP(interp={one})" for one in register.INTERPOLATIONS if one), "AP@2", "AP(norm=min)@3", "AP(norm=hits)@2",
+    "AP(norm=hits)@3", "P@2", "R(norm=min)@2", "Hits@2", "F0.5@3", "Fallout@2", "RR@2", "Success@1",
+    "ROCAUC(max_fpr=0.05)", "ROCAUC(max_fpr=0.4)", "ROCAUC(max_fpr=0.75)", "ROCE@5%", "ROCE@40%", "ROCE@100%",
+    "logAUC(min_fpr=0.2)", "logAUC(min_fpr=0.3,max_fpr=0.7)", "logAUC(min_fpr=0.5,max_fpr=0.51)", "BEDROC(1)", "RIE(1)",
+    "EF@3", "EF@50%", "NEF@2", "nDCG@2", "nDCG(dcg=exp-log2)@3", "nDCG(gains={1:5,2:1})@3", "ERR(max=2)@3",
+    "RBP(p=0.4)@3", "Q(beta=3)@2", "NCU(stop=rbp,p=0.4)@3", "GAP(weights={1:0.2,2:0.9})@3", "AG@2", "INSQ(T=2)@3",
+    "INST(T=2,ties=best)@3", "INST(T=2,ties=worst)",
+)  # fmt: skip
+
+
+def names():
+    """A name for every measure that ties make a difference to, without a reading of its own."""
+    every = [name for record in measures.MEASURES for name in record.forms]
+    every += [name for row in register.MEASURES for name, _ in row.written]
+    for name in dict.fromkeys([*every, *MORE]):
+        measure = measures.parse(name)
+        if measure.record.ties and (measure.ties is None or "," in name or measure.record.name == "INST"):
+            yield name.replace(",ties=best", "").replace(",ties=worst", "") if measure.ties else name
+
+
+NAMES = list(dict.fromkeys(names()))
+
+
+def rankings(levels):
+    """(levels, scores, all orders of the levels that the scores allow) of few items, some of them tied."""
+    rng = random.Random(levels)
+    for _ in range(60):
+        n = rng.randint(2, 6)
+        items = [rng.choice([0, 0, 1, levels]) for _ in range(n)]
+        scores = sorted((rng.randint(1, 3) for _ in range(n)), reverse=True)
+        groups = [[level for level, score in zip(items, scores, strict=True) if score == one] for one in (3, 2, 1)]
+        orders = itertools.product(*map(itertools.permutations, groups))
+        yield items, scores, np.array([list(itertools.chain.from_iterable(one)) for one in orders])
+
+
+ALL = {levels: list(rankings(levels)) for levels in (1, 2)}
+
+
+def differences(name, read, every, levels):
+    """The readings that are not what they promise, over some rankings."""
+    record, found = measures.parse(name).record, set()
+    for items, scores, orders in ALL[levels]:
+        values = every(items, scores, orders)
+        if values is None:
+            return None
+        promised = {
+            "expected": math.fsum(values) / len(values),
+            "best": values.min() if record.lower_is_better else values.max(),
+            "worst": values.max() if record.lower_is_better else values.min(),
+        }
+        for ties in set(record.ties) & set(promised):
+            value = read(items, scores, ties)
+            near = abs(value - promised[ties]) <= 1e-13 * max(1.0, abs(promised[ties]))
+            if not (near or (math.isnan(value) and math.isnan(promised[ties]))):
+                found.add(ties)
+    return found
+
+
+def of_curves(name, levels):
+    one, many = (hc.HitCurve, hc.HitCurves) if levels == 1 else (hc.GainCurve, hc.GainCurves)
+    measure = measures.parse(name)
+
+    def every(items, scores, orders):
+        distinct = np.broadcast_to(np.arange(orders.shape[1], 0, -1), orders.shape)
+        try:
+            return measure(many(orders, distinct), measure.record.ties[0])
+        except ValueError:  # for levels, or for judgments
+            return None
+
+    return differences(name, lambda items, scores, ties: measure(one(items, scores), ties), every, levels)
+
+
+# What the records say: no mean over the orders, or no bounds.
+NO_MEAN = {f"AP(interp={one})" for one in register.INTERPOLATIONS if one not in (None, "trapezoid", "trapezoid-from-1")}
+
+
+def exceptions(name):
+    if name in NO_MEAN:
+        return {"expected"}
+    return {"best", "worst"} if name == "AP(norm=hits)@3" else set()  # not of so few or of all
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_expected_is_the_mean_and_best_and_worst_are_bounds(name):
+    found = [differing for levels in (1, 2) if (differing := of_curves(name, levels)) is not None]
+    measure = measures.parse(name)
+    of_runs = measure.rel is not None or not (measure.record.method or measure.record.of_gains)
+    assert found or (measure.record.kernel and of_runs), "measured nowhere"
+    for differing in found:
+        assert differing <= exceptions(name), differing
+    if found:
+        assert set().union(*found) == exceptions(name), "no exception after all"
+
+
+def test_records_say_what_is_no_mean_and_no_bound():
+    said = {record.name: record.reading for record in measures.MEASURES if record.reading}
+    assert set(said) == {measures.parse(name).record.name for name in NAMES if exceptions(name)}
+    for name in filter(exceptions, NAMES):
+        (option,) = measures.parse(name).name.partition("(")[2].partition(")")[0].split(",")
+        assert option.partition("=")[2].removesuffix("-float") in said["AP"], name
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if measures.parse(name).record.kernel and "%" not in name])
+def test_runs(name):
+    measure = measures.parse(name)
+    record = measure.record
+    run = {ties: (lambda items, scores, ties=ties: value(items, scores, ties)) for ties in record.ties}
+
+    def value(items, scores, ties):
+        documents = [f"d{i}" for i in range(len(items))]
+        judged = {d: level for d, level in zip(documents, items, strict=True) if level >= 0} | {"missed": 1}
+        run = {"q": dict(zip(documents, map(float, scores), strict=True))}
+        return hc.evaluate({"q": judged}, run, [name], ties=ties).values[measure.name][0]
+
+    def every(items, scores, orders):
+        rows = np.unique(orders, axis=0, return_counts=True)
+        values = [value(row.tolist(), range(len(row), 0, -1), "docid") for row in rows[0]]
+        return np.repeat(values, rows[1])
+
+    assert run
+    assert differences(name, value, every, 2) <= exceptions(name)
