@@ -42,7 +42,8 @@ def expected_in_wheel(source, names):
             fail(f"{inside(path)} has the modules {built}")
         files.add(built[0])
     info = next(name.split("/")[0] for name in names if ".dist-info/" in name)
-    metadata = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE")
+    metadata = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE",
+                "licenses/LICENSE-numpy")
     return files | {f"{info}/{name}" for name in metadata}
 
 

@@ -41,6 +41,16 @@ def test_files():
     assert all(re.fullmatch(r"(\.\./)*(bin|Scripts)/hitcurve(\.exe)?", name) for name in others)
 
 
+def test_licences():
+    """With that of numpy's samplers, whose code the wheel holds."""
+    installed_files()  # or there is no wheel
+    licences = {path.name: path.read_text() for path in distribution("hitcurve").files if "licenses" in path.parts}
+    assert set(licences) == {"LICENSE", "LICENSE-numpy"}
+    assert "hitcurve developers" in licences["LICENSE"]
+    for holder in ("NumPy Developers", "Kevin Sheppard", "Jeff Bezanson"):
+        assert holder in licences["LICENSE-numpy"]
+
+
 # --- pickles ------------------------------------------------------------------------------------------------
 
 
