@@ -8,6 +8,7 @@ python=${PYTHON:-python3}
 export MPLCONFIGDIR="$root/build/matplotlib" RUSTUP_HOME="${RUSTUP_HOME:-$root/build/rustup}" IR_DATASETS_HOME="$root/build/ir_datasets"
 export IPYTHONDIR="$root/build/ipython" JUPYTER_CONFIG_DIR="$root/build/jupyter" JUPYTER_DATA_DIR="$root/build/jupyter"
 
+constraints="$root/ci/constraints.txt"
 export PIP_CACHE_DIR="$root/build/pip-cache" PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # wheel_of_sources: the wheel of this very source, made once for each state of it, each Python and each set of flags.
@@ -36,10 +37,12 @@ wheel_of_sources() {
     wheel=$(echo "$folder"/hitcurve-*.whl)
 }
 
-# more_packages PACKAGE...: further packages for the environment, in the versions that constraints.txt pins.
+# more_packages PACKAGE...: further packages for the environment, in the versions that $constraints pins.
 more_packages() {
-    "$env/bin/python" -m pip --quiet install -c "$root/ci/constraints.txt" "$@"
-    "$env/bin/python" "$root/ci/pinned.py" "$root/ci/constraints.txt"
+    "$env/bin/python" -m pip --quiet install -c "$constraints" "$@"
+    if [ "$constraints" = "$root/ci/constraints.txt" ]; then
+        "$env/bin/python" "$root/ci/pinned.py" "$constraints"
+    fi
 }
 
 # environment NAME EXTRAS [PACKAGE...]: leaves the environment's folder in $env. A second run reuses what is there.
@@ -53,7 +56,7 @@ environment() {
     fi
     [ -x "$env/bin/python" ] || "$python" -m venv "$env"
     wheel_of_sources
-    packages="$extras $* $(cksum < "$root/ci/constraints.txt") $("$python" -VV)"
+    packages="$extras $* $(cksum < "$constraints") $("$python" -VV)"
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$packages $wheel" ]; then
         return
     fi
