@@ -292,6 +292,7 @@ def test_what_a_display_has():
     assert display.plot(ax).ax_ is ax
     assert ax.get_legend() is not None
     assert pickle.loads(pickle.dumps(display)).get_xlabel() == "AP of A"
+    ax.clear()
     assert CURVES.plot(ax=display).ax_ is ax
 
 
@@ -452,3 +453,47 @@ def test_pictures_of_many_systems_have_a_greatest_size():
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(many)[:60]
     assert display.figure_.legends[0].get_title().get_text() == "10 more systems left out"
     assert len(systems.plot().ax_.get_yticks()) == 60
+
+
+# --- pictures of several kinds ------------------------------------------------------------------------------
+
+GAIN = hc.GainCurve([2, 0, 1, 0], [4, 3, 2, 1])
+HITS = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
+PICTURES = {
+    **{f"{kind} of curves": lambda ax=None, kind=kind: HITS.plot(kind, ax=ax) for kind in plot.KINDS},
+    "gain of curves": lambda ax=None: GAIN.plot("gain", ax=ax),
+    **{f"{kind} of queries": lambda ax=None, kind=kind: hc.plot_evaluations(BOTH, kind, ax=ax)
+       for kind in plot_queries._DRAWN},
+    "nDCG of queries": lambda ax=None: hc.plot_evaluations(BOTH, "scatter", measure="nDCG@10", ax=ax),
+    **{f"{kind} of a comparison": lambda ax=None, kind=kind: COMPARED.plot(kind, ax=ax)
+       for kind in ("differences", "systems")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", PICTURES)
+def test_a_picture_of_another_kind_has_axes_of_its_own(plt, first):
+    held = PICTURES[first]()
+    lines = len(held.get_lines())
+    for second, draw in PICTURES.items():
+        if second == first:
+            continue
+        plt.sca(held)
+        new = draw()
+        assert new.ax_ is not held.ax_, second
+        assert new.figure_ is not held.figure_ and plt.gca() is new.ax_, second
+        with pytest.raises(ValueError, match="^ax holds a picture of another kind, '.+: draw '.+ into other axes$"):
+            draw(ax=held)
+        assert len(held.get_lines()) == lines
+        plt.close(new.figure_)
+    plt.sca(held)
+    assert PICTURES[first]().ax_ is held.ax_
+    held.clear()
+    for draw in PICTURES.values():
+        assert draw(ax=held).ax_ is held.ax_
+        held.clear()
+
+
+def test_axes_with_lines_of_the_callers(plt):
+    plt.plot([0, 1], [0, 1])
+    held = plt.gca()
+    assert HITS.plot("roc").ax_ is held

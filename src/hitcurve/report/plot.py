@@ -1,7 +1,7 @@
 """Pictures of curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment, gain.
 
-A program that uses pyplot finds them in its current axes. Without pyplot figures are made apart from it: no window, no
-global state, no display needed.
+A program that uses pyplot finds them in its current axes, or in a new figure if those hold a picture of another kind.
+Without pyplot figures are made apart from it: no window, no global state, no display needed.
 """
 
 from __future__ import annotations
@@ -213,7 +213,8 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
         ``curve.at_level(level)``.
     ax : matplotlib Axes, optional
         Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
-        ``plt.savefig`` writes; else a new figure, which a notebook shows.
+        ``plt.savefig`` writes; else a new figure, which a notebook shows. If the current axes hold a picture of
+        another kind, pyplot makes a new figure.
     k : int, optional
         Draw only the first k items.
     gain
@@ -248,7 +249,7 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     ValueError
         For an unknown kind, a value that a line cannot have, no curves, or a curve that has no such picture: no
         relevant item; for ROC also nothing but relevant items; for ROC and enrichment also relevant items that were
-        never retrieved.
+        never retrieved. Also if `ax` holds a picture of another kind.
     ImportError
         matplotlib is not installed.
 
@@ -267,21 +268,36 @@ def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: 
     styles = _line_styles(curves, kind, k, line)
     limits = _limits(curves, kind, k, gain, log_x)
     shades = {} if band is None else bands(curves, (kind,), level=band, **how)[kind]
-    found = target(ax, (6.0, 4.8))
+    found = target(ax, (6.0, 4.8), f"{kind!r} of curves")
     lines = _draw(found, curves, kind, limits, shades, styles)
     legend(found)
     return CurveDisplay(curves, options, found, lines)
 
 
-def target(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Where to draw: `ax`, or pyplot's current axes, or a new figure of this size."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    found: Axes
-    if ax is None and pyplot is None:
+def target(ax: Axes | None, size: tuple[float, float], picture: str) -> Axes:
+    """Where to draw `picture`: `ax`, or pyplot's current axes, or a new figure of this size.
+
+    Axes hold pictures of one kind. `ax` with another kind is an error; pyplot then makes a new figure.
+    """
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    found: Any
+    if ax is not None:
+        found = getattr(ax, "ax_", ax)
+        if (held := _held(found)) not in ("", picture):
+            raise ValueError(f"ax holds a picture of another kind, {held}: draw {picture} into other axes")
+    elif pyplot is None:
         found = new_figure(size).add_subplot()
     else:
-        found = pyplot.gca() if ax is None else getattr(ax, "ax_", ax)  # type: ignore[union-attr]
-    return found
+        found = pyplot.gca()
+        if _held(found) not in ("", picture):
+            found = pyplot.figure().add_subplot()
+    found._hitcurve_picture = picture
+    return found  # type: ignore[no-any-return]
+
+
+def _held(ax: Any) -> str:
+    """The picture of ours that the axes hold; none after ``ax.clear()``."""
+    return getattr(ax, "_hitcurve_picture", "") if ax.has_data() else ""
 
 
 def text_size(ax: Axes) -> float:

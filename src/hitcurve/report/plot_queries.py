@@ -138,8 +138,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         For systems that hold no values for queries.
     ValueError
         For no systems, more or fewer than two where a kind takes two, no query with a value, queries that differ
-        between systems, an infinite value, a measure that an evaluation does not hold, and precision and recall of
-        weighted items.
+        between systems, an infinite value, a measure that an evaluation does not hold, precision and recall of
+        weighted items, and an `ax` that holds a picture of another kind or measure.
     ImportError
         matplotlib is not installed.
 
@@ -171,7 +171,7 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         data = _measure_data(named, measure, ties)
     data = data._replace(more=max(0, more))
     high = 1.6 + 0.4 * len(named) if kind == "distribution" and len(named) > 1 else 4.5 + 0.11 * len(named)
-    found = target(ax, (6.0, high))
+    found = target(ax, (6.0, high), f"{kind!r} of {data.measure}")
     _DRAWN[kind](found, data, colours)
     legend(found, data.note)
     options = {"kind": kind, "measure": measure, "ties": ties, "color": color}
@@ -503,7 +503,7 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
         drawn = [row for row in drawn if abs(row.value) >= least or kind == "systems"][:_MOST_ROWS]
     if not drawn:
         raise ValueError(f"comparison: no value of {title}: there is nothing to draw")
-    found = target(ax, (6.0, _height(len(drawn))))
+    found = target(ax, (6.0, _height(len(drawn))), f"{kind!r} of a comparison by {title}")
     at = np.arange(len(drawn))
     ends = np.array([[row.value if math.isnan(end) else end for end in row[2:4]] for row in drawn])
     found.hlines(at, *ends.T, color=_BETTER, linewidth=1.6, zorder=2)
