@@ -66,10 +66,23 @@ def test_ties_at_a_cutoff():
 def test_warnings_of_groups():
     y = np.tile([1, 0, 0, 0, 0], 30)
     group = np.repeat([0, 1, 2], 50)
-    s = np.where(group == 1, 0.0, np.random.default_rng(0).normal(size=150)) - 3 * y * (group == 2)
+    s = np.where(group == 0, 0.0, np.random.default_rng(0).normal(size=150)) - 3 * y * (group > 0)
     said = told(hc.HitCurves(y, s, qid=group), names=["a", "b", "c"])
     assert said == [
         "s: 3 of 3 groups have fewer than 20 relevant items",
-        "s: 1 of 3 groups are ranked worse than chance: should lower be better?",
+        "s: 2 of 3 groups are ranked worse than chance: should lower be better?",
         "s: more than 5 % of the items are tied at a cutoff, by groups: 1 % (1), 10 % (1)",
     ]
+
+
+@pytest.mark.parametrize("turned", [0, 2, 20, 21, 40])
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_wrong_direction_is_asked_about_where_most_groups_have_it(turned, lower):
+    y = np.tile(np.arange(100) < 25, 42)
+    group = np.repeat(np.arange(42), 100)
+    s = np.random.default_rng(0).normal(size=4200) + np.where(group < turned, -3, 3) * y
+    y[4000:] = False  # two groups without a relevant item say nothing
+    said = told(hc.HitCurves(y, -s if lower else s, qid=group, lower_is_better=lower), lower, names=list(range(42)))
+    other = "higher" if lower else "lower"
+    asked = [f"s: {turned} of 40 groups are ranked worse than chance: should {other} be better?"]
+    assert said == (asked if turned > 20 else [])

@@ -32,9 +32,9 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
         said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items" if groups else
                     f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
                     "number here depends on a handful of items")
-    turned = sum(map(_worse_than_chance, curves))
-    if turned:
-        what = (f"{turned:,} of {len(curves):,} groups are ranked worse than chance" if groups else
+    turned = [_worse_than_chance(curve) for curve in curves if _has_roc(curve)]
+    if 2 * sum(turned) > len(turned):  # a few groups may well be hard, or bad luck
+        what = (f"{sum(turned):,} of {len(turned):,} groups are ranked worse than chance" if groups else
                 f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
         said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
     tied: dict[str, int] = {}
@@ -73,9 +73,11 @@ def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str
             yield name, rank
 
 
+def _has_roc(curve: HitCurve) -> bool:
+    return 0 < curve.num_relevant < curve.num_items and curve.num_hits == curve.num_relevant
+
+
 def _worse_than_chance(curve: HitCurve) -> bool:
     """Whether ROC AUC lies below 1/2 by more than two standard errors of a random order."""
     relevant, others = curve.num_relevant, curve.num_items - curve.num_relevant
-    if not relevant or not others or curve.num_hits < relevant:
-        return False
     return curve.roc_auc() < 0.5 - 2 * math.sqrt((relevant + others + 1) / (12 * relevant * others))
