@@ -481,7 +481,7 @@ def test_a_picture_of_another_kind_has_axes_of_its_own(plt, first):
         new = draw()
         assert new.ax_ is not held.ax_, second
         assert new.figure_ is not held.figure_ and plt.gca() is new.ax_, second
-        with pytest.raises(ValueError, match="^ax holds a picture of another kind, '.+: draw '.+ into other axes$"):
+        with pytest.raises(ValueError, match=r"^ax holds a picture of another kind, '.+: draw '.+ into other axes$"):
             draw(ax=held)
         assert len(held.get_lines()) == lines
         plt.close(new.figure_)
