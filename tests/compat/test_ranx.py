@@ -521,10 +521,18 @@ def test_bad_input(tmp_path):
 
 def test_what_stays_with_ranx():
     for name in ("fuse", "normalize", "optimize_fusion", "plot"):
-        with pytest.raises(AttributeError, match="stays with ranx"):
+        said = rf"stays with ranx \({name}\): write `from ranx import {name}`\. Here are Qrels, .* and evaluate\.$"
+        with pytest.raises(AttributeError, match=said):
             getattr(ours, name)
-    with pytest.raises(ImportError):
+        assert not hasattr(ours, name)
+        with pytest.raises(ImportError, match=said):
+            exec(f"from hitcurve.compat.ranx import {name}")
+        with pytest.raises(ImportError, match=said):
+            exec(f"from hitcurve.compat.ranx import Qrels, {name} as other")
+    with pytest.raises(ImportError, match="fusion stays with ranx"):
         from hitcurve.compat.ranx import fuse  # noqa: F401
+    with pytest.raises(ImportError, match="cannot import name 'other'"):
+        exec("from hitcurve.compat.ranx import other")
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         ours.other  # noqa: B018
     for call in (lambda: Qrels.from_ir_datasets("x"), lambda: Run.from_ranxhub("x"), lambda: Run().save("a.lz4")):

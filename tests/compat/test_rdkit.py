@@ -156,8 +156,16 @@ def test_rows_that_change_meanwhile(theirs):
             module.CalcBEDROC(rows, 0, 20.0)
 
 
+def test_by_the_name_of_the_library():
+    from hitcurve.compat import rdkit
+
+    assert rdkit.Scoring is ours
+    assert set(rdkit.__all__) == {*ours.__all__, "Scoring"}
+    assert all(getattr(rdkit, name) is getattr(ours, name) for name in ours.__all__)
+
+
 def test_rdkit_is_not_imported():
-    code = "import sys, hitcurve.compat.rdkit_scoring; assert 'rdkit' not in sys.modules"
+    code = "import sys, hitcurve.compat.rdkit; assert 'rdkit' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

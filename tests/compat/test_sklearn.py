@@ -1,6 +1,8 @@
 """The drop-in for scikit-learn's ranking metrics gives what it gives: numbers, shapes, types, warnings and errors."""
 
+import copy
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -491,3 +493,22 @@ def test_no_items():
         theirs.average_precision_score([], [])
     with pytest.raises(ValueError, match="0 sample"):
         ours.average_precision_score([], [])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_is_no_scorer(name):
+    """As of its own metrics, scikit-learn says so before a model is fitted; nothing else takes them for its own."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.metrics import check_scoring, make_scorer
+
+    metric = getattr(ours, name)
+    for one in (metric, getattr(theirs, name)):
+        with pytest.raises(ValueError, match="looks like it is a metric function rather than a scorer"):
+            check_scoring(DummyClassifier(), scoring=one)
+    assert callable(check_scoring(DummyClassifier(), scoring=make_scorer(metric)))
+    assert metric.__module__ == "hitcurve.compat.sklearn_metrics"
+    assert metric.__module__.startswith("hitcurve.") and not metric.__module__.startswith("sklearn.metrics._scorer")
+    assert inspect.getmodule(metric) is ours
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(metric, protocol)) is metric
+    assert copy.deepcopy(metric) is metric

@@ -196,7 +196,12 @@ def test_a_function_that_aggregates():
         ("RetrievalRecall", {"top_k": 2.5}, "top_k must be a whole number"),
         ("RetrievalPrecision", {"adaptive_k": 1}, "adaptive_k is 1"),
         ("RetrievalRPrecision", {"top_k": 3}, "Unexpected keyword arguments: top_k"),
-        ("BinaryAUROC", {"sync_on_compute": True}, "Unexpected keyword arguments: sync_on_compute"),
+        ("BinaryAUROC", {"sync": True}, "Unexpected keyword arguments: sync$"),
+        ("BinaryAUROC", {"dist_sync_on_step": True}, "dist_sync_on_step=True must be False: no torch module"),
+        ("RetrievalMAP", {"process_group": 1}, "process_group=1 must be None: no torch module"),
+        ("RetrievalMAP", {"sync_on_compute": 1}, "sync_on_compute=1 must be True or False"),
+        *(("BinaryAUROC", {"max_fpr": one}, f"max_fpr is {one}: must be a number above 0 and up to 1, or None")
+          for one in (0.0, -0.5, 1.5, float("nan"))),
         ("BinaryAUROC", {"thresholds": 100}, r"thresholds is 100: must be None.*HitCounter\(edges=...\)"),
         ("BinaryAveragePrecision", {"normalization": "softmax"}, "normalization='softmax' is unknown"),
     ],
@@ -225,6 +230,53 @@ def test_bad_batches(name, args, error, message):
         metric.update(*args)
     with pytest.raises(ValueError, match="No samples"):
         metric.compute()
+
+
+@pytest.mark.parametrize("name", ours.__all__)
+def test_what_every_metric_of_torchmetrics_has(name):
+    defaults = {"compute_on_cpu": False, "dist_sync_on_step": False, "sync_on_compute": True, "process_group": None,
+                "dist_sync_fn": None, "distributed_available_fn": None, "compute_with_cache": True}  # fmt: skip
+    metric = getattr(ours, name)(**defaults)
+    batch = ([0.9, 0.2, 0.7], [0, 1, 1], *([[0, 0, 0]] if name[0] == "R" else []))
+    assert (metric.update_count, metric.update_called) == (0, False)
+    metric.update(*batch)
+    value = metric(*batch)
+    assert (metric.update_count, metric.update_called) == (2, True)
+    other = metric.clone()
+    assert type(other) is type(metric) and other.compute() == metric.compute()
+    other.update([0.1, 0.3, 0.9], [0, 0, 0], *([[5, 5, 5]] if name[0] == "R" else []))
+    assert (metric.update_count, other.update_count) == (2, 3)
+    assert metric.compute() != other.compute()
+    assert metric.to("cpu") is metric.to(device="cpu") is metric.cpu() is metric
+    with pytest.raises(ValueError, match="device is 'cuda:0': must be 'cpu'"):
+        metric.to("cuda:0")
+    assert metric.higher_is_better is True and metric.is_differentiable is False
+    other.merge_state(metric)
+    assert other.update_count == 3  # as in torchmetrics
+    metric.reset()
+    assert metric.update_count == 0 and metric(*batch) == value
+
+
+@pytest.mark.parametrize("top_k", [None, 1, 3, 100])
+def test_levels_below_zero(top_k):
+    rng = np.random.default_rng(3)
+    q = rng.permutation(np.repeat([7, 2, 9, 4], [5, 8, 1, 3]))
+    s = rng.permutation(len(q)) / 100 + 0.1
+    y = rng.integers(-2, 4, len(q))
+    y[q == 4] = [1, -2, 1]  # they add up to 0
+    values = []
+    for one in np.unique(q):
+        levels = y[q == one]
+        discount = 1 / np.log2(np.arange(len(levels)) + 2) * (np.arange(len(levels)) < (top_k or 100))
+        ranked, ideal = levels[np.argsort(-s[q == one])] @ discount, np.sort(levels)[::-1] @ discount
+        values.append(ranked / ideal if levels.sum() else 1.0)
+    metric = ours.RetrievalNormalizedDCG("pos", top_k=top_k)
+    assert metric(s, y, q) == pytest.approx(np.mean(values), rel=1e-12)
+    theirs = pytest.importorskip("torchmetrics.retrieval")
+    import torch
+
+    found = theirs.RetrievalNormalizedDCG("pos", top_k=top_k)(*map(torch.tensor, (s, y, q)))
+    assert metric.compute() == pytest.approx(found.item(), rel=1e-5)
 
 
 def test_queries_without_relevant_items():

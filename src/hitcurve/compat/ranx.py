@@ -17,10 +17,12 @@ import io
 import json
 import os
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from itertools import combinations
+from opcode import opmap
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Never
 
@@ -64,7 +66,12 @@ _APART = {"fuse": "fusion", "normalize": "normalisation", "optimize_fusion": "fu
 
 def __getattr__(name: str) -> Never:
     if name in _APART:
-        raise AttributeError(f"hitcurve.compat.ranx evaluates: {_APART[name]} stays with ranx ({name})")
+        text = (f"hitcurve.compat.ranx evaluates: {_APART[name]} stays with ranx ({name}): write "
+                f"`from ranx import {name}`. Here are {', '.join(__all__[:-1])} and {__all__[-1]}.")
+        # An import would put its own, shorter text in place of an AttributeError's.
+        caller = sys._getframe(1)
+        imported = caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
+        raise (ImportError if imported else AttributeError)(text)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

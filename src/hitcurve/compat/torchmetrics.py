@@ -1,9 +1,10 @@
 """Classes of torchmetrics 1.9: ``from hitcurve.compat.torchmetrics import RetrievalMAP``.
 
-They have ``update``, ``compute``, ``reset``, ``merge_state`` and a call that does the first two for one batch. torch
-is not imported: tensors in main memory, arrays and lists go in, a numpy float comes out. Arguments and defaults are
-those there. Ties in a query give the mean over their orders; there they have the order of torch's sort.
-``empty_target_action`` says what a query without relevant items counts. ``ignore_index`` is a label to leave out.
+They have ``update``, ``compute``, ``reset``, ``merge_state``, ``clone``, ``to`` and a call that does the first two for
+one batch. torch is not imported: tensors in main memory, arrays and lists go in, a numpy float comes out. Arguments and
+defaults are those of torchmetrics. Ties in a query give the mean over their orders; torchmetrics ranks them as torch's
+sort does. ``empty_target_action`` says what a query without relevant items counts. ``ignore_index`` is a label to leave
+out. Processes are not synchronised: ``merge_state`` takes over what another process pickled.
 
 >>> from hitcurve.compat.torchmetrics import RetrievalMAP
 >>> metric = RetrievalMAP(empty_target_action="skip", top_k=10)
@@ -18,12 +19,12 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import as_real, check_rank
+from hitcurve._checks import as_real, check_number, check_rank
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._gain_curve import GainCurves
 
@@ -35,14 +36,30 @@ __all__ = [
 _Array = NDArray[Any]
 
 
+# The keywords of every metric of torchmetrics, and the values that change nothing here.
+_DEVICES = ("cuda", "mps", "xpu", "meta", "hpu", "xla", "npu")
+_FLAGS = (True, False)
+_KEYWORDS: dict[str, tuple[Any, ...]] = {
+    "compute_on_cpu": _FLAGS, "dist_sync_on_step": (False,), "process_group": (None,), "dist_sync_fn": (None,),
+    "distributed_available_fn": (None,), "sync_on_compute": _FLAGS, "compute_with_cache": _FLAGS,
+}  # fmt: skip
+
+
 def _no_others(kwargs: dict[str, Any]) -> None:
-    if kwargs:
-        raise ValueError(f"Unexpected keyword arguments: {', '.join(kwargs)}: no torch module is behind this class; "
-                         "merge_state merges processes")
+    unknown = [name for name in kwargs if name not in _KEYWORDS]
+    if unknown:
+        raise ValueError(f"Unexpected keyword arguments: {', '.join(unknown)}")
+    for name, value in kwargs.items():
+        if not any(value is one for one in _KEYWORDS[name]):
+            known = " or ".join(map(repr, _KEYWORDS[name]))
+            raise ValueError(f"{name}={value!r} must be {known}: no torch module is behind this class, and merge_state "
+                             "merges processes")
 
 
 class _Metric(ABC):
     """Batches that are kept until ``compute``."""
+
+    is_differentiable, higher_is_better, full_state_update = False, True, False
 
     def __init__(self, ignore_index: int | None, kwargs: dict[str, Any]) -> None:
         _no_others(kwargs)
@@ -54,6 +71,31 @@ class _Metric(ABC):
     def reset(self) -> None:
         """Forget all batches."""
         self._blocks: list[list[_Array]] = []
+        self._num_updates = 0
+
+    @property
+    def update_count(self) -> int:
+        """How often ``update`` or a call has kept a batch since the last ``reset``."""
+        return self._num_updates
+
+    @property
+    def update_called(self) -> bool:
+        """Whether ``update`` or a call has kept a batch since the last ``reset``."""
+        return self._num_updates > 0
+
+    def clone(self) -> Self:
+        """A copy with the same batches: what goes into the one does not change the other."""
+        return copy.deepcopy(self)
+
+    def to(self, device: Any = "cpu", *args: Any, **kwargs: Any) -> Self:
+        """This object: it stays in main memory, so every device but ``"cpu"`` is a ValueError; types change nothing."""
+        if isinstance(device, int) or str(device).partition(":")[0] in _DEVICES:
+            raise ValueError(f"device is {device!r}: must be 'cpu', where this class computes")
+        return self
+
+    def cpu(self) -> Self:
+        """This object, which is in main memory."""
+        return self
 
     @abstractmethod
     def update(self, *args: Any, **kwargs: Any) -> None:
@@ -68,7 +110,7 @@ class _Metric(ABC):
         batch = copy.copy(self)
         batch.reset()
         batch.update(*args, **kwargs)
-        self.merge_state(batch)
+        self._take(batch._blocks[0])
         return batch.compute()
 
     __call__ = forward
@@ -79,6 +121,10 @@ class _Metric(ABC):
             raise ValueError(f"incoming_state is of type {type(incoming_state).__name__}: must be a "
                              f"{type(self).__name__}")
         self._blocks = [*self._blocks, *incoming_state._blocks]
+
+    def _take(self, block: list[_Array]) -> None:
+        self._blocks = [*self._blocks, block]
+        self._num_updates += 1
 
     def _keep(self, **given: Any) -> list[_Array]:
         """The columns of a batch, flat and without what is ignored."""
@@ -130,7 +176,7 @@ class _Retrieval(_Metric):
             raise ValueError("preds has no items" + (" but ignored ones" if self.ignore_index is not None else ""))
         if not self._levels and not np.isin(target, (0, 1)).all():
             raise ValueError(f"target holds {target[~np.isin(target, (0, 1))][0]}: must be 0 or 1")
-        self._blocks = [*self._blocks, [preds.astype(np.float32), target, indexes]]
+        self._take([preds.astype(np.float32), target, indexes])
 
     def compute(self) -> np.float64:
         """The aggregated value of the queries of all batches since the last ``reset``."""
@@ -231,12 +277,27 @@ class RetrievalRPrecision(_Retrieval):
 
 
 class RetrievalNormalizedDCG(_Retrieval):
-    """nDCG among the first ``top_k``, with the level of an item as its gain."""
+    """nDCG among the first ``top_k``, with the level of an item as its gain.
+
+    Levels below 0 take away. A query is empty if its levels add up to 0.
+    """
 
     _levels = True
 
     def _values(self, preds: _Array, target: _Array, indexes: _Array) -> _Array:
-        return self._measure(GainCurves(target, preds, qid=indexes))
+        least = min(target.min(), 0)
+        curves = GainCurves(target - least, preds, qid=indexes)
+        if least == 0:
+            return self._measure(curves)
+        # The sum is linear in the levels: those from `least` up less what as many items of -`least` would add.
+        last = curves.num_items if self.top_k is None else np.minimum(curves.num_items, self.top_k)
+        added = -least * np.cumsum(1 / np.log2(np.arange(last.max()) + 2))[last - 1]
+        gain, ideal = (GainCurves(target - least, order, qid=indexes).dcg(self.top_k) - added
+                       for order in (preds, target))  # fmt: skip
+        sums = np.zeros(len(curves))
+        np.add.at(sums, np.searchsorted(np.asarray(curves.qid), indexes), target)
+        values = np.divide(gain, ideal, out=np.zeros_like(gain), where=ideal != 0)
+        return np.where(sums != 0, values, np.nan)
 
     def _measure(self, curves: Any) -> _Array:
         values: _Array = curves.ndcg(self.top_k)
@@ -264,7 +325,7 @@ class _Binary(_Metric):
         if self.normalization and not ((preds >= 0) & (preds <= 1)).all():
             with np.errstate(over="ignore", under="ignore"):
                 preds = 1 / (1 + np.exp(-preds))
-        self._blocks = [*self._blocks, [preds, target]]
+        self._take([preds, target])
 
 
 class BinaryAveragePrecision(_Binary):
@@ -289,9 +350,12 @@ class BinaryAUROC(_Binary):
     def __init__(self, max_fpr: float | None = None, thresholds: None = None, ignore_index: int | None = None,
                  validate_args: bool = True, **kwargs: Any) -> None:
         super().__init__(thresholds, ignore_index, kwargs)
+        if max_fpr is not None and not 0 < check_number(max_fpr, "max_fpr") <= 1:
+            raise ValueError(f"max_fpr is {max_fpr!r}: must be a number above 0 and up to 1, or None")
         self.max_fpr = max_fpr
 
     def compute(self) -> np.float64:
         """The area of all batches since the last ``reset``."""
         preds, target = self._columns()
-        return np.float64(np.nan_to_num(HitCurve(target, preds).roc_auc(max_fpr=self.max_fpr or 1.0, ties="threshold")))
+        most = 1.0 if self.max_fpr is None else self.max_fpr
+        return np.float64(np.nan_to_num(HitCurve(target, preds).roc_auc(max_fpr=most, ties="threshold")))
