@@ -43,6 +43,8 @@ SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("MAP", "AP", "", "BEIR, MTEB, ranx, ir_measures"), ("Precision", "P", "", "MTEB, ranx, ir_measures"),
     ("Recall", "R", "", "BEIR, MTEB, ranx, ir_measures"), ("R_cap", "R", "norm=min", "BEIR"),
     ("MRR", "RR", "", "BEIR, MTEB, ranx, ir_measures"), ("hit_rate", "Success", "", "ranx"),
+    ("hit_ratio", "Success", "", "He et al. 2017, WWW"), ("HR", "Success", "", "Elliot"),
+    ("Hit", "Success", "", "RecBole"),
     ("NDCG", "nDCG", "", "BEIR, MTEB, ranx, ir_measures"), ("ndcg_burges", "nDCG", "dcg=exp-log2", "ranx"),
     ("RPrec", "Rprec", "", "ir_measures"), ("r-precision", "Rprec", "", "ranx"), ("BPref", "Bpref", "", "ir_measures"),
     ("SetRelP", "SetP", "relative", "ir_measures"), ("MPR", "MeanPercentileRank", "", "Hu, Koren & Volinsky"),
@@ -53,8 +55,17 @@ _MEANT = {
     "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative", "iprec_at_recall_X": "levels=trec_eval10",
     "11pt_avg": "levels=trec_eval10",
 }
-# What means different things to different people, or is no measure here.
+# What means different things to different people, or is no measure here; by its letters and digits in lower case.
+_ROC, _PR = (
+    "the area under the ROC curve is ROCAUC",
+    "the area under precision over recall is AP; with straight lines between the points it is AP(interp=trapezoid)",
+)
 _UNCLEAR = {
+    **dict.fromkeys(("auroc", "aucroc"), _ROC), **dict.fromkeys(("prauc", "aucpr", "auprc", "aupr"), _PR),
+    "gauc": "it is the mean of ROCAUC over users or groups, weighted by their items: with HitCurves it is "
+            "curves.mean('ROCAUC', weights=curves.num_items)",
+    "pauc": "the area up to a false positive rate is ROCAUC(max_fpr=0.1)",
+    "adjustedlogauc": "it is logAUC(adjusted)",
     "accuracy": "BEIR's is Success@K; ir_measures' is a share of pairs in the right order",
     "auc": "the area under the ROC curve is ROCAUC, that under precision and recall AP",
     "hole": "documents without a judgment are counted by Unjudged@K; BEIR's passes over those judged for another query",
@@ -624,11 +635,12 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         raise ValueError(f"{said!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
     head, brackets, at = match.groups()
     head = head.strip()
-    of_f = re.fullmatch(r"[Ff](\d+(?:\.\d+)?)", head)
+    of_f = re.fullmatch(r"[Ff](\d+(?:\.\d+)?)?", head)
     if of_f:
-        if not 0 < float(of_f[1]) < math.inf:
+        beta = float(of_f[1] or 1)
+        if not 0 < beta < math.inf:
             raise ValueError(f"{said!r}: beta must be above 0 and finite")
-        return next(record for record in MEASURES if record.name == "F"), brackets, at, float(of_f[1])
+        return next(record for record in MEASURES if record.name == "F"), brackets, at, beta
     found = _of_trec_eval(text) or _heads().get(head) or _heads().get(head.lower())
     if found is None and head.lower() not in _heads(ambiguous=True):
         found = _of_trec_eval(text, re.IGNORECASE)
@@ -644,7 +656,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
             ours = record.name + (f"({brackets})" if brackets else "") + ("" if at is None else f"@{at}")
             parse(ours)  # or what is wrong with it
             raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
-    unclear = _UNCLEAR.get(head.lower(), "")
+    unclear = _UNCLEAR.get(_letters(head), "")
     raise ValueError(f"{said!r}: there is no measure {head!r}" + (f": {unclear}" if unclear else _near(text)))
 
 
@@ -699,7 +711,7 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
         return "", None, ""
     at = at.strip()
     if record.cutoffs == ("",):
-        raise ValueError(f"{text!r}: {record.name} takes no cutoff")
+        raise ValueError(f"{text!r}: {record.name} takes no cutoff: write {forms}")
     if record.cutoffs == ("recall",):
         level = _converted(text, "the cutoff", _recall, at)
         return "recall", level, f"@{_shown(level)}"
@@ -709,6 +721,10 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
         if not 1 <= int(at) <= 2**62:
             raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, at most 2**62")
         return "k", int(at), f"@{int(at)}"
+    several = re.split(r"[\s,;/|]+", at.strip("[]{} "))
+    if len(several) > 1:
+        names = [f"{text.rpartition('@')[0]}@{one}" for one in several if one]
+        raise ValueError(f"{text!r}: a name has one cutoff: write {_listed(tuple(names), 'and')}")
     if not re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
         raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
     if record.cutoffs[-1] in _TOP:
@@ -746,10 +762,14 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
         if not equals:
             found += [one for one in takes if one.bare and one.convert is not _flag]
             value = "True" if found and found[0].convert is _flag else name
-        if not found or found[0].name in options:
+        if found and found[0].name in options:
+            raise ValueError(f"{text!r}: option {found[0].name!r} is given twice")
+        if not found:
             allowed = tuple(one.name for one in takes)
-            raise ValueError(f"{text!r}: {part.strip()!r} is no option, or said twice; {record.name} takes "
-                             + (_listed(allowed, "and") if allowed else "no options"))
+            unknown = f"option {name!r} needs a value" if name in allowed else f"unknown option {part.strip()!r}"
+            raise ValueError(f"{text!r}: {unknown if part.strip() else 'an option is missing'}; {record.name} takes "
+                             + (_listed(allowed, "and") if allowed else "no options")
+                             + ("; a cutoff is written after @" if name in _AT and record.cutoffs != ("",) else ""))
         options[found[0].name] = _converted(text, found[0].name, found[0].convert, value.strip("'\""))
     return {name: value for name, value in options.items() if value is not False}
 
@@ -781,7 +801,12 @@ def _near(text: str) -> str:
 def _split(text: str) -> tuple[str, str, str]:
     """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
     head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
-    return re.sub(r"[\W_]", "", head.lower()), mark, number
+    return _letters(head), mark, number
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 @lru_cache(maxsize=1)

@@ -47,6 +47,6 @@ def _run(options: argparse.Namespace) -> str:
     return "\n".join(lines) + """
 
 @10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
-h(k): relevant items among the first k. Ties: expected unless said, AP(ties=worst).
+h(k): relevant items among the first k. Ties: expected by default; AP(ties=worst) names another reading.
 `hitcurve measures AP` says more about one measure.
 """
