@@ -23,7 +23,7 @@ ARGUMENTS = {  # of the measures that need one
     "success": {"k": 2}, "roc_enrichment": {"fpr": [0.01, 0.5]},
     "enrichment_factor": {"fraction": [0.01, 1.0]},
     "max_enrichment_factor": {"fraction": 0.01}, "normalized_enrichment_factor": {"k": 9},
-    "at_level": {"level": 2}, "measure": {"name": "AP@7"},
+    "at_level": {"level": 2}, "measure": {"name": "AP@7"}, "mean": {"measure": "AP@7"},
 }  # fmt: skip
 OPTIONS = {  # of gain curves, one at a time
     "gain": ["exponential", {1: 3, 2: 1, 3: 0.5, 0: 1}, [0.5, 1, 4, 4]], "k": [np.int64(5)], "ideal_k": ["all"],

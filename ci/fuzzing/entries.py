@@ -62,7 +62,8 @@ NATIVE = {
     "free": native("free_table", P), "check": native("check_table", P, P),
     "read": native("read", P, ctypes.c_int, P, P),
 }  # fmt: skip
-NATIVE_MEASURES = {row.number: row for row in MEASURES if row.number is not None}
+NATIVE_MEASURES = {row.number: row for row in MEASURES if row.number is not None and "fpr" not in row.cutoffs}
+NATIVE_INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous")
 HEADER = (Path(hc.__file__).parent / "hitcurve.h").read_text()
 LISTED = HEADER.partition("What hitcurve_read reads")[2].partition("};")[0]
 NATIVE_NUMBERS = {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", LISTED)}
@@ -80,7 +81,7 @@ def from_c(draw):
         options.nan_policy = draw.whole(0, 2)
     wrong = draw.chance(6)
     if draw.chance(2):
-        options.k = abs(number(draw)) % 2**63
+        options.k = abs(number(draw)) % (2**62 + 1)
     elif draw.chance(3):
         options.interpolation = draw.whole(1, 5)
     if wrong:
@@ -90,7 +91,7 @@ def from_c(draw):
     build = {"lower_is_better": bool(options.lower_is_better),
              "nan_policy": ("raise", "worst", "omit")[options.nan_policy % 3]}  # fmt: skip
     read = {"ties": READINGS[options.ties % 4], "normalize": ref.NORMALIZE[options.normalize % 3],
-            "interpolation": ref.INTERPOLATIONS[options.interpolation % 6]}  # fmt: skip
+            "interpolation": NATIVE_INTERPOLATIONS[options.interpolation % 6]}  # fmt: skip
     status = NATIVE["ap", bits](label.ctypes.data, score.ctypes.data, n, ctypes.byref(options), ctypes.byref(value),
                                 ctypes.byref(place))  # fmt: skip
     if wrong:

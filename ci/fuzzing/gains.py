@@ -182,7 +182,7 @@ def gain_curves(draw):
                 build["unretrieved"] = [missing] if missing else None
                 same(hc.mean_ndcg(y, s, offsets=[0, n], k=k, **said, **build), found, "mean in one line")
         close(curve.err(k, max_level=top, ties=ties), read([err(order, k, top) for order in every]), "err", 1e-12)
-        value = read([rbp(order, k, p, most) for order in every]) if any_level else nan
+        value = read([rbp(order, k, p, most) for order in every]) if any_level else 0.0
         close(curve.rbp(k, p=p, ties=ties), value, "rbp", 1e-12)
 
 
