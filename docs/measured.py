@@ -37,9 +37,18 @@ def names(record: measures.Definition) -> Iterator[tuple[measures.Measure, str]]
         yield measure, ", ".join(written)
 
 
+def written(key: str, value: Any) -> str:
+    """An option of a name as the argument of a method."""
+    if key == "dcg":
+        key, value = "gain", {"exp-log2": "exponential", "log2": "linear"}[value]
+    elif key in ("gains", "weights"):
+        key, value = key.replace("gains", "gain"), dict(value)
+    return f"{key}={value!r}".replace("'", '"')
+
+
 def call(measure: measures.Measure, of_gains: bool = False) -> str:
     """The method of a curve that gives the measure, as it is written in Python."""
-    keywords = [f"{key}={value!r}".replace("'", '"') for key, value in measure.keywords]
+    keywords = [written(key, value) for key, value in measure.keywords]
     if measure.ties:
         keywords.append(f'ties="{measure.ties}"')
     method = measure.record.of_gains if of_gains else measure.record.method

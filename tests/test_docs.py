@@ -172,6 +172,23 @@ def test_measures(names, call, readings):
         assert len({on_curve(call, ties=ties) for ties in TIES}) >= 3  # with points, worst may equal threshold
 
 
+def calls_of_levels():
+    for row in table("measures.md", "of levels"):
+        names = [name for name in code(row[0]) if measures.parse(name).record.of_gains]
+        yield from (pytest.param(*pair, id=pair[0]) for pair in zip(names, code(row[1]), strict=True))
+
+
+@pytest.mark.parametrize(("name", "call"), list(calls_of_levels()))
+def test_measures_of_levels(name, call):
+    """The method is called as the table shows it, and gives what the name gives."""
+    levels, scores = np.array([[1, 0, 2, 0, 1, 2, 0, 0], [2, 1, 0, 1, 0, 2, 0, 1]]), [4, 3, 3, 3, 2, 2, 1, 1]
+    curves = hc.GainCurves(levels, np.array([scores, scores[::-1]]))
+    values = eval(f"curves.{call}", {"curves": curves})
+    assert np.all(np.isfinite(values) & (values != 0))
+    assert measures.parse(name)(curves).tolist() == values.tolist()
+    assert eval(f"curve.{call}", {"curve": curves[1]}) == values[1]
+
+
 @pytest.mark.parametrize("row", table("measures.md", "method"), ids=lambda row: code(row[0])[0])
 def test_methods_without_a_name(row):
     assert on_curve(code(row[0])[0]) is not None
