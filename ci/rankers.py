@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import catboost
@@ -10,6 +11,10 @@ import numpy as np
 import xgboost
 
 import hitcurve as hc
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+sys.path.insert(0, str(DOCS))
+import run  # noqa: E402
 
 CUTOFFS = (1, 3, 5, 10)
 LABEL_GAIN = [0.0, 1.0, 2.0, 5.0, 20.0]
@@ -72,6 +77,55 @@ def with_catboost(train: Queries, valid: Queries) -> Iterator[tuple[np.ndarray, 
     yield model.predict(seen), rows
 
 
+def metrics_of_the_page(train: Queries, valid: Queries) -> Iterator[tuple[str, float, float, float]]:
+    """What is printed with the metrics that docs/learning-to-rank.md defines, hitcurve's number, and the tolerance."""
+    text, names = (DOCS / "learning-to-rank.md").read_text(encoding="utf-8"), {}
+    if failed := run.failures("learning-to-rank.md", text.partition("## torch\n")[0], names=names):
+        raise SystemExit("\n".join(failed))
+    asked = {"offsets": valid.offsets, "k": 3, "gain": "exponential"}
+
+    data = lightgbm.Dataset(train.features, train.levels, group=train.sizes)
+    seen = lightgbm.Dataset(valid.features, valid.levels, group=valid.sizes, reference=data)
+    found: dict[str, Any] = {}
+    ours = {"objective": "lambdarank", "metric": "None", "num_leaves": 4, "num_threads": 1, "verbose": -1}
+    model = lightgbm.train(ours, data, 10, valid_sets=[seen], feval=names["ndcg_at_3"],
+                           callbacks=[lightgbm.record_evaluation(found)])  # fmt: skip
+    [(name, values)] = found["valid_0"].items()
+    yield f"LightGBM {name}", values[-1], hc.mean_ndcg(valid.levels, model.predict(valid.features), **asked), 1e-12
+
+    of_train, of_valid = (xgboost.DMatrix(part.features, part.levels, qid=part.qid) for part in (train, valid))
+    found = {}
+    options = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "max_depth": 2, "nthread": 1}
+    booster = xgboost.train(options, of_train, 10, evals=[(of_valid, "valid")], custom_metric=names["fair_ndcg"],
+                            evals_result=found, verbose_eval=False)  # fmt: skip
+    [(name, values)] = found["valid"].items()
+    # XGBoost keeps six decimals of a metric that is not its own.
+    yield f"XGBoost {name}", values[-1], hc.mean_ndcg(valid.levels, booster.predict(of_valid), **asked), 5.1e-7
+
+
+def calls_of_presets(train: Queries, valid: Queries) -> Iterator[tuple[str, float, float, float]]:
+    """As above, of CatBoost's rows of the table in docs/presets.md, whose calls are taken from there."""
+    rows = [line.split("|")[1:3] for line in (DOCS / "presets.md").read_text(encoding="utf-8").splitlines()
+            if line.startswith("| **CatBoost**")]  # fmt: skip
+    for binary in False, True:
+        levels = [part.levels >= 2 if binary else part.levels for part in (train, valid)]
+        data, seen = (catboost.Pool(part.features, label.astype(int), group_id=None if binary else part.qid)
+                      for part, label in zip((train, valid), levels, strict=True))  # fmt: skip
+        options = {"loss_function": "Logloss" if binary else "QueryRMSE", "iterations": 10, "depth": 2,
+                   "thread_count": 1, "verbose": False, "allow_writing_files": False}  # fmt: skip
+        model = catboost.CatBoost(options)
+        model.fit(data)
+        given = {"hc": hc, "y": levels[1], "s": model.predict(seen), "qid": valid.qid}
+        for tools, call in rows:
+            names, (ours, *more) = (text.split("`")[1::2] for text in (tools, call))
+            if ("PRAUC" in names) == binary:
+                for name, option in zip(names, ["", *more], strict=True):
+                    written = ours.removesuffix(")") + (f", {option})" if option else ")")
+                    printed = model.eval_metrics(seen, [name], ntree_start=9, ntree_end=10)
+                    [values] = printed.values()
+                    yield f"CatBoost {name}: {written}", values[-1], eval(written, given), 1e-12
+
+
 def main() -> int:
     train, valid = Queries(200, seed=1), Queries(300, seed=2)
     empty = int((np.maximum.reduceat(valid.levels, valid.offsets[:-1]) == 0).sum())
@@ -93,6 +147,12 @@ def main() -> int:
                 wrong += differ
                 print(f"{title:58}{printed:10.6f}{ours:10.6f}   {ties[0]:8.4f}{ties[1]:10.4f}{ties[2]:8.4f}"
                       f"{'  DIFFERENT' if differ else ''}")
+    print("The examples of the pages")
+    for show in metrics_of_the_page, calls_of_presets:
+        for title, printed, ours, tolerance in show(train, valid):
+            differ = not abs(printed - ours) <= tolerance
+            wrong += differ
+            print(f"{title}\n{'':58}{printed:10.6f}{ours:10.6f}{'  DIFFERENT' if differ else ''}")
     print(f"{wrong} numbers differ")
     return int(wrong > 0)  # an int: sys.exit takes a number of numpy for an error
 

@@ -16,10 +16,13 @@ from typing import Any
 FENCED = re.compile(r"^( *)```(\w+|\{code-cell\})\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list it is indented
 
 
-def failures(name: str, text: str, keep: Path | None = None) -> list[str]:
-    """What does not come out as the page shows it, as one text an example; `keep`: where the files it writes stay."""
+def failures(name: str, text: str, keep: Path | None = None, names: dict[str, Any] | None = None) -> list[str]:
+    """What does not come out as the page shows it, as one text an example.
+
+    `keep` is where the files it writes stay, and `names` takes what its Python defines.
+    """
     found: list[str] = []
-    names: dict[str, Any] = {}
+    names = {} if names is None else names
     with tempfile.TemporaryDirectory() as passing, contextlib.chdir(keep or passing):
         for file, content in re.findall(r"`([\w.]+)`:\n\n```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             Path(file).write_text(content, encoding="utf-8")
