@@ -164,6 +164,7 @@ def test_discounts_of_long_groups(above, tied, discount):
     assert near(curve.dcg(cut, discount=discount) * tied, part.dcg(cut, discount=discount), 4e-15)
 
 
+@pytest.mark.thread_unsafe(reason="one context of mpmath, which is for one thread")
 def test_groups_of_billions():
     """li(x), the logarithmic integral, gives the sum but for a part that the ends decide (Euler-Maclaurin)."""
     for above, tied in ((0, 10**9), (10**6, 10**12), (10**15, 10**6), (2**61, 2**40)):

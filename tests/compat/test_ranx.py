@@ -615,6 +615,7 @@ def test_report_is_kept(tmp_path, capsys):
     assert len(report.comparisons) == 3
 
 
+@pytest.mark.thread_unsafe(reason="doctest takes the process's standard output")
 def test_examples():
     found = doctest.testmod(ours)
     assert found.attempted > 8
