@@ -258,6 +258,7 @@ cdef int no_rounded(object values, object array, str name) except -1:
         if array.ndim == 2 and hasattr(values, way):
             columns = [pair[1] if way == "items" else pair for pair in getattr(values, way)()]
             break
+    array = np.atleast_1d(array)
     array = array.reshape(array.shape[0], -1)
     for j, column in enumerate(columns[:array.shape[1]]):
         if "int" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
