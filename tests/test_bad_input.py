@@ -650,3 +650,27 @@ def test_ragged_lists_are_called_so():
     for call in (hc.HitCurve, hc.HitCurves, hc.average_precision):
         with pytest.raises(ValueError, match=r"^y_true holds lists of several lengths: give one flat list, with qid="):
             call([[1, 0], [1]], [[1, 2], [3]])
+
+
+SYSTEMS = {f"s{i}": hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}) for i in range(300)}
+
+
+@pytest.mark.parametrize("long", ["x" * 30_000, SYSTEMS, list(SYSTEMS.values())], ids=["text", "mapping", "list"])
+@pytest.mark.parametrize("call", [
+    lambda long: hc.average_precision([1, 0], [2.0, 1.0], ties=long),
+    lambda long: hc.average_precision([1, 0], [2.0, 1.0], tiebreak=long),
+    lambda long: hc.average_precision(long, [2.0, 1.0]),
+    lambda long: hc.average_precision([1, 0], [2.0, 1.0], k=long),
+    lambda long: hc.at_threshold([1, 0], [2.0, 1.0], long),
+    lambda long: hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, long),
+    lambda long: hc.evaluate({"q": {"a": 1}}, {"q": {"a": long}}),
+    lambda long: hc.evaluate({"q": {"a": long}}, {"q": {"a": 1.0}}),
+    lambda long: hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, rank_by=long),
+    lambda long: hc.compare({"a": [1.0, 2.0], "b": [2.0, 1.0]}, rng=long),
+    lambda long: hc.compare({"a": [1.0, 2.0], "b": [2.0, 1.0]}, baseline=long),
+    lambda long: hc.compare({"a": [1.0, 2.0], "b": [2.0, 1.0]}, confidence_level=long),
+])  # fmt: skip
+def test_an_error_cuts_a_long_value_short(call, long):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(long)
+    assert len(str(caught.value)) < 700  # an unknown measure lists the known ones

@@ -54,7 +54,7 @@ cdef int other_choice(object value, str name, tuple choices) except -1:
     if isinstance(value, str) and value in choices:
         return choices.index(value)
     known = "one of " + ", ".join(map(repr, choices))
-    raise ValueError(f"{name}={value!r} is unknown: must be {known}") if isinstance(value, str) else not_a(value, name, known)
+    raise ValueError(f"{name}={quoted(value)} is unknown: must be {known}") if isinstance(value, str) else not_a(value, name, known)
 
 
 def check_choice(value, name, choices):
@@ -141,7 +141,7 @@ def checked_seed(rng):
     try:
         np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"rng={rng!r} is no seed and no numpy.random.Generator: {error}") from None
+        raise type(error)(f"rng={quoted(rng)} is no seed and no numpy.random.Generator: {str(error)[:200]}") from None
     return rng
 
 
@@ -374,7 +374,7 @@ cdef object as_ndarray(object values, str name, str what):
     """An ndarray of a real type in this machine's byte order."""
     cdef object array, exact
     if values is None or isinstance(values, (str, bytes)):
-        raise TypeError(f"{name} is {values!r}: {what}")
+        raise TypeError(f"{name} is {quoted(values)}: {what}")
     array = as_array(values, name)
     if array.dtype.kind == "O":
         if array.ndim == 0:
@@ -570,7 +570,7 @@ cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
     if isinstance(tiebreak, str):
         if tiebreak == "order":
             return None
-        raise ValueError(f"tiebreak={tiebreak!r} is unknown: must be one of None, 'order', an array of keys")
+        raise ValueError(f"tiebreak={quoted(tiebreak)} is unknown: must be one of None, 'order', an array of keys")
     key = as_column(tiebreak, "tiebreak")
     if key.ndim != 1 or key.shape[0] != n:
         raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve._checks import check_choice
+from hitcurve._checks import check_choice, quoted
 from hitcurve._kernel.formulas import readings
 
 if TYPE_CHECKING:
@@ -632,7 +632,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         return record, ",".join(filter(None, options)), at, beta
     match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)
     if match is None:
-        raise ValueError(f"{said!r} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
+        raise ValueError(f"{quoted(said)} is not a measure name: write NAME(option=value)@cutoff{_near(text)}")
     head, brackets, at = match.groups()
     head = head.strip()
     of_f = re.fullmatch(r"[Ff](\d+(?:\.\d+)?)?", head)
@@ -657,7 +657,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
             parse(ours)  # or what is wrong with it
             raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
     unclear = _UNCLEAR.get(_letters(head), "")
-    raise ValueError(f"{said!r}: there is no measure {head!r}" + (f": {unclear}" if unclear else _near(text)))
+    raise ValueError(f"{quoted(said)}: there is no measure {quoted(head)}" + (f": {unclear}" if unclear else _near(text)))
 
 
 # How others write what is between the brackets or behind @ here: MTEB, and ranx.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, unchanged
+from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import BROKEN, file_name, opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
@@ -326,7 +326,7 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
     if array.ndim != 1 or (array.dtype.kind not in "fiub" and len(array)):
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
-                said = f"{value!r}: it must be a number{whose(row, starts, names, docs)}"
+                said = f"{quoted(value)}: it must be a number{whose(row, starts, names, docs)}"
                 raise ValueError(f"{name}: the {what} in row {row} is {said}")
         try:
             array = np.array([float(value) for value in values])

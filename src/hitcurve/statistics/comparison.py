@@ -24,6 +24,7 @@ from hitcurve._checks import (
     checked_seed,
     equal_numbers,
     no_flags,
+    quoted,
 )
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import advice, needed
@@ -644,7 +645,7 @@ def _checked_names(systems: Mapping[str, Any], argument: str,
     if baseline is None:
         return names, list(combinations(range(len(names)), 2))
     if baseline not in names:
-        raise ValueError(f"baseline={baseline!r} is none of the systems: {', '.join(map(repr, names))}")
+        raise ValueError(f"baseline={quoted(baseline)} is none of the systems: {', '.join(map(repr, names))}")
     first = names.index(baseline)
     return names, [(first, i) for i in range(len(names)) if i != first]
 
