@@ -54,7 +54,9 @@ cdef int other_choice(object value, str name, tuple choices) except -1:
     if isinstance(value, str) and value in choices:
         return choices.index(value)
     known = "one of " + ", ".join(map(repr, choices))
-    raise ValueError(f"{name}={quoted(value)} is unknown: must be {known}") if isinstance(value, str) else not_a(value, name, known)
+    if not isinstance(value, str):
+        raise not_a(value, name, known)
+    raise ValueError(f"{name}={quoted(value)} is unknown: must be {known}")
 
 
 def check_choice(value, name, choices):

@@ -657,7 +657,8 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
             parse(ours)  # or what is wrong with it
             raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
     unclear = _UNCLEAR.get(_letters(head), "")
-    raise ValueError(f"{quoted(said)}: there is no measure {quoted(head)}" + (f": {unclear}" if unclear else _near(text)))
+    unknown = f"{quoted(said)}: there is no measure {quoted(head)}"
+    raise ValueError(unknown + (f": {unclear}" if unclear else _near(text)))
 
 
 # How others write what is between the brackets or behind @ here: MTEB, and ranx.
