@@ -4,6 +4,7 @@ import pickle
 import re
 from html.parser import HTMLParser
 from math import copysign, isnan, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -435,3 +436,60 @@ def test_equal_means_differ_by_zero():
         assert "-0.0000" not in found.to_markdown().replace("-0.0000 to", "")
     huge = hc.compare({"a": [1e300, 2e300, 3e300], "b": [2e300, 2e300, 3e300]}, rng=0, n_resamples=99)
     assert max(map(len, huge.to_markdown().splitlines()[:6])) < 200
+
+
+# --- counts -------------------------------------------------------------------------------------------------
+
+SOURCE = Path(hc.__file__).parent
+UNITS = [
+    "items", "queries", "groups", "rows", "documents", "judgments", "columns", "lists", "entries", "systems", "cells",
+    "values", "levels", "bytes", "runs", "files", "resamples",
+]  # fmt: skip
+MANY_ARE_SURE = {  # what is never 1 where it stands
+    "{room} rows", "{len(usable):,} groups", "{inside:,} items", "{low:,.0f} to {high:,.0f} relevant items",
+    "{len(files)} files", "{len(self._file_names)} files", "{_MOST_ROWS:,} rows", "{names.count(column)} columns",
+    "{max(rows)} rows", "{count} resamples", "{items:g} items", "{items} items", "{FEW_RELEVANT} relevant items",
+}  # fmt: skip
+
+
+def test_counts_have_a_singular():
+    """Every count is written by `many`: a text with a number before a plural would say "1 queries"."""
+    before = re.compile(rf"\{{[^{{}}]*\}} (?:(?:more|relevant|other) )?(?:{'|'.join(UNITS)})\b")
+    texts = [path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py*") if path.suffix in (".py", ".pyx")]
+    found = {match for text in texts for match in before.findall(text)}
+    assert len(texts) > 90
+    assert found <= MANY_ARE_SURE | {one.rpartition(" to ")[2] for one in MANY_ARE_SURE}
+
+
+SINGLE = hc.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP")
+ONE_OF_EACH = (
+    lambda: hc.HitCurves([1, 0], [2, 1], offsets=[0, 2]),
+    lambda: hc.GainCurves([1, 0], [2, 1], offsets=[0, 2]),
+    lambda: SINGLE,
+    lambda: hc.Leaderboard([SINGLE]),
+    lambda: hc.read_run({"q": {"d": 1.0}}),
+    lambda: hc.read_qrels({"q": {"d": 1}}),
+    lambda: hc.compare({"a": [0.5], "b": [0.25]}, measures="AP", n_resamples=1, rng=0),
+    lambda: hc.HitCurves([1, 0], [2, 1], offsets=[0, 2])[1],
+    lambda: hc.HitCurve([1], [1, 2]),
+    lambda: hc.HitCurves([1], [1], offsets=[0, 2]),
+    lambda: hc.HitCurves([1], [1], qid=[1, 2]),
+    lambda: hc.HitCurves([1], [1], offsets=[0, 1], num_relevant=[1, 2]),
+    lambda: hc.HitCurve([1], [1], tiebreak=[1, 2]),
+    lambda: hc.HitCurve([1], [1], sample_weight=[1, 2]),
+    lambda: hc.GainCurves([1], [1], offsets=[0, 1], unretrieved=[[], []]),
+    lambda: hc.HitCurve([1], [1], num_relevant=0),
+    lambda: hc.HitCurve.from_ranked([1], num_items=0),
+)
+
+
+@pytest.mark.parametrize("make", ONE_OF_EACH)
+def test_counts_of_one(make):
+    try:
+        made = make()
+        text = f"{made!r} {made}"
+    except (ValueError, IndexError) as error:
+        text = str(error)
+    assert re.search(r"\b1 \w", text)
+    assert not re.search(rf"\b1 (?:\w+ )?(?:{'|'.join(UNITS)})\b", text), text
+    assert not re.search(r"\bare 1\b", text), text

@@ -21,7 +21,6 @@ cdef object not_negative(object value, str name)
 cdef object countable(object number, str name)
 cdef int parse_reading(object k, object ties, object interpolation, object normalize, Reading* reading) except -1
 cdef object interpolated_cutoff(object k, object interpolation)
-cdef str relevant_items(object number)
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
 cdef int no_threshold(str name, int ties) except -1
 cdef int all_ranked(str name, object num_relevant, object num_hits) except -1
@@ -38,7 +37,7 @@ cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name=*) except -1
 cdef object as_labels(object y_true, object relevance_level, Items* items, object where=*)
 cdef object as_scores(object y_score, str name, Items* items, object where=*)
 cpdef object as_flags(object y_true, object y_score, object relevance_level, object where=*)
-cdef object as_ids(object qid, Py_ssize_t n, str whole)
+cdef object as_ids(object qid, Py_ssize_t n, str unit)
 cdef object as_offsets(object offsets, Py_ssize_t n, str name=*, str whole=*)
 cdef object as_key(object tiebreak, Py_ssize_t n, object where=*)
 cdef object as_weight(object values, Py_ssize_t n, object where=*, str name=*, str whole=*)

@@ -15,6 +15,8 @@ from hitcurve._kernel.columns cimport (
 from hitcurve._kernel.groups cimport whole_but_for_rounding
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
+from hitcurve._grid import are, many
+
 cnp.import_array()
 
 LARGEST = (<int64_t>1) << 62
@@ -163,16 +165,12 @@ cdef object interpolated_cutoff(object k, object interpolation):
     return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
 
 
-cdef str relevant_items(object number):
-    return "1 relevant item" if number == 1 else f"{number} relevant items"
-
-
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
     if num_relevant is None:
         return num_hits
     number = countable(whole_number(num_relevant, "num_relevant"), "num_relevant")
     if number < num_hits:
-        raise ValueError(f"num_relevant is {number}, but the ranking holds {relevant_items(num_hits)}")
+        raise ValueError(f"num_relevant is {number}, but the ranking holds {many(num_hits, 'relevant items')}")
     return <int64_t>number
 
 
@@ -186,8 +184,8 @@ cdef int no_threshold(str name, int ties) except -1:
 cdef int all_ranked(str name, object num_relevant, object num_hits) except -1:
     """An error if relevant items of a ranking, or of one of many, were never retrieved."""
     for q in np.flatnonzero(np.greater(num_relevant, num_hits))[:1]:
-        many = isinstance(num_relevant, np.ndarray)
-        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]}" if many else
+        several = isinstance(num_relevant, np.ndarray)
+        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]}" if several else
                 f"num_relevant is {num_relevant}, but the ranking holds {num_hits}")
         raise ValueError(f"{name} needs the rank of every relevant item: {said} (nan_policy='worst' ranks items without a "
                          "score)")
@@ -433,7 +431,7 @@ cdef object frozen(object array):
 
 cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name="y_score") except -1:
     if m != n:
-        raise ValueError(f"y_true has {n} items, {name} has {m}")
+        raise ValueError(f"y_true has {many(n, 'items')}, {name} has {m}")
     return 0
 
 
@@ -529,11 +527,12 @@ cpdef int no_flags(object values, object array, str name) except -1:
     return 0
 
 
-cdef object as_ids(object qid, Py_ssize_t n, str whole):
-    """Ids as an array, none of them missing; `whole` says how many there must be."""
+cdef object as_ids(object qid, Py_ssize_t n, str unit):
+    """Ids as an array, none of them missing: one for each of the `unit`, "items" or "queries"."""
     cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
-        raise ValueError(f"{whole.format(n)}, qid has shape {ids.shape}")
+        whole = "y_true has" if unit == "items" else f"there {are(n)}"
+        raise ValueError(f"{whole} {many(n, unit)}, qid has shape {ids.shape}")
     no_nan(ids, "qid", ": every item needs a query id")
     no_flags(qid, ids, "qid")
     return ids
@@ -550,7 +549,7 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
     if i > 0:
         raise ValueError(f"{name}[{i}] is {array[i]}, less than {name}[{i - 1}] = {array[i - 1]}: {name} must not fall")
     if array[-1] != n:
-        raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {n} items")
+        raise ValueError(f"{name}[{array.shape[0] - 1}] is {array[-1]}, but {whole} has {many(n, 'items')}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
@@ -575,7 +574,7 @@ cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
         raise ValueError(f"tiebreak={quoted(tiebreak)} is unknown: must be one of None, 'order', an array of keys")
     key = as_column(tiebreak, "tiebreak")
     if key.ndim != 1 or key.shape[0] != n:
-        raise ValueError(f"y_true has {n} items, tiebreak has shape {key.shape}")
+        raise ValueError(f"y_true has {many(n, 'items')}, tiebreak has shape {key.shape}")
     if key.dtype.kind == "T":
         key = key.astype(object)
     if key.dtype.kind == "O":
@@ -593,10 +592,10 @@ cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
 
 
 cdef object as_weight(object values, Py_ssize_t n, object where=None, str name="sample_weight",
-                      str whole="y_true has {} items"):
+                      str whole=""):
     weight = as_ndarray(values, name, "weights must be real numbers").astype(np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"{whole.format(n)}, {name} has shape {weight.shape}")
+        raise ValueError(f"{whole or 'y_true has ' + many(n, 'items')}, {name} has shape {weight.shape}")
     place = first(~(np.isfinite(weight) & (weight >= 0)))
     if place >= 0:
         shown = shown_place(name, place, weight.shape, where)
@@ -829,7 +828,7 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
     if i >= 0:
         texts = (f"hits[{i}] is {hits[i]}: every row holds a relevant item",
                  f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}",
-                 f"above[{i}] is {above[i]}, but the rows before it hold {before[i]} items",
+                 f"above[{i}] is {above[i]}, but the rows before it hold {many(before[i], 'items')}",
                  f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
                  f"{num_items if lengths is None else num_items[i]}")
         raise ValueError([text for fault, text in zip(faults, texts) if fault[i]][0])
@@ -861,7 +860,7 @@ cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
     """A copy of num_items, num_hits or num_relevant of many queries."""
     array = one_dimension(as_real(values, name) if weighted else as_whole(values, name), name)
     if array.shape[0] != n:
-        raise ValueError(f"{name} has {array.shape[0]} entries, but there are {n} queries")
+        raise ValueError(f"{name} has {many(array.shape[0], 'entries')}, but there {are(n)} {many(n, 'queries')}")
     array = np.array(array, np.float64) if weighted else np.array(array)
     q = first(~((array >= 0) & (array <= (GREATEST if weighted else LARGEST))))
     if q >= 0:

@@ -28,6 +28,7 @@ from hitcurve._kernel.formulas cimport (
 )
 
 from hitcurve._checks import check_choice, check_empty, check_rank, equal_numbers
+from hitcurve._grid import many
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
@@ -1093,7 +1094,7 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
             raise ValueError(f"hits[{i}] is {flags[i]}: flags must be 0 or 1, False or True")
         count = flags.shape[0] if num_items is None else whole_number(num_items, "num_items")
         if count < flags.shape[0]:
-            raise ValueError(f"num_items is {count}, but hits has {flags.shape[0]} entries")
+            raise ValueError(f"num_items is {count}, but hits has {many(flags.shape[0], 'entries')}")
         return cls.from_ranks(np.flatnonzero(flags) + 1, num_items=count, num_relevant=num_relevant)
 
     @classmethod
@@ -1780,7 +1781,7 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
         cdef Py_ssize_t q
         number = whole_number(index, "index")
         if not -len(self) <= number < len(self):
-            raise IndexError(f"index {number} is out of range for {len(self)} queries")
+            raise IndexError(f"index {number} is out of range for {many(len(self), 'queries')}")
         q = number % len(self)
         start, stop = self.row_offsets[q], self.row_offsets[q + 1]
         score = None if self.score is None else self.score[start:stop]
@@ -1800,7 +1801,7 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
 
     def __repr__(self):
         tied = "weighted" if self.weighted else f"num_tied={self.tied[self.tied > 1].sum()}"
-        return (f"HitCurves({len(self)} queries, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+        return (f"HitCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
                 f"num_hits={self.num_hits.sum()}, {tied})")
 
     def __reduce__(self):
@@ -2004,7 +2005,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
         query_totals(column, name, lengths.shape[0], weighted)
         for column, name in ((num_items, "num_items"), (num_hits, "num_hits"), (num_relevant, "num_relevant")))
     if qid is not None:
-        qid = np.array(as_ids(qid, lengths.shape[0], "there are {} queries"))
+        qid = np.array(as_ids(qid, lengths.shape[0], "queries"))
     check_rows(columns[0], columns[1], columns[2], items, weighted, lengths)
     if score is not None:
         check_scores(columns[3], lower, within(lengths))
@@ -2084,7 +2085,7 @@ def mean_over(values, empty, qid, without=None, weights=None, name="the measure"
     """The mean of per-query values: see `counted`, and ``HitCurves.mean`` for the weights and other kinds of means."""
     values = np.asarray(values, np.float64)
     if weights is not None:
-        weights = as_weight(weights, values.shape[0], None, "weights", "there are {} queries")
+        weights = as_weight(weights, values.shape[0], None, "weights", f"there {are(values.shape[0])} {many(values.shape[0], 'queries')}")
         if empty == "raise":  # a query of weight 0 counts as absent
             values, without = np.where(weights > 0, values, 0.0), without & (weights > 0)
     if how == "sum":  # of counts, which every query has

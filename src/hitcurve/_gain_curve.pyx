@@ -20,6 +20,7 @@ from hitcurve._ranking cimport Queries, queries_tables
 
 from hitcurve._checks import SCORES, check_empty, check_flag
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_of, mean_over
+from hitcurve._grid import are, many
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 from hitcurve._sorted import other_items, running_sums
 from hitcurve.results import GainCurvePoints
@@ -154,7 +155,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         one_dimension(codes, "levels")
         count = codes.shape[0] if num_items is None else checked_items(num_items)
         if count < codes.shape[0]:
-            raise ValueError(f"num_items is {count}, but levels has {codes.shape[0]} entries")
+            raise ValueError(f"num_items is {count}, but levels has {many(codes.shape[0], 'entries')}")
         above = np.flatnonzero(codes)
         ones = np.ones(above.shape[0], np.int64)
         cdef GainCurve curve = cls.__new__(cls)
@@ -469,7 +470,8 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         codes, missing_codes, values = coded(y_true, "y_true", every)
         queries = Queries(codes != 0, y_score, qid, offsets, None, nan_policy, mask)
         if unretrieved is not None and len(missing) != queries.num_queries:
-            raise ValueError(f"unretrieved has {len(missing)} lists, but there are {queries.num_queries} queries")
+            raise ValueError(f"unretrieved has {many(len(missing), 'lists')}, but there "
+                             f"{are(queries.num_queries)} {many(queries.num_queries, 'queries')}")
         if queries.step == 0:
             codes = codes.reshape(-1)[:0] if queries.num_queries == 0 else (
                 queries.laid_out(codes, "y_true") if mask is None else codes[mask])
@@ -539,7 +541,7 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return (self[q] for q in range(len(self)))
 
     def __repr__(self):
-        return (f"GainCurves({len(self)} queries, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+        return (f"GainCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
                 f"num_hits={self.num_hits.sum()})")
 
     def __reduce__(self):
@@ -709,15 +711,16 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
         raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
     missing = missing_lists(unretrieved)
     if unretrieved is not None and len(missing) != len(curves):
-        raise ValueError(f"unretrieved has {len(missing)} lists, but there are {len(curves)} queries")
+        raise ValueError(f"unretrieved has {many(len(missing), 'lists')}, but there "
+                         f"{are(len(curves))} {many(len(curves), 'queries')}")
     lengths = np.array([levels.shape[0] for levels in missing] or [0] * len(curves), np.int64)
     for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
-        raise ValueError(f"unretrieved[{q}] has {lengths[q]} levels, but num_relevant and num_hits leave "
+        raise ValueError(f"unretrieved[{q}] has {many(lengths[q], 'levels')}, but num_relevant and num_hits leave "
                          f"{curves.num_relevant[q] - curves.num_hits[q]}")
     hits, values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits.shape[0],
                                               np.concatenate([np.empty(0), *missing]))
     for i in np.flatnonzero(hits != curves.hits)[:1]:
-        raise ValueError(f"hits[{i}] is {curves.hits[i]}, but level_count holds {hits[i]} items of that row")
+        raise ValueError(f"hits[{i}] is {curves.hits[i]}, but level_count holds {many(hits[i], 'items')} of that row")
     cdef GainCurves made = GainCurves.__new__(GainCurves)
     table = (curves.row_offsets, curves.score, curves.above, curves.tied, curves.hits, curves.num_items, curves.num_hits,
              curves.num_relevant)

@@ -7,9 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Marked", "as_csv", "between", "many", "number", "one_line", "rendered"]
-
-_ONE = {"items": "item", "queries": "query", "groups": "group"}
+__all__ = ["Grid", "Marked", "are", "as_csv", "between", "many", "number", "one_line", "rendered"]
 
 
 class Marked(str):
@@ -60,9 +58,15 @@ def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
     return "\n\n".join(line(one) if isinstance(one, str) else block(one) for one in blocks)
 
 
-def many(count: int, unit: str, form: str = "") -> str:
-    """How many there are, of one in the singular."""
-    return f"{count:{form}} {_ONE[unit] if count == 1 else unit}"
+def many(count: Any, unit: str, form: str = "") -> str:
+    """A count and its `unit`, which is given in the plural: "1 query", "2 queries"."""
+    one = f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
+    return f"{count:{form}} {one if count == 1 else unit}"
+
+
+def are(count: Any) -> str:
+    """The verb of a count."""
+    return "is" if count == 1 else "are"
 
 
 _ROUNDING, _LARGE = 1e-13, 1e16

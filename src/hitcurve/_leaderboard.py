@@ -413,7 +413,7 @@ class Leaderboard(Printed):
         return self._evaluations
 
     def __repr__(self) -> str:
-        return f"Leaderboard({len(self.systems)} systems: {', '.join(self.measures)})"
+        return f"Leaderboard({many(len(self.systems), 'systems')}: {', '.join(self.measures)})"
 
     def __str__(self) -> str:
         """The table in plain text, the best value between asterisks, the second best between underscores."""

@@ -32,6 +32,7 @@ from hitcurve._kernel.table cimport (
 from hitcurve._ranking cimport Queries, as_mask
 
 from hitcurve._checks import SCORES
+from hitcurve._grid import many
 from hitcurve._sorted import group_starts, ranks_of
 
 cnp.import_array()
@@ -242,7 +243,7 @@ cdef tuple from_outside(object level_offsets, object level, object level_count, 
     level = levels_above(level, "level")
     count = one_dimension(as_whole(level_count, "level_count"), "level_count")
     if level.shape != count.shape:
-        raise ValueError(f"level has {level.shape[0]} entries, level_count has {count.shape[0]}")
+        raise ValueError(f"level has {many(level.shape[0], 'entries')}, level_count has {count.shape[0]}")
     if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
         raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
                          "each row begin")

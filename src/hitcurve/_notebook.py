@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._grid import Grid, between, many, number, rendered
+from hitcurve._grid import Grid, are, between, many, number, rendered
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -49,7 +49,8 @@ def _cut(grid: Grid) -> Grid:
 
 
 def _left_out(lines: int) -> tuple[str, ...]:
-    return (f"{lines - _MOST_LINES:,} more rows are left out here.",) if lines > _MOST_LINES else ()
+    left = lines - _MOST_LINES
+    return (f"{many(left, 'more rows', ',')} {are(left)} left out here.",) if left > 0 else ()
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from hitcurve._grid import one_line
+from hitcurve._grid import many, one_line
 
 
 def _notebook_bar() -> Any:
@@ -96,13 +96,13 @@ class Progress:
         speed = self.done / passed
         pace = f", {speed / 1e6:.1f} million a second" if speed > 10_000 else ""
         if not self.total:
-            return f"{self.what}: {self.done:,} {self.unit}{pace}"
+            return f"{self.what}: {many(self.done, self.unit, ',')}{pace}"
         most = 99 if self.guessed else 100
         line = f"{self.what}: {min(100 * self.done // self.total, most)} %, "
         if speed:
             left = round(max(self.total - self.done, 0) / speed)
             line += f"{left // 60}:{left % 60:02d} left, "
-        return f"{line}of {'about ' * self.guessed}{self.total:,} {self.unit}{pace}"
+        return f"{line}of {'about ' * self.guessed}{many(self.total, self.unit, ',')}{pace}"
 
     def due(self) -> bool:
         """Whether the last text stands long enough for one that comes often."""

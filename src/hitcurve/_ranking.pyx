@@ -17,7 +17,7 @@ import numpy as np
 
 from hitcurve._checks cimport (
     LARGEST, array_or_none, as_column, as_ids, as_labels, as_ndarray, as_offsets, as_scores, as_whole, bad_label, bad_score,
-    countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy, relevant_items,
+    countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy,
     same_items, set_column, type_of, whole_number,
 )
 from hitcurve._kernel.columns cimport (
@@ -43,6 +43,7 @@ from hitcurve._kernel.table cimport (
 )
 
 from hitcurve._checks import LABELS, SCORES
+from hitcurve._grid import are, many
 
 cnp.import_array()
 
@@ -700,7 +701,7 @@ cdef class Queries:
             if qid is not None and offsets is not None:
                 raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
             if qid is not None:
-                labels, scores = self.group(as_ids(qid, labels.shape[0], "y_true has {} items"), labels, scores)
+                labels, scores = self.group(as_ids(qid, labels.shape[0], "items"), labels, scores)
             elif offsets is not None:
                 self.offsets = as_offsets(offsets, labels.shape[0])
             else:
@@ -785,7 +786,7 @@ cdef class Queries:
         if self.columns > 0:
             array = np.broadcast_to(array, (self.columns, array.shape[0])) if array.ndim == 1 else array.T
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
-            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each of the {self.offsets[-1]} items")
+            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each item, of which there {are(self.offsets[-1])} {self.offsets[-1]}")
         array = array.reshape(-1)
         return array if self.order is None else in_order(array, self.order)
 
@@ -802,7 +803,7 @@ cdef class Queries:
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
         array = as_whole(array, "num_relevant")
         if array.shape != (self.num_queries,):
-            raise ValueError(f"num_relevant has shape {array.shape}, but there are {self.num_queries} queries")
+            raise ValueError(f"num_relevant has shape {array.shape}, but there {are(self.num_queries)} {many(self.num_queries, 'queries')}")
         for q in np.flatnonzero(array > LARGEST)[:1]:
             countable(array[q], f"num_relevant[{q}]")
         return array.astype(np.int64)
@@ -815,7 +816,7 @@ cdef class Queries:
         if low.shape[0] > 0:
             q = int(low[0])
             name = f"query {q}" if self.qid is None else f"query {self.qid[q:q + 1].tolist()[0]!r}"
-            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {relevant_items(num_hits[q])}")
+            raise ValueError(f"num_relevant[{q}] is {num_relevant[q]}, but {name} holds {many(num_hits[q], 'relevant items')}")
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):

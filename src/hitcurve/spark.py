@@ -23,6 +23,7 @@ from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, whole_number
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurve, GainCurves
+from hitcurve._grid import many
 from hitcurve._levels import LEVEL_RULE, LEVELS, missing_levels
 from hitcurve.counter import table_from_counts
 from hitcurve.gain_counter import scored_levels
@@ -174,7 +175,7 @@ def _ranked(df: DataFrame, label: str, score: str, *, lower_is_better: bool, nan
     for at, (counts, _) in sums.items():
         items[2 * _SLICE * at :][: counts.shape[0]] = counts
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
-        raise ValueError(f"the DataFrame had {found.shape[0]} relevant rows when they were collected, and "
+        raise ValueError(f"the DataFrame had {many(found.shape[0], 'relevant rows')} when they were collected, and "
                          "not all of their scores when all rows were counted: cache it, so that it is the same both "
                          "times")
     if nan_policy == "omit":

@@ -1,9 +1,11 @@
 """The command: what it prints, what it returns, and what it says when it cannot."""
 
+import argparse
 import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -13,6 +15,9 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import hitcurve as hc
+from hitcurve.cli import measures as measures_command
+from hitcurve.cli import table as table_command
+from hitcurve.cli import trec as trec_command
 from hitcurve.cli.main import main
 from hitcurve.measures import parse
 from hitcurve.report.summary import Report
@@ -306,6 +311,9 @@ def test_the_list_of_measures(capsys):
     for record in MEASURES:
         assert record.forms[0] in out
     assert max(map(len, out.splitlines())) <= 88
+    for record in MEASURES:
+        name, word = record.forms[0], record.definition.split()[0]
+        assert re.search(rf"^{re.escape(name)}(?: +|\n {{12}}){re.escape(word)}", out, re.M), name
     status, out, _ = run(capsys, "measures", "AP", "P_10", "AP@3")
     assert "source: Zhu 2004" in out
     assert out.count("definition: ") == 2
@@ -317,9 +325,19 @@ def test_help_fits_a_screen(capsys, monkeypatch, arguments):
     status, out, err = run(capsys, *arguments)
     assert (status, err) == (0, "")
     options, _, examples = out.partition("\nexamples:\n")
-    assert len(options.splitlines()) <= 30
+    assert len(options.splitlines()) <= 36
     assert max(map(len, options.splitlines())) <= 88
     assert max(map(len, examples.splitlines())) < 80
+
+
+@pytest.mark.parametrize("command", [table_command, trec_command, measures_command])
+def test_every_option_has_a_line_of_its_own_in_the_help(capsys, command):
+    name = command.__name__.rpartition(".")[2]
+    _, out, _ = run(capsys, name, "--help")
+    for names, _, text, _ in getattr(command, "_OPTIONS", ()):
+        if names.startswith("-"):
+            assert text != argparse.SUPPRESS
+            assert re.search(rf"^  {re.escape(names.replace(' ', ', '))} ", out, re.M), names
 
 
 def test_version(capsys):

@@ -413,7 +413,7 @@ def completed(line):
     [
         ("hitcurve ", {"table", "trec", "measures"}),
         ("hitcurve table a.csv --inter", {"--interval"}),
-        ("hitcurve table a.csv --se", {"--seed"}),  # in the help it stands with another
+        ("hitcurve table a.csv --se", {"--seed"}),
         ("hitcurve table a.csv --ties w", {"worst"}),
         ("hitcurve table a.csv --label label -m AP BEDR", {"BEDROC(20)", "BEDROC(80.5)"}),
         ("hitcurve trec q.txt r.txt -m nDCG", {"nDCG", "nDCG@10"}),

@@ -249,7 +249,7 @@ def test_queries_without_relevant_items():
         ({"a": [0.5, math.inf]}, {}, ValueError, "value of query 1 is inf for 'a'"),
         ({"a": [math.nan]}, {}, ValueError, "systems: no query has a value of value"),
         ({"a": []}, {}, ValueError, "systems: no query has a value"),
-        ({"a": [0.1], "b": [0.1, 0.2]}, {}, ValueError, "'a' has 1 queries, 'b' has 2"),
+        ({"a": [0.1], "b": [0.1, 0.2]}, {}, ValueError, "'a' has 1 query, 'b' has 2"),
         ({"a": [0.1]}, {"kind": "pr"}, TypeError, "'a' must be an Evaluation or a HitCurves"),
         (BOTH, {"color": "nocolour"}, ValueError, "color='nocolour'"),
         (BOTH, {"color": {"C": "red"}}, ValueError, r"color\['C'\]"),

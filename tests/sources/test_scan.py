@@ -387,7 +387,7 @@ def test_promises_are_checked(items):
         hc.scan((y, s, q), sorted="group")
     with pytest.raises(ValueError, match="is not among the actives"):
         hc.scan((y, s), actives=[100.0])
-    with pytest.raises(ValueError, match=r"actives has 1 items with score 100\.0, but 0 relevant rows"):
+    with pytest.raises(ValueError, match=r"actives has 1 item with score 100\.0, but 0 relevant rows"):
         hc.scan((y, s), actives=np.append(s[y], 100))
     with pytest.raises(TypeError, match="cannot be compared exactly"):
         hc.scan(([0], np.array([0.1])), actives=np.array([1], np.float32))

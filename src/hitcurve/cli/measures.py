@@ -13,15 +13,16 @@ __all__ = ["add"]
 
 _EXAMPLES = """
 examples:
-  hitcurve measures                 what each of them is
-  hitcurve measures BEDROC EF@1%    source and ways to write it as well
+  hitcurve measures                 the definition of every measure
+  hitcurve measures BEDROC EF@1%    definition, source and spelling of two
 """
 
 
 def add(commands: Any) -> None:
-    options: list[Option] = [("names", "MEASURE", "such as AP or P@10 (default: all)", {"nargs": "*", "type": _record})]
-    about = "List the measures; for those named: definition, source, and how to write them."
-    text = "list the measures, or say more about some"
+    how = {"nargs": "*", "type": _record}
+    options: list[Option] = [("names", "MEASURE", "a measure, such as AP or P@10 (default: all)", how)]
+    about = "List the measures, or print definition, source and spelling of some."
+    text = "list the measures, or print more about some"
     command(commands, "measures", _run, options, help=text, description=about, epilog=_EXAMPLES)
 
 
@@ -40,13 +41,19 @@ def _run(options: argparse.Namespace) -> str:
                      + (f". {record.reading}" if record.reading else ""), f"source: {record.source}"]  # fmt: skip
             details.append("\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n")
         return "\n".join(details)
-    lines = [
-        fill(record.definition, WIDTH, initial_indent=f"{record.forms[0]:<12}", subsequent_indent=" " * 12)
-        for record in MEASURES
-    ]
-    return "\n".join(lines) + """
+    return "\n".join(map(_line, MEASURES)) + """
 
 @10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
 h(k): relevant items among the first k. Ties: expected by default; AP(ties=worst) names another reading.
 `hitcurve measures AP` says more about one measure.
 """
+
+
+def _line(record: Definition) -> str:
+    """The name and the definition beside it, or below a name that fills its column, as in the help of options."""
+    name, column = record.forms[0], " " * 12
+    if len(name) < len(column):
+        return fill(record.definition, WIDTH, initial_indent=name.ljust(len(column)), subsequent_indent=column,
+                    break_on_hyphens=False)
+    return f"{name}\n" + fill(record.definition, WIDTH, initial_indent=column, subsequent_indent=column,
+                               break_on_hyphens=False)

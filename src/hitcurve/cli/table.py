@@ -58,37 +58,37 @@ _MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
 _FORMS = ("table", "markdown", "latex", "csv", "json")
 _OPTIONS: tuple[Option, ...] = (
     ("files", "FILE", argparse.SUPPRESS, {"nargs": "+"}),
-    ("--label", "COL", "labels, 1 or true = relevant; or words, with --positive WORD", {}),
-    ("--positive", "WORD", argparse.SUPPRESS, {}),
+    ("--label", "COL", "labels: 1 or true is relevant, 0 or false is not", {}),
+    ("--positive", "WORD", "the label that is relevant, where labels are words", {}),
     ("--grade", "COL", "in place of labels: levels of relevance or gains, from 0 up", {}),
     ("--actives", "FILE", "in place of labels: a list of the ids of the relevant items", {}),
-    ("--id", "COL", "ids, for --actives; repeated ones are reported", {}),
-    ("--score", "COL", "scores; COL:lower if low ones are better; may be repeated",
+    ("--id", "COL", "ids, for --actives; repeated ids are reported", {}),
+    ("--score", "COL", "scores; COL:lower if low scores are better; repeatable",
      {"required": True, "action": "append"}),
-    ("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high ones)", {}),
+    ("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high scores)", {}),
     ("--group", "COL", "groups (targets, folds), each a ranking; adds the mean over them", {}),
-    ("--by-file", None, "each file is a group; --mean-only: no lines for single groups", {}),
-    ("--mean-only", None, argparse.SUPPRESS, {}),
-    ("--best-per", "COL", "of the rows with one id keep the best (the best pose of a compound)", {}),
+    ("--by-file", None, "each file is a group", {}),
+    ("--mean-only", None, "print the mean over the groups, without a line for each group", {}),
+    ("--best-per", "COL", "of rows with the same id keep the best (the best pose of a ligand)", {}),
     ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
-    ("--na", "TEXT", "means a missing score, like NA and an empty cell; may be repeated", {"action": "append"}),
+    ("--na", "TEXT", "treat TEXT as a missing score, like NA or an empty cell; repeatable", {"action": "append"}),
     ("-m", "M", "see `hitcurve measures` (default: AP ROCAUC BEDROC(20) EF@1%%)",
      {"dest": "measures", "type": measure, **_MANY}),
     ("--all", None, "all the usual measures and readings of ties, as CSV and JSON have", {}),
     ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
-    ("--ties", "RULE", f"{', '.join(TIES)} (default: expected; report: all)", {"choices": TIES}),
-    ("--interval", None, "confidence intervals of all measures; --level SHARE (default: 0.95)", {}),
+    ("--ties", "RULE", f"equal scores: {', '.join(TIES)} (default: expected)", {"choices": TIES}),
+    ("--interval", None, "confidence intervals of all measures", {}),
     ("--compare", None, "is one score better than another: differences with intervals", {}),
-    ("--level", "SHARE", argparse.SUPPRESS, {"type": _level, "default": 0.95}),
-    ("--resamples", "N", "(default: 1000; groups: 9999; many pairs: more); --seed N (0)", {"type": resamples}),
-    ("--seed", "N", argparse.SUPPRESS, {"type": seed, "default": 0}),
+    ("--level", "SHARE", "confidence level of the intervals (default: 0.95)", {"type": _level, "default": 0.95}),
+    ("--resamples", "N", "resamples (default: 1000; over groups: 9999; many pairs: more)", {"type": resamples}),
+    ("--seed", "N", "seed of the bootstrap (default: 0)", {"type": seed, "default": 0}),
     ("--plot", "FILE", f"draw the curves: {PICTURES}", {}),
     ("--report", "FILE", "write one HTML page with all of it", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
      {"choices": _FORMS, "default": "table"}),
-    ("--delimiter", "C", "between cells of CSV; --decimal , or . (default: found out)", {"type": _delimiter}),
-    ("--decimal", "C", argparse.SUPPRESS, {"choices": (".", ",")}),
+    ("--delimiter", "C", "what stands between the cells of CSV (default: detected)", {"type": _delimiter}),
+    ("--decimal", "C", "the decimal mark in CSV: . or , (default: detected)", {"choices": (".", ",")}),
     ("--no-header", None, "the first line is data (default: column names)", {}),
     ("--workers", "N", "threads (default: all cores)", {"type": count, "default": -1}),
 )  # fmt: skip
@@ -186,6 +186,8 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (twice, "--by-file makes a group of each file, and one is named twice"),
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
         (options.compare and options.format in ("csv", "json"), "--compare is printed as a table"),
+        (plot and grouped and len(scores) > 1,
+         "--plot: groups are drawn for one score; --report has a picture for each"),
         no_picture(plot),
         *no_output(options, files if actives is None else [*files, actives]),
     ))  # fmt: skip
@@ -268,8 +270,6 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
                 needed("matplotlib", "a picture")
             if options.plot and not figures:
                 raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
-            if options.plot and len(figures) > 1:
-                raise ValueError(f"{options.plot}: groups are drawn for one score; --report has a picture for each")
             if options.plot:
                 made.warnings += save_picture(figures[0], options.plot)
         if options.report:

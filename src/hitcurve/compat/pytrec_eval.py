@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._checks import whole_number
+from hitcurve._grid import many
 from hitcurve.measures import LEAST, Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
@@ -300,7 +301,7 @@ def _parsed(lines: Iterable[str], number: int, place: int, convert: Callable[[st
     for row, line in enumerate(lines, 1):
         cells = line.split()
         if len(cells) != number:
-            raise ValueError(f"line {row} has {len(cells)} columns, not {number}: {line.rstrip()!r}")
+            raise ValueError(f"line {row} has {many(len(cells), 'columns')}, not {number}: {line.rstrip()!r}")
         query, doc = found[cells[0]], cells[2]
         if doc in query:
             raise AssertionError(f"line {row}: document {doc!r} is there twice for query {cells[0]!r}")

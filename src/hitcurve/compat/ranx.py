@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from hitcurve._extras import needed
 from hitcurve._files import opened_text, write_file
-from hitcurve._grid import Grid, rendered
+from hitcurve._grid import Grid, many, rendered
 from hitcurve.retrieval.evaluator import Evaluator
 from hitcurve.retrieval.reading import read_qrels
 from hitcurve.statistics.paired import paired_randomization, paired_t
@@ -409,7 +409,7 @@ def _of_file(of: type[_Table], path: str, kind: str | None) -> tuple[_Nested, st
                 continue
             try:
                 if len(fields) != count:
-                    raise ValueError(f"it has {len(fields)} columns, it must have {count}")
+                    raise ValueError(f"it has {many(len(fields), 'columns')}, it must have {count}")
                 held.setdefault(fields[0], {})[fields[doc]] = of._number(fields[value])
             except ValueError as error:
                 raise ValueError(f"{name}, line {number}: {error}") from None

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from hitcurve._grid import Grid, rendered
+from hitcurve._grid import Grid, many, rendered
 from hitcurve._version import __version__
 from hitcurve.report.svg import DARK, pictures
 
@@ -104,7 +104,7 @@ def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
     for block in blocks:
         text = rendered([block], "html").replace('<div class="wide">', scrolled)
         if isinstance(block, Grid) and len(block.rows) - 1 > most:
-            text = f"<details><summary>{len(block.rows) - 1:,} rows</summary>\n{text}\n</details>"
+            text = f"<details><summary>{many(len(block.rows) - 1, 'rows', ',')}</summary>\n{text}\n</details>"
         parts.append(text)
     return "\n\n".join(parts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hitcurve._grid import Grid, number
+from hitcurve._grid import Grid, many, number
 from hitcurve._leaderboard import queries
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import new_figure
@@ -53,7 +53,7 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     is read again for its checksum; `command`: the words of the command line. `progress` is told what is done. `first`:
     the measure that is shown for each query. `warnings` stand before those of the runs.
     """
-    runs = f"{len(names):,} runs" if len(names) > 1 else "one run"
+    runs = many(len(names), "runs", ",")
     body = [section("Leaderboard", board)]
     for at, (drawing, caption) in enumerate(figures):
         progress("drawing")

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._grid import rendered
+from hitcurve._grid import many, rendered
 from hitcurve.measures import parse
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import KINDS, figure, literal
@@ -58,7 +58,7 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
     `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
     command line. `progress` is told what is done.
     """
-    columns = f"{len(report.scores)} columns of scores" if report.named else "one column of scores"
+    columns = f"{many(len(report.scores), 'columns')} of scores"
     body = []
     if report.named:
         body.append(section("Summary", report.summary()))
@@ -79,7 +79,7 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
     body.append(rendered([*report.legend, *report.how], "html"))
     progress("checksums")
     body.append(made_of(files, command))
-    return document(names_of(files), f"{num_rows:,} rows, {columns}", report.warnings, body)
+    return document(names_of(files), f"{many(num_rows, 'rows', ',')}, {columns}", report.warnings, body)
 
 
 def _definitions(names: Iterable[str]) -> str:

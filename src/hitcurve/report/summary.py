@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._curve import HitCurve
-from hitcurve._grid import Grid, as_csv, rendered
+from hitcurve._grid import Grid, are, as_csv, many, rendered
 from hitcurve._grid import number as printed
 from hitcurve._progress import Progress
 from hitcurve.measures import MEASURES, Measure, parse
@@ -200,15 +200,15 @@ class Report:
         columns = [score.values.get(name, [math.nan] * len(score.items)) for name in self.measures]
         rows = _by_group(score, self.measures, columns)
         left = len(rows) - 1 - (len(rows) if most is None else most)
-        foot = (f"... and {left:,} more groups, with --all.",) if left > 0 else ()
+        foot = (f"... and {many(left, 'more groups', ',')}, with --all.",) if left > 0 else ()
         return Grid(rows[: None if most is None else most + 1], foot=foot)
 
     def _values(self) -> Grid:
         """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
         level, ties = self.first_level, self.ties is None
         means = {len(score.kept) for score in self.scores}  # others where a score is missing in a whole group
-        of = f"of {min(means):,}" if len(means) == 1 else "over"
-        value = f"mean {of} groups" if self.grouped else self.ties or "value"
+        of = f"of {many(min(means), 'groups', ',')}" if len(means) == 1 else "over groups"
+        value = f"mean {of}" if self.grouped else self.ties or "value"
         head = ["measure", *["score"] * self.named, value]
         rows = [[*head, *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]
         breaks = []
@@ -322,15 +322,16 @@ class Report:
 
     def counts(self, score: Score) -> str:
         items, relevant = sum(score.items), sum(score.relevant)
-        counts = f"{items:,} items, {relevant:,} relevant" + (f" ({_percent(relevant / items)})" if items else "")
-        return counts if score.groups is None else f"{len(score.groups):,} groups, {counts}"
+        share = f" ({_percent(relevant / items)})" if items else ""
+        counts = f"{many(items, 'items', ',')}, {relevant:,} relevant{share}"
+        return counts if score.groups is None else f"{many(len(score.groups), 'groups', ',')}, {counts}"
 
     def section(self, score: Score) -> tuple[str, list[Grid], list[str]]:
         """Of one column of scores: how much was ranked, the tables, and what ties and undefined values do."""
         readings, more = ((self.ties,), ()) if self.ties else (_READINGS, _READINGS[1:])
         counts, grids, head = self.counts(score), [], ""
         if score.groups is not None:
-            head = f"mean of {len(score.kept):,} groups"
+            head = f"mean of {many(len(score.kept), 'groups', ',')}"
             columns = [score.values[name] for name in ("AP", *(_under("AP", one) for one in more))]
             heads = ["AP" if one == "expected" else f"AP {one}" for one in readings]
             grids = [Grid(_by_group(score, heads, columns))] if self.each else []
@@ -429,8 +430,8 @@ def _ties(score: Score) -> list[str]:
         text = f"no order of theirs changes {what}."
     if not worst <= threshold <= best and _shown(threshold) not in shown:
         text += " The threshold reading lies outside."
-    share = f"Ties: {tied:,} of the {items:,} items ({_percent(tied / items)}) are in a tie with a relevant item"
-    return [f"{share}, up to {largest:,} in one tie;", text]
+    share = f"Ties: {tied:,} of the {many(items, 'items', ',')} ({_percent(tied / items)})"
+    return [f"{share} {are(tied)} in a tie with a relevant item, up to {largest:,} in one tie;", text]
 
 
 def _finite(value: float) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hitcurve._checks import rank_of_share
 from hitcurve._curve import HitCurve
+from hitcurve._grid import are, many
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
@@ -29,12 +30,14 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
     if few:
         number = curves[0].num_relevant
-        said.append(f"{few:,} of {len(curves):,} groups have fewer than {FEW_RELEVANT} relevant items" if groups else
-                    f"only {number} relevant item{'' if number == 1 else 's'}: with fewer than {FEW_RELEVANT} every "
+        said.append(f"{few:,} of {many(len(curves), 'groups', ',')} {'has' if few == 1 else 'have'} fewer than "
+                    f"{FEW_RELEVANT} relevant items" if groups else
+                    f"only {many(number, 'relevant items')}: with fewer than {FEW_RELEVANT} every "
                     "number here depends on a handful of items")
     turned = [_worse_than_chance(curve) for curve in curves if _has_roc(curve)]
     if 2 * sum(turned) > len(turned):  # a few groups may well be hard, or bad luck
-        what = (f"{sum(turned):,} of {len(turned):,} groups are ranked worse than chance" if groups else
+        worse = sum(turned)
+        what = (f"{worse:,} of {many(len(turned), 'groups', ',')} {are(worse)} ranked worse than chance" if groups else
                 f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
         said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
     tied: dict[str, int] = {}
@@ -67,7 +70,7 @@ def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str
             rank, name = rank_of_share(options["fraction"], curve.num_items), f"{(share * 100).normalize():f} %"
         else:
             rank = options.get("k", 0)
-            name = f"{rank:,} items"
+            name = many(rank, "items", ",")
         if 0 < rank < curve.num_items and rank not in seen:
             seen.add(rank)
             yield name, rank

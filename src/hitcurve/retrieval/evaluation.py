@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from hitcurve._grid import number
+from hitcurve._grid import many, number
 from hitcurve._leaderboard import Printed, as_utf8
 from hitcurve.retrieval.names import measure_of
 
@@ -190,7 +190,7 @@ class Evaluation(Printed):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {number(mean) if mean == mean else mean}" for name, mean in self.means.items())
-        return f"Evaluation({self.name!r}, {len(self.query_ids)} queries: {means})"
+        return f"Evaluation({self.name!r}, {many(len(self.query_ids), 'queries')}: {means})"
 
     def _repr_html_(self) -> str:
         from hitcurve._notebook import evaluation_tables, shown

@@ -255,7 +255,7 @@ class Evaluator:
                 raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
                                  "ids in a list, or columns (query, document, score) as arrays")
             if listed and qrels.listed and len(names) != len(qrels):
-                raise ValueError(f"{name} has {len(names)} rows, and {qrels.source} has {len(qrels)}")
+                raise ValueError(f"{name} has {many(len(names), 'rows')}, and {qrels.source} has {len(qrels)}")
             plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
             if plain and len(set(names)) == len(names):
                 ends = np.append(starts, len(docs))

@@ -14,6 +14,7 @@ import numpy as np
 from hitcurve._checks import LARGE
 from hitcurve._extras import needed
 from hitcurve._files import OpenMark, RowEnd
+from hitcurve._grid import many
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -304,7 +305,7 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
             if row:
                 numbered.append((begin + 1 + reader.line_num, row))
                 if len(row) != width:
-                    raise ValueError(f"{len(row)} columns, where the header has {width}")
+                    raise ValueError(f"{many(len(row), 'columns')}, where the header has {width}")
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
     query, doc, value, rank = places
@@ -327,7 +328,7 @@ def _three(text: bytes, value: str, written: str, name: str) -> dict[str, Any]:
     width = len(numbered[0][1]) if numbered and value != "score" else 3
     for i, row in numbered:
         if len(row) != width or not 3 <= width <= 4:
-            raise ValueError(f"{name}, line {i}: {len(row)} columns, where {written} has "
+            raise ValueError(f"{name}, line {i}: {many(len(row), 'columns')}, where {written} has "
                              f"{'3' if value == 'score' else '3 or 4'}: {b' '.join(row)!r}")
     ranked = written == "msmarco" and value == "score"
     found = {"query_id": [row[0] for _, row in numbered], "doc_id": [row[width - 2] for _, row in numbered]}

@@ -15,6 +15,7 @@ import numpy as np
 from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
 from hitcurve._extras import needed
 from hitcurve._files import BROKEN, file_name, opened_text
+from hitcurve._grid import many
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
@@ -211,9 +212,9 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
     values = _column(source, value_names, name)
     ranks = _column(source, ("rank",), name, missing_ok=True)
     if not len(query) == len(docs) == len(values):
-        raise ValueError(f"{name}: columns of {len(query)}, {len(docs)} and {len(values)} rows")
+        raise ValueError(f"{name}: its columns have {len(query)}, {len(docs)} and {many(len(values), 'rows')}")
     if ranks is not None and len(ranks) != len(docs):
-        raise ValueError(f"{name}: column 'rank' of {len(ranks)} rows, the others of {len(docs)}")
+        raise ValueError(f"{name}: column 'rank' has {many(len(ranks), 'rows')}, the others have {len(docs)}")
     starts: Any
     if isinstance(query, list):
         query = _texts(query, "query", name)

@@ -22,6 +22,7 @@ from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
+from hitcurve._grid import many
 from hitcurve._pickle import MAKERS as _MAKERS, judgments_or_run
 
 cnp.import_array()
@@ -253,7 +254,7 @@ cdef class Grouped:
         self.passed = []
         self.ranks = ranks is not None
         if len(docs) != n:
-            raise ValueError(f"{source}: {len(docs)} documents and {n} values")
+            raise ValueError(f"{source}: {many(len(docs), 'documents')} and {many(n, 'values')}")
         if not grow(<void**>&self.docs.items, &self.docs.capacity, n, sizeof(Doc)):
             raise MemoryError
         start = starts
@@ -351,7 +352,7 @@ cdef class Grouped:
 
     def __repr__(self):
         what = "judgments" if isinstance(self, Qrels) else "documents"
-        return f"{type(self).__name__}({self.source!r}: {len(self)} queries, {self.num_docs} {what})"
+        return f"{type(self).__name__}({self.source!r}: {many(len(self), 'queries')}, {many(self.num_docs, what)})"
 
 
 @cython.final

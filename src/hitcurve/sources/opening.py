@@ -16,6 +16,7 @@ import numpy as np
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import Later, needed
 from hitcurve._files import BROKEN, check_unchanged, file_kind, file_state
+from hitcurve._grid import many
 from hitcurve._levels import LEVELS
 from hitcurve.sources.cells import (
     BadCell,
@@ -434,7 +435,7 @@ class _Batches(Source):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{place}: {error}") from None
         if labels.shape != score.shape:
-            raise ValueError(f"{place}: y_true has {labels.shape[0]} items, y_score has {score.shape[0]}")
+            raise ValueError(f"{place}: y_true has {many(labels.shape[0], 'items')}, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
             raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
         label = self._levels(labels) if self.graded else self._labels(labels)
@@ -493,7 +494,8 @@ def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[A
     except TypeError as error:
         raise TypeError(f"source is a tuple of {', '.join(type(one).__name__ for one in source)}: {error}") from None
     if len(set(lengths)) > 1:
-        raise ValueError(f"source has arrays of {' and '.join(map(str, lengths))} items: one label for each score")
+        shown = " and ".join(map(str, lengths))
+        raise ValueError(f"source has arrays of different lengths, {shown}: each score needs one label")
 
     def slices() -> Iterator[Any]:
         for start in range(0, lengths[0], _ROWS):

@@ -22,6 +22,7 @@ from hitcurve._blocks import BlockCounter
 from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
 from hitcurve._gain_curve import GainCurve, GainCurves
+from hitcurve._grid import many
 from hitcurve._levels import missing_levels
 from hitcurve._pickle import gain_curves
 from hitcurve._progress import Progress
@@ -385,7 +386,8 @@ class Job:
 
         run_tasks(_spooled(scores) if keep else source.again(gaps), count, workers, self.shown)
         if sum(seen) != self.rows:
-            raise ValueError(f"the source gave {self.rows:,} rows in the first pass, and {sum(seen):,} in the second")
+            first = many(self.rows, "rows", ",")
+            raise ValueError(f"the source gave {first} in the first pass, and {sum(seen):,} in the second")
         source.keep(0)
         for spool in scores:
             spool.close()
@@ -438,7 +440,7 @@ class Job:
             num_rows += full.shape[0]
             needed = _ORDERED_BYTES * num_rows + _LEVEL_BYTES * (len(counts) if counts is not None else 0)
             if self.max_memory is not None and needed > self.max_memory:
-                raise _too_little(f"the table of {num_rows:,} rows and more", needed, self.max_memory)
+                raise _too_little(f"the table of at least {many(num_rows, 'rows', ',')}", needed, self.max_memory)
             full_score = line[starts[full]]
             starts += above + tied - went_on
             starts[0] = above
@@ -501,10 +503,12 @@ class Job:
         if labelled:
             numbers = found.sum(0)
             for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
-                raise ValueError(f"actives has {hits[at]} items with score {own.type(cuts[at])}, but {numbers[at]} "
-                                 "relevant rows have it: these must be the scores of all relevant items")
+                raise ValueError(f"actives has {many(hits[at], 'items')} with score {own.type(cuts[at])}, but "
+                                 f"{many(numbers[at], 'relevant rows')} {'has' if numbers[at] == 1 else 'have'} it: "
+                                 "these must be the scores of all relevant items")
             if numbers[-1] != nan_hits:
-                raise ValueError(f"actives has {nan_hits} without a score, but {numbers[-1]} relevant rows have none")
+                raise ValueError(f"actives has {many(nan_hits, 'items')} without a score, but "
+                                 f"{many(numbers[-1], 'relevant rows')} {'has' if numbers[-1] == 1 else 'have'} none")
         else:
             items[1::2] += hits
             nan_items += nan_hits
@@ -545,7 +549,8 @@ class _Groups:
         needed = max(of_row * rows + of_hit * hits + of_table * beside, of_all * beside) + 300 * self.num_groups
         needed = int(needed / share) + 1
         if max_memory is not None and needed > max_memory:
-            what = f"ranking {rows:,} items together, beside tables of {beside:,} relevant items,"
+            tables = f"tables of {many(beside, 'relevant items', ',')}"
+            what = f"ranking {many(rows, 'items', ',')} together, beside {tables},"
             raise _too_little(what, needed, max_memory)
 
     def rank(self, label: NDArray[Any], code: NDArray[np.int64], *scores: NDArray[Any]) -> None:
@@ -636,7 +641,7 @@ class _Column:
         elif job.tolerance is not None and max_memory is not None:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
-            what = f"the table of {relevant.length:,} relevant items"
+            what = f"the table of {many(relevant.length, 'relevant items', ',')}"
             advice = "" if job.source.graded else ", or give tolerance= to accept bins"
             raise _too_little(what, self.needed, max_memory, advice)
 
@@ -717,7 +722,7 @@ def _bytes(number: Any) -> str:
     for power, unit in ((30, "GiB"), (20, "MiB")):
         if number >= 1 << power:
             return f"{number / (1 << power):.1f} {unit}"
-    return f"{number:,} bytes"
+    return many(number, "bytes", ",")
 
 
 def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:

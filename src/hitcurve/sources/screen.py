@@ -11,6 +11,7 @@ import numpy as np
 
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._gain_curve import GainCurve, GainCurves
+from hitcurve._grid import are, many
 from hitcurve.sources.cells import numbers_of
 from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.pieces import Piece, Source, Task, piece_of
@@ -134,8 +135,9 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     notes = [
         *reader.notes,
         *(
-            f"{number:,} rows repeat the id of another row{' of their group' if grouped else ''} (such as {example!r}) "
-            "and are ranked by themselves: --best-per keeps the best row of each id"
+            f"{many(number, 'rows', ',')} {'repeats' if number == 1 else 'repeat'} the id of another row"
+            f"{' of their group' if grouped else ''} (such as {example!r}) and {are(number)} ranked by "
+            f"{'itself' if number == 1 else 'themselves'}: --best-per keeps the best row of each id"
             for number, example in repeated
         ),
     ]

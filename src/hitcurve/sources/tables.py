@@ -18,6 +18,7 @@ import numpy as np
 from hitcurve._checks import LARGE, check_options, quoted
 from hitcurve._extras import Later, needed
 from hitcurve._files import BROKEN, OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
+from hitcurve._grid import many
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -308,7 +309,7 @@ class TableReader(Source):
         places = self._places(shown, names, self.rules.decimal)
         width = len(rows[0][1]) if rows else 0
         if rows and max(places) >= width:
-            raise ValueError(f"{shown}: the sheet has fewer than {max(places) + 1} columns")
+            raise ValueError(f"{shown}: the sheet has fewer than {many(max(places) + 1, 'columns')}")
         for start in range(int(self.header), len(rows), _PARQUET_ROWS):
             some = rows[start : start + _PARQUET_ROWS]
             yield self._values([pa.array([cells[place] for _, cells in some], pa.string()) for place in places])
@@ -404,7 +405,7 @@ class TableReader(Source):
             return None
         width = len(names or next(row for row in _rows(io.BytesIO(first), delimiter, not smiles) if row))
         if max(places) >= width:
-            raise ValueError(f"{shown}: the first line has fewer than {max(places) + 1} columns")
+            raise ValueError(f"{shown}: the first line has fewer than {many(max(places) + 1, 'columns')}")
         rules = self.rules._replace(decimal=form.decimal)
         parser = _TextParser(self, delimiter, width, places, not smiles, rules)
         return _Begun(parser, first, parser.slowly(first), slabs)
@@ -528,7 +529,8 @@ class _TextParser:
                 self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
                 raise
             bad = bad_rows[0]
-            problem = f"{bad.actual_columns} cells where the first line has {bad.expected_columns}: {quoted(bad.text)}"
+            width = many(bad.actual_columns, "cells")
+            problem = f"{width} where the first line has {bad.expected_columns}: {quoted(bad.text)}"
             raise BadCell(bad.number - 1, problem) from None
         values = self._values(cells)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]

@@ -146,7 +146,7 @@ class Comparison:
     confidence_level: float
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.rows)} differences over {self.count} {self.unit})"
+        return f"Comparison({many(len(self.rows), 'differences')} over {many(self.count, self.unit)})"
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
@@ -377,15 +377,16 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
-    drawn = {"randomization": f" ({found.n_resamples} resamples)"}
+    drawn = {"randomization": f" ({many(found.n_resamples, 'resamples')})"}
     tests = " or ".join(f"{name} test{drawn.get(name, '')}" for name in sorted(said)) if said else "no pair"
     text = f"{many(found.count, found.unit)}. "
     if over_items:
-        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {found.n_resamples} resamples"
+        number_drawn = many(found.n_resamples, "resamples")
+        resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {number_drawn}"
         text += f"p: {tests}, two-sided{resamples}."
     else:
         text += f"All p are two-sided. p (randomization) and p (Holm): {tests}. "
-        text += f"Intervals and p (bootstrap): {found.n_bootstrap} resamples."
+        text += f"Intervals and p (bootstrap): {many(found.n_bootstrap, 'resamples')}."
     if found.left_out:
         text += f" {_left_out(found)}"
     if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):

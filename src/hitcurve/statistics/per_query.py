@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hitcurve._checks import as_real
 from hitcurve._curve import HitCurves
 from hitcurve._gain_curve import GainCurves
+from hitcurve._grid import many
 from hitcurve._leaderboard import titles
 from hitcurve.measures import Measure
 from hitcurve.statistics.resampling import as_measure
@@ -41,7 +42,7 @@ def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
         columns, queries = [], ids[0]
         for name, column, own in zip(names, values, ids, strict=True):
             if len(queries) != len(own):
-                counts = f"{names[0]!r} has {len(queries)} queries, {name!r} has {len(own)}"
+                counts = f"{names[0]!r} has {many(len(queries), 'queries')}, {name!r} has {len(own)}"
                 raise ValueError(f"{counts}: they must be the same")
             if queries != own:
                 place = {query: i for i, query in enumerate(own)}
