@@ -13,6 +13,7 @@ from interrupts import interrupted, with_timer
 from test_gains import orders
 
 import hitcurve as hc
+from hitcurve.measures import parse
 
 mp = mpmath.MPContext()
 mp.dps = 60
@@ -499,3 +500,39 @@ def test_nothing_relevant():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(hc.GainCurve([1, 2], [2, 1]))
+
+
+# --- the levels of the scale --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ties", ["expected", "worst", "best"])
+@pytest.mark.parametrize("k", [None, 1, 3])
+def test_the_thresholds_of_a_scale(ties, k):
+    """With the scale, a level that no item has is a threshold too; without, only the levels that occur."""
+    y, s = [3, 0, 1, 3, 0, 1], [9, 8, 8, 7, 6, 5]
+    curve, curves = hc.GainCurve(y, s, unretrieved=[1]), hc.GainCurves(y, s, offsets=[0, 6], unretrieved=[[1]])
+    for top in (3, 4, 1000):
+        wanted = curve.graded_average_precision(k, weights=dict.fromkeys(range(1, top + 1), 1), ties=ties)
+        assert near(curve.graded_average_precision(k, max_level=top, ties=ties), wanted)
+        assert curves.graded_average_precision(k, max_level=top, ties=ties)[0] == curve.graded_average_precision(
+            k, max_level=top, ties=ties)  # fmt: skip
+        name = f"GAP(max={top})" + ("" if k is None else f"@{k}")
+        assert parse(name)(curve, ties) == curve.graded_average_precision(k, max_level=top, ties=ties)
+    occurring = curve.graded_average_precision(k, weights={1: 1, 3: 1}, ties=ties)
+    assert near(curve.graded_average_precision(k, ties=ties), occurring)
+    if k is None:
+        assert abs(curve.graded_average_precision(ties=ties) - curve.graded_average_precision(max_level=3, ties=ties)) > 0.001
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "problem"),
+    [
+        ({"max_level": 2}, ValueError, "max_level is 2, but an item has level 3: give max_level=3"),
+        ({"max_level": 0}, ValueError, "max_level is 0"),
+        ({"max_level": 2.5}, TypeError, "max_level must be a whole number"),
+        ({"max_level": 3, "weights": {1: 1}}, ValueError, "weights and max_level are both given"),
+    ],
+)
+def test_scales_that_are_none(how, error, problem):
+    with pytest.raises(error, match=problem):
+        hc.GainCurve([3, 1], [2, 1]).graded_average_precision(**how)

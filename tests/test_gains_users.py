@@ -317,3 +317,43 @@ def test_inst_of_many_items(seed, T):
     curve = hc.GainCurve(order, -np.arange(20_000.0))
     for k in (None, 5000):
         assert near(curve.inst(k, T=T, ties="best"), inst(order.tolist(), k, T))
+
+
+# --- the scale ----------------------------------------------------------------------------------------------
+
+SCALED = hc.GainCurve([2, 0, 1, 3, 0, 1], [9, 8, 8, 7, 6, 5], unretrieved=[2])
+
+
+@pytest.mark.parametrize("ties", ["worst", "best"])
+@pytest.mark.parametrize("k", [None, 1, 4])
+@pytest.mark.parametrize("max_rel", [0.5, 1, 2, 3, 4, 7.5])
+def test_max_rel(ties, k, max_rel):
+    """Of ir_measures: the level over the highest of the scale, and 1 above it; none of the ranking's own is asked."""
+    gains = np.minimum([2, 0, 1, 3, 0, 1, 2], max_rel) / max_rel
+    curve = hc.GainCurve(gains[:6], [9, 8, 8, 7, 6, 5], unretrieved=gains[6:])
+    for name, T in (("insq", 1.0), ("insq", 2.5), ("inst", 1.0), ("inst", 2.5)):
+        wanted = getattr(curve, name)(k, T=T, ties=ties)  # levels up to 1 are divided by nothing
+        assert near(getattr(SCALED, name)(k, T=T, max_rel=max_rel, ties=ties), wanted, 1e-15)
+        many = hc.GainCurves([2, 0, 1, 3, 0, 1], [9, 8, 8, 7, 6, 5], offsets=[0, 6], unretrieved=[[2]])
+        assert getattr(many, name)(k, T=T, max_rel=max_rel, ties=ties)[0] == getattr(SCALED, name)(
+            k, T=T, max_rel=max_rel, ties=ties)  # fmt: skip
+        at = "" if k is None else f"@{k}"
+        assert parse(f"{name.upper()}(T={T:g},max_rel={max_rel:g}){at}")(SCALED, ties) == getattr(SCALED, name)(
+            k, T=T, max_rel=max_rel, ties=ties)  # fmt: skip
+    assert near(SCALED.insq(k, max_rel=3), SCALED.insq(k), 1e-15)
+    assert hc.GainCurve([0], [1]).insq(max_rel=3) == 0.0
+
+
+def test_max_rel_of_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    name = str(ir_measures.INSQ(T=2, max_rel=3))
+    assert parse(name) == parse("INSQ(T=2,max_rel=3)")
+    assert SCALED.measure(name) == SCALED.insq(T=2, max_rel=3)
+
+
+@pytest.mark.parametrize("max_rel", [0, -1, math.inf, math.nan])
+def test_max_rel_is_above_0(max_rel):
+    with pytest.raises(ValueError, match=f"max_rel is {max_rel}: must be above 0"):
+        SCALED.insq(max_rel=max_rel)
+    with pytest.raises(ValueError, match=f"max_rel is {max_rel}: must be above 0"):
+        SCALED.inst(max_rel=max_rel, ties="best")

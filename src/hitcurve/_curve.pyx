@@ -28,7 +28,7 @@ from hitcurve._kernel.formulas cimport (
 )
 
 from hitcurve._checks import check_choice, check_empty, check_rank, equal_numbers
-from hitcurve._grid import many
+from hitcurve._grid import are, many
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
@@ -627,7 +627,8 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            In [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item.
+            In [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item. Where k exceeds N,
+            the places beyond the list count as not relevant, as in ``precision``: every order then has N / k.
 
         Raises
         ------
@@ -644,7 +645,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def max_enrichment_factor(self, fraction=None, *, k=None):
-        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R (Truchon & Bayly 2007).
+        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R (Truchon & Bayly 2007); N / k where k exceeds N.
 
         Parameters
         ----------
@@ -2085,7 +2086,8 @@ def mean_over(values, empty, qid, without=None, weights=None, name="the measure"
     """The mean of per-query values: see `counted`, and ``HitCurves.mean`` for the weights and other kinds of means."""
     values = np.asarray(values, np.float64)
     if weights is not None:
-        weights = as_weight(weights, values.shape[0], None, "weights", f"there {are(values.shape[0])} {many(values.shape[0], 'queries')}")
+        whole = f"there {are(values.shape[0])} {many(values.shape[0], 'queries')}"
+        weights = as_weight(weights, values.shape[0], None, "weights", whole)
         if empty == "raise":  # a query of weight 0 counts as absent
             values, without = np.where(weights > 0, values, 0.0), without & (weights > 0)
     if how == "sum":  # of counts, which every query has

@@ -15,6 +15,8 @@ cdef class _Gains:
                         tuple pairs, tuple missing) except -1
     cdef object used(self)
     cdef object stop_chances(self, object max_level)
+    cdef int below_top(self, double top) except -1
+    cdef object scaled(self, object max_rel)
     cdef int bounded(self, object worth, double most) except -1
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all)
     cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,

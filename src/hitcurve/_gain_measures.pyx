@@ -27,7 +27,7 @@ from hitcurve._kernel.pairwise cimport (
 from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
 from hitcurve._levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 
-from hitcurve._checks import check_choice
+from hitcurve._checks import check_choice, check_count
 
 cnp.import_array()
 
@@ -81,11 +81,22 @@ cdef class _Gains:
         """Of each code."""
         cdef double top = 4.0 if max_level is None else check_within(
             max_level, "max_level", f"above 0 and below {MOST_LEVEL + 1}", 0.0, MOST_LEVEL + 1.0)
-        used = self.used()
-        highest = self.values[used].max()
+        self.below_top(top)
+        return exponential(np.where(self.used(), self.values, 0.0), top)
+
+    cdef int below_top(self, double top) except -1:
+        """An error for a level above the highest of the scale."""
+        highest = self.values[self.used()].max()
         if highest > top:
-            raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: say max_level={highest:g}")
-        return exponential(np.where(used, self.values, 0.0), top)
+            raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: give max_level={highest:g}")
+        return 0
+
+    cdef object scaled(self, object max_rel):
+        """Of each code the level over `max_rel`, at most 1; without `max_rel` the level."""
+        if max_rel is None:
+            return np.where(self.used(), self.values, 0.0)
+        cdef double most = check_within(max_rel, "max_rel", "above 0 and finite", 0.0, INFINITY)
+        return np.where(self.used(), np.minimum(self.values, most) / most, 0.0)
 
     cdef int bounded(self, object worth, double most) except -1:
         """An error for gains whose sum, each times at most so much, may be no number."""
@@ -483,7 +494,7 @@ cdef class _Gains:
         not_negative(beta, "beta")
         return self.utility("ncu", k, ties, gain, beta if utility == "blended" else 0.0, 1.0 if stop == "uniform" else chance)
 
-    def graded_average_precision(self, k=None, *, weights=None, ties="expected"):
+    def graded_average_precision(self, k=None, *, weights=None, max_level=None, ties="expected"):
         """Graded average precision: AP for a user of whom one knows only how likely each threshold of relevance is.
 
         GAP is the sum over thresholds j of g_j R_j AP_j, divided by that of g_j R_j. g_j is the chance that items from
@@ -497,8 +508,11 @@ cdef class _Gains:
             all.
         weights : mapping or array, optional
             The chance of each threshold, or numbers in proportion to it: ``weights[level]``. A threshold may lie between
-            the levels that occur. None gives the same chance to each level above 0 of the ranking, those of items never
-            retrieved included (the paper's equiprobable thresholds).
+            the levels that occur. None gives the same chance to each level above 0 that occurs in the ranking, those of
+            items never retrieved included. So a level of the scale that no item of a ranking has is no threshold there.
+        max_level : int, optional
+            The highest level of the scale, in place of `weights`: each of the thresholds 1, 2, ..., max_level has the same
+            chance in every ranking (the paper's equiprobable thresholds). No item may have a higher level.
         ties : {"expected", "best", "worst"}
             How a group of equal scores is read: the mean over all orders of its items, the highest level first, or last.
             No order gives more, or less.
@@ -507,6 +521,11 @@ cdef class _Gains:
         -------
         float or ndarray
             In [0, 1]; NaN without an item of a weighted threshold.
+
+        Raises
+        ------
+        ValueError
+            For `weights` beside `max_level`, and for an item above `max_level`.
 
         References
         ----------
@@ -518,9 +537,20 @@ cdef class _Gains:
         >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
         >>> round(curve.graded_average_precision(), 4), round(curve.graded_average_precision(weights={1: 0.9, 2: 0.1}), 4)
         (0.6667, 0.807)
+        >>> curve = hc.GainCurve([3, 0, 1], [0.7, 0.8, 0.9])
+        >>> round(curve.graded_average_precision(), 4), round(curve.graded_average_precision(max_level=3), 4)
+        (0.6667, 0.5833)
         """
-        gains = self.values if weights is None else raised(weights_below(weights, self.values))
-        return self.read(graded_precision_of_levels if weights is None else graded_precision, "graded_average_precision", k,
+        if max_level is not None:
+            if weights is not None:
+                raise ValueError("weights and max_level are both given: each says which thresholds there are")
+            top = check_count(max_level, "max_level", MOST_LEVEL)
+            self.below_top(float(top))
+            gains = np.floor(self.values)  # so many thresholds lie at or below a level
+        else:
+            gains = self.values if weights is None else raised(weights_below(weights, self.values))
+        of_levels = weights is None and max_level is None
+        return self.read(graded_precision_of_levels if of_levels else graded_precision, "graded_average_precision", k,
                          ties, None, "log2", False, 0.5, gains)
 
     def average_gain(self, k=None, *, gain="linear", ties="expected"):
@@ -582,11 +612,11 @@ cdef class _Gains:
         """
         return self.read(read_rbp_residual, "rbp_residual", k, ties, None, "log2", False, persistence(p), self.no_gains())
 
-    def insq(self, k=None, *, T=1.0, ties="expected"):
+    def insq(self, k=None, *, T=1.0, max_rel=None, ties="expected"):
         """INSQ: a user who wants T relevant items looks at the item after rank i with chance ((i + 2T - 1) / (i + 2T))**2.
 
         So rank i has a weight proportional to 1 / (i + 2T - 1)**2. The weights of all ranks, of which there is no end, sum
-        to 1; INSQ adds up gain times weight. The gain is that of ``rbp``.
+        to 1; INSQ adds up gain times weight.
 
         Parameters
         ----------
@@ -594,6 +624,10 @@ cdef class _Gains:
             As in ``dcg``.
         T : float
             How much gain the user wants, above 0 and below 2**53.
+        max_rel : float, optional
+            The highest level of the scale: the gain of an item is its level / max_rel, and 1 above, as in ir_measures.
+            None: the gain is that of ``rbp``, which divides by the highest level of each ranking, so that rankings with
+            other highest levels are not on one scale.
 
         Returns
         -------
@@ -610,19 +644,19 @@ cdef class _Gains:
         --------
         >>> import hitcurve as hc
         >>> curve = hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7])
-        >>> round(curve.insq(), 4), round(curve.insq(T=2), 4)
-        (0.4845, 0.3181)
+        >>> round(curve.insq(), 4), round(curve.insq(T=2), 4), round(curve.insq(max_rel=2), 4)
+        (0.4845, 0.3181, 0.2423)
         """
         cdef double wanted = check_within(T, "T", "above 0 and below 2**53", 0.0, 9007199254740992.0)
-        return self.read(read_insq, "insq", k, ties, "linear", "log2", False, wanted) / squares(
+        return self.read(read_insq, "insq", k, ties, None, "log2", False, wanted, self.scaled(max_rel)) / squares(
             2.0 * wanted, 2.0 * wanted, INFINITY)
 
-    def inst(self, k=None, *, ties, T=1.0):
+    def inst(self, k=None, *, ties, T=1.0, max_rel=None):
         """INST: as INSQ, but the user goes by what is still missing of T.
 
         The user looks at the item after rank i with chance C(i) = ((i + T + T_i - 1) / (i + T + T_i))**2, where T_i is T less
         the gain of the first i items. Rank i weighs the product of C over the ranks before it, divided by the sum of these
-        products over all ranks, of which there is no end. INST adds up gain times weight. The gain is that of ``rbp``.
+        products over all ranks, of which there is no end. INST adds up gain times weight.
 
         Parameters
         ----------
@@ -633,6 +667,8 @@ cdef class _Gains:
             expected value in closed form. You have to say which.
         T : float
             How much gain the user wants, from 0.5 up and below 2**53.
+        max_rel : float, optional
+            As in ``insq``.
 
         Returns
         -------
@@ -655,7 +691,7 @@ cdef class _Gains:
         cdef double wanted = check_within(T, "T", "from 0.5 up and below 2**53", 0.5, 9007199254740992.0, True)
         if parse_ties(ties) == TIES_EXPECTED:
             raise ValueError("inst has no expected value over ties in closed form: say ties='best' or ties='worst'")
-        return self.read(read_inst, "inst", k, ties, "linear", "log2", False, wanted)
+        return self.read(read_inst, "inst", k, ties, None, "log2", False, wanted, self.scaled(max_rel))
 
     # The order of the levels alone.
 

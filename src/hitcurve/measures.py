@@ -312,7 +312,7 @@ _AP = (
 _GAINS = (Option("gains", "gains", _gains),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
-_WANTED = (Option("T", "T", _positive),)
+_WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive))
 _OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
 _AT = ("k", "fraction")
 _TOP = ("", "k")
@@ -462,11 +462,13 @@ MEASURES: tuple[Definition, ...] = (
                   Option("utility", "utility", _choice("precision", "blended")), Option("beta", "beta", _positive),
                   *_GAINS),
          graded=True, of_gains="ncu"),
-    _row("GAP", "GAP GAP@10 GAP(weights={1:0.7,2:0.3})",
+    _row("GAP", "GAP GAP(max=3)@10 GAP(weights={1:0.7,2:0.3})",
          "graded average precision: the mean of AP over the levels from which items may be relevant, by the weight of "
-         "a level (equal by default) times the relevant items from that level up, at most k",
+         "a level (equal by default) times the relevant items from that level up, at most k; the levels are those that "
+         "occur in the ranking, with max=3 the levels 1, 2 and 3 of the scale",
          "Robertson, Kanoulas & Yilmaz 2010, SIGIR", kernel="", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("weights", "weights", _gains),), graded=True, of_gains="graded_average_precision"),
+         options=(Option("weights", "weights", _gains), Option("max", "max_level", _whole)), graded=True,
+         of_gains="graded_average_precision"),
     _row("AG", "AG@10 AG", "average gain: the mean gain of the first k items, or of all",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422", kernel="", cutoffs=_TOP, ties=_ORDERS, options=_GAINS,
          graded=True, of_gains="average_gain"),
@@ -474,12 +476,13 @@ MEASURES: tuple[Definition, ...] = (
          "the residual of RBP: what RBP would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
          defaults={"p": 0.8}, graded=True, of_gains="rbp_residual", lower_is_better=True),
-    _row("INSQ", "INSQ(T=1) INSQ(T=3)@10",
+    _row("INSQ", "INSQ(T=1) INSQ(T=3,max_rel=2)@10",
          "the sum of gain / (rank + 2T - 1)^2, divided by that of a gain of 1 at every rank; T, the gain that a user "
-         "wants, is 1 by default; the gain is the level / the ranking's highest (if above 1)",
+         "wants, is 1 by default; the gain is the level / max_rel, at most 1, by default the level / the ranking's "
+         "highest level (if above 1)",
          "Moffat, Scholer & Thomas 2012, ADCS; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="",
          cutoffs=_TOP, ties=_ORDERS, options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="insq"),
-    _row("INST", "INST(T=1,ties=best) INST(T=3,ties=worst)@10",
+    _row("INST", "INST(T=1,ties=best) INST(T=3,max_rel=2,ties=worst)@10",
          "as INSQ, but the user decides by what is still missing of T: the user looks at the next rank with chance "
          "((i + T + T_i - 1) / (i + T + T_i))^2, T_i being T less the gain up to rank i",
          "Bailey, Moffat, Scholer & Thomas 2015, SIGIR; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24",

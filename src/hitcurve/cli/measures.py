@@ -44,7 +44,8 @@ def _run(options: argparse.Namespace) -> str:
     return "\n".join(map(_line, MEASURES)) + """
 
 @10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
-h(k): relevant items among the first k. Ties: expected by default; AP(ties=worst) names another reading.
+h(k): relevant items among the first k. Equal scores: the expected value by default,
+or another reading by name, as in AP(ties=worst).
 `hitcurve measures AP` says more about one measure.
 """
 
