@@ -377,11 +377,11 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
         cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
         rows.append([row.measure, row.system, row.baseline, *cells])
     said = {row.test for row in found.rows}
-    drawn = {"randomization": f" ({many(found.n_resamples, 'resamples')})"}
+    number_drawn = many(found.n_resamples, "resamples")
+    drawn = {"randomization": f" ({number_drawn})"}
     tests = " or ".join(f"{name} test{drawn.get(name, '')}" for name in sorted(said)) if said else "no pair"
     text = f"{many(found.count, found.unit)}. "
     if over_items:
-        number_drawn = many(found.n_resamples, "resamples")
         resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {number_drawn}"
         text += f"p: {tests}, two-sided{resamples}."
     else:
