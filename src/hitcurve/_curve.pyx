@@ -1802,7 +1802,8 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
 
     def __repr__(self):
         tied = "weighted" if self.weighted else f"num_tied={self.tied[self.tied > 1].sum()}"
-        return (f"HitCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+        return (f"HitCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, "
+                f"num_relevant={self.num_relevant.sum()}, "
                 f"num_hits={self.num_hits.sum()}, {tied})")
 
     def __reduce__(self):

@@ -541,7 +541,8 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return (self[q] for q in range(len(self)))
 
     def __repr__(self):
-        return (f"GainCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, num_relevant={self.num_relevant.sum()}, "
+        return (f"GainCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, "
+                f"num_relevant={self.num_relevant.sum()}, "
                 f"num_hits={self.num_hits.sum()})")
 
     def __reduce__(self):

@@ -786,7 +786,9 @@ cdef class Queries:
         if self.columns > 0:
             array = np.broadcast_to(array, (self.columns, array.shape[0])) if array.ndim == 1 else array.T
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
-            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each item, of which there {are(self.offsets[-1])} {self.offsets[-1]}")
+            number = self.offsets[-1]
+            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each item, of which there {are(number)} "
+                             f"{number}")
         array = array.reshape(-1)
         return array if self.order is None else in_order(array, self.order)
 
@@ -803,7 +805,8 @@ cdef class Queries:
             return np.full(self.num_queries, max(number, -LARGEST), dtype=np.int64)
         array = as_whole(array, "num_relevant")
         if array.shape != (self.num_queries,):
-            raise ValueError(f"num_relevant has shape {array.shape}, but there {are(self.num_queries)} {many(self.num_queries, 'queries')}")
+            raise ValueError(f"num_relevant has shape {array.shape}, but there {are(self.num_queries)} "
+                             f"{many(self.num_queries, 'queries')}")
         for q in np.flatnonzero(array > LARGEST)[:1]:
             countable(array[q], f"num_relevant[{q}]")
         return array.astype(np.int64)
