@@ -84,7 +84,7 @@ class _Data(NamedTuple):
         averages = tuple(self.levels) == LEVELS
         said = ["in brackets: mean of the 11 points"] if averages else []
         said += [f"{_queries(self.left_out)} without a value left out"] if self.left_out else []
-        return "\n".join([*said, *([f"{self.more:,} more systems left out"] if self.more else [])])
+        return "\n".join([*said, *([f"{many(self.more, 'more systems', ',')} left out"] if self.more else [])])
 
 
 class _Held(NamedTuple):
