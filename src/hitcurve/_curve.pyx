@@ -195,8 +195,8 @@ cdef class _Measures:
             ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
             point's precision; under expected ties the mean over all orders. ``"trapezoid-from-1"`` starts at precision 1,
             which differs under threshold ties alone: scikit-learn's ``auc(recall, precision)``, CatBoost's ``PRAUC``.
-            ``"continuous"``: the integral of precision over recall with hits spread evenly over a tie group (Davis & Goadrich 2006; Keilwagen et al. 2014), the same
-            for expected and threshold ties.
+            ``"continuous"``: the integral of precision over recall with hits spread evenly over a tie group (Davis & Goadrich
+            2006; Keilwagen et al. 2014), the same for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
             What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
             among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit). The
