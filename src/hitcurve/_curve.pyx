@@ -787,9 +787,9 @@ cdef class _Measures:
         >>> import hitcurve as hc
         >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
         >>> round(curve.log_auc(), 4), round(curve.log_auc(adjusted=True), 4)
-        (0.4875, 0.3429)
+        (0.5795, 0.4349)
         >>> round(curve.log_auc(max_fpr=0.5), 4)
-        0.4303
+        0.5326
         """
         measure = formulas.MEASURE_ADJUSTED_LOG_AUC if check_flag(adjusted, "adjusted") else formulas.MEASURE_LOG_AUC
         most = check_within(max_fpr, "max_fpr", "in (0, 1]", 0.0, 1 + 2.0**-52)

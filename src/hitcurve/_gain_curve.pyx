@@ -611,7 +611,7 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         >>> import hitcurve as hc
         >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
         >>> round(curves.mean("nDCG@2"), 4), round(curves.mean("nDCG@2", weights=[3, 1, 5]), 4)
-        (0.6956, 0.7278)
+        (0.6956, 0.7279)
         >>> round(curves.mean("ERR(max=3)"), 4), round(curves.mean("ERR(max=3)", empty="zero"), 4)
         (0.4193, 0.2795)
         """
