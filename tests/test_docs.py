@@ -1,5 +1,6 @@
 """The pages of the documentation show what happens, and the docstrings that make its reference are whole."""
 
+import contextlib
 import inspect
 import math
 import re
@@ -221,6 +222,30 @@ def test_call(call):
     assert np.all(np.isfinite(value)) if isinstance(value, (float, np.ndarray)) else value is not None
 
 
+def scans():
+    return [call for row in table("larger-data.md", "source") for call in code(row[0])]
+
+
+@FOLDER
+@pytest.mark.parametrize("call", scans())
+def test_calls_of_scan(call, tmp_path):
+    """Each counts the same items, with `...` filled in."""
+    if absent := optional.missing(call):
+        pytest.skip(f"needs {absent}")
+    dataset, csv = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow.csv")
+    data = pytest.importorskip("pyarrow").table({"active": Y[0], "energy": S[0]})
+    (tmp_path / "scores").mkdir()
+    dataset.write_dataset(data, tmp_path / "scores", format="parquet")
+    csv.write_csv(data, tmp_path / "scores.csv")
+    call = call.replace("dataset(...)", "dataset('scores')").replace('"..."', '"select * from \'scores/*.parquet\'"')
+    call = call.replace("scan_csv(...)", "scan_csv('scores.csv')").replace("...)", "label='active', score='energy')")
+    names = {"scan": hc.scan, "y_true": Y[0], "y_score": S[0], "function": lambda: iter([(Y[0], S[0])])}
+    names |= {name: pytest.importorskip(name) for name in ("pyarrow", "duckdb", "polars") if name in call}
+    with contextlib.chdir(tmp_path):
+        found = eval(call, names)
+    assert (found.num_items, found.average_precision()) == (len(S[0]), CURVE.average_precision())
+
+
 def test_calls_on_the_same_curve():
     """Those written as .rie(20.0), after a call that makes the curve."""
     calls = [call for page in TEXT.values() for call in code(page) if re.fullmatch(r"\.\w+\(.*\)", call)]
@@ -235,6 +260,27 @@ def test_arguments_are_those_of_the_curve():
         options = {"num_relevant": 200, "relevance_level": 1, "nan_policy": "omit", "tiebreak": "order", "workers": 2}
         options["sample_weight"] = np.ones(400)
         hc.HitCurve(Y[0], S[0], **{name: eval(value) if value else options[name]})
+
+
+def test_defaults_of_empty():
+    """Those of the box are those of the calls, and compare leaves queries out."""
+    text = (DOCS / "measures.md").read_text(encoding="utf-8")
+    box = re.search(r"\{admonition\} Defaults\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    shown = {}
+    for row in re.findall(r"^\| (.*?) \| (.*?) \|", box[1], re.MULTILINE)[1:]:
+        shown |= dict.fromkeys(code(row[0]), row[1])
+    curves = {"mean_average_precision": hc.HitCurves, "mean_ndcg": hc.GainCurves}
+    calls = {name: [getattr(hc, name), getattr(curves[name], name)] for name in curves}
+    calls |= {f"{cls.__name__}.mean": [cls.mean, cls.interval] for cls in (hc.HitCurves, hc.GainCurves)}
+    calls |= {"evaluate": [hc.evaluate], "Evaluator": [hc.Evaluator]}
+    for name, functions in calls.items():
+        for function in functions:
+            default = inspect.signature(function).parameters["empty"].default
+            assert code(shown[name])[0] == f'"{default}"', function
+    curves = [hc.GainCurves([[0, 0], [1, 0], [1, 0]], scores) for scores in ([[2, 1]] * 3, [[2, 1], [2, 1], [1, 2]])]
+    row = hc.compare(dict(zip("ab", curves, strict=True)), measures="P@1", rng=0).rows[0]
+    assert shown["compare"] == "left out"
+    assert row.difference == -0.5
 
 
 def test_measures_of_c():
