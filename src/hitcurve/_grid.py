@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Marked", "are", "as_csv", "between", "many", "number", "one_line", "rendered"]
+__all__ = [
+    "Grid", "Marked", "are", "as_csv", "as_html", "between", "escaped", "many", "number", "one_line", "rendered",
+]  # fmt: skip
 
 
 class Marked(str):
@@ -96,9 +98,21 @@ def as_csv(rows: Iterable[Iterable[Any]]) -> str:
     return out.getvalue()
 
 
+# C0, DEL and C1, the ends of lines and paragraphs of Unicode, and what turns the direction of writing round.
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def escaped(text: str) -> str:
+    """The text as a person may see it: control characters, which names may hold, as Python writes them (``\\x1b``).
+
+    An end of line stays.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def one_line(text: str) -> str:
-    """The text without line ends, which names may hold and a line must not."""
-    return " ".join(text.splitlines())
+    """The text `escaped`, and without line ends, which names may hold and a line must not."""
+    return escaped(" ".join(text.splitlines()))
 
 
 def _set(cell: str, how: _Form) -> str:
@@ -191,10 +205,11 @@ def _environment(grid: Grid) -> str:
     return "\n".join([*lines, r"\end{table}"])
 
 
-def _html_words(text: str) -> str:
+def as_html(text: str) -> str:
+    """The text letter by letter, also between quotation marks."""
     from html import escape
 
-    return escape(text)
+    return escape(escaped(text))
 
 
 def _html(grid: Grid) -> str:
@@ -203,7 +218,7 @@ def _html(grid: Grid) -> str:
     def cell(text: str, marks: Iterable[str]) -> str:
         """With room for the raised marks of its column that it lacks: so numbers stay in line."""
         room = "".join(mark for mark in marks if not isinstance(text, Marked) or mark not in text.above)
-        hidden = f'<sup style="visibility:hidden">{_html_words(room)}</sup>' if room else ""
+        hidden = f'<sup style="visibility:hidden">{as_html(room)}</sup>' if room else ""
         return _set(text, _FORMS["html"]) + hidden
 
     def line(row: list[str], tag: str) -> str:
@@ -213,7 +228,7 @@ def _html(grid: Grid) -> str:
 
     head, *body = ([cell(*one) for one in zip(row, every, strict=True)] for row in grid.rows)
     rows = [f"<tr{' class=gap' if at in grid.breaks else ''}>{line(row, 'td')}</tr>" for at, row in enumerate(body, 1)]
-    caption = f"<caption>{_html_words(grid.caption)}</caption>" if grid.caption else ""
+    caption = f"<caption>{as_html(grid.caption)}</caption>" if grid.caption else ""
     lines = [f'<div class="wide"><table>{caption}<thead><tr>' + line(head, "th") + "</tr></thead>", "<tbody>", *rows]
     return "\n".join([*lines, "</tbody></table></div>"])
 
@@ -229,15 +244,15 @@ class _Form(NamedTuple):
 
 
 _FORMS: dict[str, _Form] = {
-    "table": _Form(_text, one_line, str, str, "*{}*", "_{}_", " {}"),
-    "terminal": _Form(_terminal, one_line, str, str, "*{}*", "_{}_", " {}"),
+    "table": _Form(_text, one_line, escaped, str, "*{}*", "_{}_", " {}"),
+    "terminal": _Form(_terminal, one_line, escaped, str, "*{}*", "_{}_", " {}"),
     "markdown": _Form(
         _markdown, _markdown_words, lambda text: "\n".join(map(_markdown_words, text.splitlines())), str,
         "**{}**", "<ins>{}</ins>", "<sup>{}</sup>"),
     "latex": _Form(
-        _latex, _latex_words, lambda text: "% " + text.replace("\n", "\n% "), lambda text: "% " + text,
+        _latex, _latex_words, lambda text: "% " + escaped(text).replace("\n", "\n% "), lambda text: "% " + text,
         r"\textbf{{{}}}", r"\underline{{{}}}", r"\textsuperscript{{{}}}"),
     "html": _Form(
-        _html, _html_words, lambda text: f"<p>{_html_words(text)}</p>", lambda text: f"<p>{text}</p>",
+        _html, as_html, lambda text: f"<p>{as_html(text)}</p>", lambda text: f"<p>{text}</p>",
         "<b>{}</b>", "<u>{}</u>", "<sup>{}</sup>"),
 }  # fmt: skip

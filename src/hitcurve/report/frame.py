@@ -10,10 +10,9 @@ import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
-from hitcurve._grid import Grid, many, rendered
+from hitcurve._grid import Grid, as_html, many, rendered
 from hitcurve._version import __version__
 from hitcurve.report.svg import DARK, pictures
 
@@ -84,13 +83,13 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
 
 def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]) -> str:
     """The page: its title, a line below it, warnings, and the HTML of its parts."""
-    said = "".join(f"<li>{escape(one)}</li>" for one in warnings)
-    parts = [f"<h1>{escape(title)}</h1>", f'<p class="lead">{escape(lead)}</p>']
+    said = "".join(f"<li>{as_html(one)}</li>" for one in warnings)
+    parts = [f"<h1>{as_html(title)}</h1>", f'<p class="lead">{as_html(lead)}</p>']
     parts += [f'<ul class="warnings" aria-label="Warnings">{said}</ul>'] if said else []
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}: hitcurve</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{as_html(title)}: hitcurve</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join([*parts, *body])
         + "\n</body>\n</html>\n"
     )
@@ -99,8 +98,8 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
 def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
     """A heading, and below it tables and lines of text; a table of more than `most` rows is folded."""
     # A table scrolls by itself: with the keyboard too, and under a name that is read aloud.
-    scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{escape(title)}">'
-    parts = [f"<h2>{escape(title)}</h2>"]
+    scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{as_html(title)}">'
+    parts = [f"<h2>{as_html(title)}</h2>"]
     for block in blocks:
         text = rendered([block], "html").replace('<div class="wide">', scrolled)
         if isinstance(block, Grid) and len(block.rows) - 1 > most:
@@ -113,12 +112,12 @@ def picture(drawing: Figure, number: int, caption: str) -> str:
     """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
     title, parts, legend, notes = pictures(drawing, number)
     caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
-    entries = "".join(f"<li>{line}{escape(name)}</li>" for line, name in legend)
+    entries = "".join(f"<li>{line}{as_html(name)}</li>" for line, name in legend)
     return (
-        (f"<h3>{escape(title)}</h3>" if title else "")
+        (f"<h3>{as_html(title)}</h3>" if title else "")
         + f'<figure><div class="pictures">{"".join(parts)}</div>'
         + (f'<ul class="legend" aria-label="Legend">{entries}</ul>' if entries else "")
-        + f"<figcaption>{escape(caption)}</figcaption></figure>"
+        + f"<figcaption>{as_html(caption)}</figcaption></figure>"
     )
 
 
@@ -132,7 +131,7 @@ def made_of(files: Iterable[str], command: Sequence[str]) -> str:
     """The files, each of which is read again for its checksum, the words of the command line, and the version."""
     grid = Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum")
     where = section("Where this comes from", grid)
-    return f"{where}\n<pre>{escape(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
+    return f"{where}\n<pre>{as_html(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
 
 
 def _file(path: str) -> list[str]:

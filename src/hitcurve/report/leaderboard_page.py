@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hitcurve._grid import Grid, many, number
+from hitcurve._grid import Grid, as_html, many, number
 from hitcurve._leaderboard import queries
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import new_figure
@@ -64,7 +63,7 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     body.append(section("Ties", *_ties(names, evaluations)))
     measure, each = _each(names, evaluations, first)
     body.append(section(f"{measure} of each query", each, most=_FEW))
-    rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in evaluations[0].definitions.items())
+    rows = (f"<dt>{as_html(name)}</dt><dd>{as_html(text)}</dd>" for name, text in evaluations[0].definitions.items())
     body.append(f"<h2>Definitions</h2><dl>{''.join(rows)}</dl>")
     progress("checksums")
     body.append(made_of(files, command))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._grid import many, rendered
+from hitcurve._grid import as_html, many, rendered
 from hitcurve.measures import parse
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import KINDS, figure, literal
@@ -85,7 +84,7 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
 def _definitions(names: Iterable[str]) -> str:
     rows = ""
     for record in dict.fromkeys(parse(name).record for name in names):
-        source = f'<span class="source">({escape(record.source)})</span>'
-        rows += f"<dt>{escape(record.name)}</dt><dd>{escape(record.definition)} {source}</dd>"
+        source = f'<span class="source">({as_html(record.source)})</span>'
+        rows += f"<dt>{as_html(record.name)}</dt><dd>{as_html(record.definition)} {source}</dd>"
     what = "N items, R of them relevant, h(k) relevant ones among the first k."
     return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"

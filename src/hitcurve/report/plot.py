@@ -22,6 +22,7 @@ from hitcurve._checks import check_choice, check_count, check_flag, check_level,
 from hitcurve._curve import HitCurve, HitCurves
 from hitcurve._extras import needed
 from hitcurve._gain_curve import GainCurve, GainCurves
+from hitcurve._grid import escaped
 from hitcurve.statistics.intervals import quantiles
 from hitcurve.statistics.resampling import check_plain, curve_blocks
 
@@ -375,13 +376,13 @@ def _shown(name: str) -> str | None:
 
 
 def as_text(name: Any) -> str:
-    """The name as letters that fonts take: names of files may hold bytes that are no text."""
-    return str(name).encode("utf-8", "backslashreplace").decode()
+    """The name as letters that fonts take: names may hold control characters, and bytes that are no text."""
+    return escaped(str(name).encode("utf-8", "backslashreplace").decode())
 
 
 def literal(name: str) -> str:
     """The name as matplotlib shows it letter by letter: it takes what stands between two $ for a formula."""
-    return name.replace("$", r"\$")
+    return escaped(name).replace("$", r"\$")
 
 
 def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any],

@@ -10,9 +10,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
+
+from hitcurve._grid import as_html
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -80,7 +81,7 @@ def pictures(drawing: Figure, number: int) -> Pictures:
             defs = "".join(shared.pop(name) for name in used)  # a mark is for all pictures of the page
             ax, box = next(boxes)
             parts.append(
-                f'<svg viewBox="{box}" role="img" aria-label="{escape(_said(ax))}" stroke-linejoin="round">'
+                f'<svg viewBox="{box}" role="img" aria-label="{as_html(_said(ax))}" stroke-linejoin="round">'
                 f"<defs>{defs}</defs>{inside}</svg>"
             )
         elif kind == "legend":
@@ -256,8 +257,8 @@ def _rounded(element: Element) -> str:
     for name, value in element.items():
         short: Any = _style(_styles(element)) if name == "style" else _rounded_text(value)
         if not short.startswith("rotate(-0 "):
-            said += f' {name}="{escape(short)}"'
-    inside = escape((element.text or "").strip()) + "".join(map(_rounded, element))
+            said += f' {name}="{as_html(short)}"'
+    inside = as_html((element.text or "").strip()) + "".join(map(_rounded, element))
     return f"<{tag}{said}>{inside}</{tag}>"
 
 
