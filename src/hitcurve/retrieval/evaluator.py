@@ -165,7 +165,7 @@ class Evaluator:
         >>> import hitcurve as hc
         >>> evaluator = hc.Evaluator({"q": {"a": 1, "b": 0}}, "P@1")
         >>> evaluator.evaluate({"q": {"a": 1.0, "b": 2.0}}, "mine")
-        Evaluation('mine', 1 queries: P@1 0.0000)
+        Evaluation('mine', 1 query: P@1 0.0000)
         """
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 

@@ -65,7 +65,7 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     --------
     >>> import hitcurve as hc
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
-    Qrels('qrels': 1 queries, 2 judgments)
+    Qrels('qrels': 1 query, 2 judgments)
     >>> hc.read_qrels([[4, 7], [2], [7, 1, 3]])
     Qrels('qrels': 3 queries, 6 judgments)
     """
@@ -118,7 +118,7 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     --------
     >>> import hitcurve as hc
     >>> hc.read_run({"q1": {"d1": 0.5, "d2": 0.25}})
-    Run('run': 1 queries, 2 documents)
+    Run('run': 1 query, 2 documents)
     >>> hc.read_run([[7, 4, 5], [3, 2, -1]])
     Run('run': 2 queries, 5 documents)
     """
