@@ -553,7 +553,11 @@ def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, 
     else:
         table = list(csv.reader(io.StringIO(text, newline="")))
         at = table[0].index("note") if "note" in table[0] else 0
-        ids = (row[at].strip() for row in table[1:] if len(row) > at)
+        if any(0 < len(row) <= at for row in table[1:]):
+            with pytest.raises(ValueError, match=rf"line \d+: the ids are in column {at + 1}, and this row ends at"):
+                read_ids(path, "note")
+            return
+        ids = (row[at].strip() for row in table[1:] if row)
         assert read_ids(path, "note") == list(dict.fromkeys(filter(None, ids)))
 
 
@@ -867,3 +871,29 @@ def test_parquet_of_which_bytes_were_changed(tmp_path_factory, scores, codec, wo
             way()
         except ValueError as error:
             assert str(error).startswith(str(path))
+
+
+def test_a_row_without_a_cell_for_the_id(tmp_path):
+    """An id that is left out would be an item that is not relevant."""
+    path = write(tmp_path, "ids.csv", b'name,id\n"a\nb",1\n\nb\nc,3\n')
+    with pytest.raises(ValueError, match=r"ids\.csv: line 5: the ids are in column 2, and this row ends at column 1"):
+        read_ids(path, "id")
+    assert read_ids(path, "name") == ["a\nb", "b", "c"]
+
+
+@pytest.mark.parametrize("plus", ["+5", "+1152921504606846979", "+0"])
+def test_a_plus_beside_large_integers(tmp_path, plus):
+    cells = ["1152921504606846977", plus, "1152921504606846976"]
+    path = write(tmp_path, "t.csv", ("y,s\n" + "".join(f"1,{cell}\n" for cell in cells)).encode())
+    for source in (path, pa.table({"y": [1, 1, 1], "s": cells})):
+        assert hc.scan(source, "y", "s").score.tolist() == sorted(map(int, cells), reverse=True)
+
+
+def test_integers_of_128_bits():
+    """A type of polars that Arrow lacks."""
+    pl = pytest.importorskip("polars")
+    scores = pl.Series([2**60 + 1, 2**60], dtype=pl.Int128)
+    with pytest.raises(TypeError, match=r"source: Arrow cannot read a column of it .*: cast the column"):
+        hc.scan(pl.DataFrame({"y": [1, 0], "s": scores}), "y", "s")
+    run = hc.read_run(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": scores // 2**10}))
+    assert run.num_docs == 2

@@ -287,7 +287,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
     if hasattr(column, "to_numpy"):
         kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-        if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary")):
+        if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary", "int128")):
             column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
         else:
             column = column.to_numpy()

@@ -337,8 +337,10 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
                         hint = f" (it is a missing score with na={cell!r})"
                     raise BadCell(index, f"the {what} is {quoted(cell)}, not a number{hint}") from None
             raise
+    # Arrow reads a sign of floats that it does not read of integers.
+    signed = pc.any(pc.starts_with(texts, "+")).as_py()
     try:
-        return pc.cast(texts, pa.int64())
+        return pc.cast(pc.replace_substring_regex(texts, "^[+]", "") if signed else texts, pa.int64())
     except pa.ArrowInvalid:
         pass
 

@@ -406,7 +406,8 @@ class _Batches(Source):
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
             return (batch,)
         try:
-            read: Iterable[Any] = pa.RecordBatchReader.from_stream(batch) if stream else (pa.record_batch(batch),)
+            where = f"source: row {start + 1}"
+            read: Iterable[Any] = _stream(batch, where) if stream else (pa.record_batch(batch),)
         except UnicodeEncodeError as error:
             raise ValueError(f"source: row {start + 1} or below: {no_text(error.object)}") from None
         return read
@@ -504,6 +505,15 @@ def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[A
     return slices, lengths[0]
 
 
+def _stream(source: Any, where: str) -> Any:
+    """Its batches; an error for a type of columns that Arrow lacks, as the integers of 128 bits of polars."""
+    pa = needed("pyarrow", "reading this source")
+    try:
+        return pa.RecordBatchReader.from_stream(source)
+    except pa.ArrowInvalid as error:
+        raise TypeError(f"{where}: Arrow cannot read a column of it ({first_line(error)}): cast the column") from None
+
+
 def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
     """(function that gives batches, number of rows, whether reading is cheap)."""
     pa = needed("pyarrow", "reading this source")
@@ -543,7 +553,7 @@ def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[An
         reader = getattr(source, "to_arrow_reader", source.fetch_arrow_reader)
         return lambda: iter(reader(_ROWS)), None, False
     if hasattr(source, "__arrow_c_stream__"):
-        return lambda: iter(pa.RecordBatchReader.from_stream(source)), None, False
+        return lambda: iter(_stream(source, "source")), None, False
     raise TypeError(f"source is of type {type(source).__name__}: it must be a file, a folder, a glob, a list of files, "
                     "an Arrow stream, table or dataset, a lazy query, a tuple of arrays, or a function that gives "
                     "batches")

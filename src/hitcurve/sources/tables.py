@@ -627,12 +627,26 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
             cells = [line.decode("utf-8-sig", "replace") for line in stream]
         else:
             try:
-                first, *table = [row for row in _rows(stream, kind) if row] or [[]]
-            except (csv.Error, OpenMark) as error:
+                cells = list(_delimited_ids(stream, kind, chosen))
+            except (csv.Error, OpenMark, BadCell) as error:
                 raise ValueError(f"{os.fspath(path)}: {error}") from None
-            cells = [row[chosen(first)] for row in table if len(row) > chosen(first)]
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
+
+
+def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], int]) -> Iterator[str]:
+    rows: Any = _rows(stream, delimiter)
+    place, line, short = -1, 1, ""
+    for row in rows:
+        if row and place < 0:
+            place = chosen(row)
+        elif row and len(row) <= place:  # said at the end: a quotation mark that is not closed may be why
+            short = short or f"line {line}: the ids are in column {place + 1}, and this row ends at column {len(row)}"
+        elif row:
+            yield row[place]
+        line = rows.line_num + 1
+    if short:
+        raise BadCell(None, short)
 
 
 def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) -> list[Any]:
