@@ -128,7 +128,7 @@ def test_the_legend_is_text_of_the_page():
     before = [text.get_text() for text in whole.legends[0].get_texts()]
     _, parts, legend, _ = svg.pictures(whole, 0)
     assert [text.get_text() for text in whole.legends[0].get_texts()] == before
-    shown = ["perfect order", "random order", "a", "_hidden", "$x$ <b>", *names[3:]]
+    shown = ["perfect order", "random order", "a", "_hidden", "$x$ <b>", names[3], r"\x01\x02"]
     assert [name for _, name in legend] == shown
     assert all(len(drawn(sample)[0][1][0]) == 2 for sample, _ in legend)
     assert len({drawn(sample)[0][0] for sample, _ in legend}) == len(legend)
