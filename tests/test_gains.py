@@ -481,7 +481,7 @@ def test_unretrieved():
     assert curve.at_level(3).num_relevant == 2
     assert [levels.tolist() for levels in curves.unretrieved] == [[1, 3, 3], []]
     assert near(curve.ndcg(2), (2 + 0) / (3 + 3 / mp.log(3, 2)))
-    with pytest.raises(ValueError, match=r"unretrieved has 1 lists, but there are 2 queries"):
+    with pytest.raises(ValueError, match=r"unretrieved has 1 list, but there are 2 queries"):
         hc.GainCurves([2, 0, 1], [3, 2, 1], offsets=[0, 3, 3], unretrieved=[[3]])
     with pytest.raises(ValueError, match=r"unretrieved\[1\] is -1.0: a level must be a number from 0 up"):
         hc.GainCurve([1], [1], unretrieved=[1, -1])
@@ -586,7 +586,7 @@ def test_errors_of_calls_without_a_curve():
             call([np.nan, 1], [1, 2])
     with pytest.raises(ValueError, match="k is 0"):
         hc.ndcg([1], [1], k=0)
-    with pytest.raises(ValueError, match="y_true has 1 items, y_score has 2"):
+    with pytest.raises(ValueError, match="y_true has 1 item, y_score has 2"):
         hc.ndcg([1], [1, 2])
     assert hc.ndcg([300, 1], [1, 2]) == hc.GainCurve([300, 1], [1, 2]).ndcg()
     assert hc.ndcg([0.5, 1], [1, 2]) == hc.GainCurve([0.5, 1], [1, 2]).ndcg()
@@ -775,7 +775,7 @@ def test_names_of_hit_curves():
     (lambda: hc.GainCurve([1, math.nan], [1, 2]), ValueError, r"y_true\[1\] is nan"),
     (lambda: hc.GainCurve([math.inf, 1], [1, 2]), ValueError, r"y_true\[0\] is inf"),
     (lambda: hc.GainCurves([[1, 2], [0, -3]], [[1, 2], [1, 2]]), ValueError, r"y_true\[1, 1\] is -3"),
-    (lambda: hc.GainCurve([1], [1, 2]), ValueError, "y_true has 1 items, y_score has 2"),
+    (lambda: hc.GainCurve([1], [1, 2]), ValueError, "y_true has 1 item, y_score has 2"),
     (lambda: hc.GainCurve([[1]], [[1]]), ValueError, "y_true must be one-dimensional"),
     (lambda: hc.GainCurves([1], [1]), ValueError, "need qid or offsets"),
     (lambda: hc.GainCurve([1], [1]).ndcg(ties="threshold"), ValueError, "threshold"),
@@ -792,7 +792,7 @@ def test_names_of_hit_curves():
     (lambda: hc.GainCurve([1], [1]).ndcg(discount=[-0.5]), ValueError, r"discount\[0\] is -0.5"),
     (lambda: hc.GainCurve([1], [1]).ndcg(ideal_k="none"), ValueError, "ideal_k is 'none'"),
     (lambda: hc.GainCurve([1], [1]).rbp(p=1), ValueError, "p is 1: must be between 0 and 1"),
-    (lambda: hc.GainCurve([1, 5], [1, 2]).err(), ValueError, "max_level is 4, but an item has level 5: say"),
+    (lambda: hc.GainCurve([1, 5], [1, 2]).err(), ValueError, "max_level is 4, but an item has level 5: give max_level=5"),
     (lambda: hc.GainCurves([[1, 2.5]], [[1, 2]]).err(max_level=2), ValueError, "but an item has level 2.5"),
     (lambda: hc.GainCurve([1], [1], unretrieved=[3]).err(max_level=2), ValueError, "but an item has level 3"),
     (lambda: hc.GainCurve([0], [1]).err(max_level=0), ValueError, "max_level is 0: must be above 0 and below 1024"),

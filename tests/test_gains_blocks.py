@@ -126,7 +126,7 @@ BAD = {
     "nan level": (lambda: hc.GainCounter([1.0]).update([np.nan], [1.0]), ValueError, r"y_true\[0\] is nan: a level"),
     "unknown": (lambda: hc.GainCounter([1.0], [1, 3]).update([0, 0, 2], [1.0] * 3), ValueError,
                 r"y_true\[2\] is 2, but levels holds 1, 3"),
-    "zero": (lambda: hc.GainCounter([1.0], [1, 0]), ValueError, r"levels\[1\] is 0.*must be above 0"),
+    "zero": (lambda: hc.GainCounter([1.0], [1, -1]), ValueError, r"levels\[1\] is -1.0: a level must"),
     "threshold": (lambda: hc.GainCounter([1.0]).update([0, 2], [5.0, 5.0]), ValueError,
                   r"y_score\[1\] is 5.0, of a relevant item, but that is not among the thresholds"),
     "nan": (lambda: hc.GainCounter([1.0]).update([0, 2], [5.0, np.nan]), ValueError, r"y_score\[1\] is nan"),

@@ -180,7 +180,7 @@ LISTED_RANKS = (
     ([1, 0], "k[1] is 0: ranks start at 1"), ([[1, 2], [3, 0]], "k[1, 1] is 0: ranks start at 1"),
     ([1, "x"], "k[1] must be a whole number, got 'x' of type str"),
     ([1.0], "k[0] must be a whole number, got 1.0 of type float"),
-    ([True], "k[0] must be a whole number, got True of type bool"), ([1, [2]], "k cannot be read as an array"),
+    ([True], "k[0] must be a whole number, got True of type bool"), ([1, [2]], "k holds lists of several lengths: give lists of one length"),
 )  # fmt: skip
 
 
@@ -247,7 +247,7 @@ def test_unretrieved_of_no_queries(value):
         )
     refused(
         lambda: hc.GainCurves([[1], [1]], [[1], [1]], unretrieved=[[]]),
-        "unretrieved has 1 lists, but there are 2 queries",
+        "unretrieved has 1 list, but there are 2 queries",
     )
 
 

@@ -202,7 +202,7 @@ NUMPY_ALONE = """
 
     y, s, groups = np.array([1, 0, 1, 0]), np.array([4.0, 3, 2, 1]), ["a", "a", "b", "b"]
     found = hc.evaluate({{"q": {{"a": 1}}}}, {{"q": {{"a": 1.0}}}}, "AP")
-    compared = hc.compare({{"a": found, "b": found}}, n_resamples=9)
+    compared = hc.compare({{"a": found, "b": found}}, n_resamples=39)
     files = {{".csv": b"label,score\\n1,2\\n", ".parquet": b"PAR1", ".zst": b"\\x28\\xb5\\x2f\\xfd"}}
     folder = tempfile.TemporaryDirectory()
     for kind, text in list(files.items()):
@@ -242,7 +242,7 @@ NUMPY_ALONE = """
             lambda: imported("hitcurve.report.plot").figure({{"a": hc.HitCurve(y, s)}}),
             lambda: hc.plot_evaluations({{"a": s}}),
             lambda: hc.HitCurves(y, s, qid=groups).plot(),
-            lambda: hc.compare({{"a": s, "b": -s}}, rng=0, n_resamples=9).plot(),
+            lambda: hc.compare({{"a": s, "b": -s}}, rng=0, n_resamples=39).plot(),
             lambda: hc.plot_figure(),
         ],
         "scipy": [lambda: hc.HitCurves(y, s, qid=groups).interval(method="t")],
@@ -257,7 +257,7 @@ NUMPY_ALONE = """
                 raise AssertionError(library)
     # And what needs nothing else.
     hc.scan((y, s)), hc.scan(lambda: [(y, s)]), hc.scan((y, s), sorted="score"), hc.scan((y, s), actives=[4.0, 2.0])
-    hc.compare(y, {{"a": s, "b": -s}}, n_resamples=9, rng=0), hc.HitCurve(y, s).interval(), hc.HitCurve(y, s).p_value()
+    hc.compare(y, {{"a": s, "b": -s}}, n_resamples=39, rng=0), hc.HitCurve(y, s).interval(), hc.HitCurve(y, s).p_value()
     assert tables.read_ids(files[".csv"]) == ["1"]
     folder.cleanup()
 """
@@ -607,7 +607,7 @@ def test_methods_of_the_gain_classes():
         {attribute for attribute in dir(cls) if not attribute.startswith("_")} for cls in (hc.GainCurve, hc.GainCurves)
     )
     assert one - many == {"from_ranked", "from_table", "gain_curve", "resample"}
-    assert many - one == {"mean_ndcg", "qid", "row_offsets"}
+    assert many - one == {"mean", "mean_ndcg", "qid", "row_offsets"}
     assert {"interval", "plot"} <= one & many
 
 
@@ -672,10 +672,10 @@ CALLS = """
     def slower_calls():
         many = hc.HitCurves(y2, s2)
         hc.scan((few, some), progress=False)
-        short.resample(2, rng=seed), short.interval(), short.interval("P@5", method="bootstrap", n_resamples=3, rng=1)
-        short.p_value("P@5", n_resamples=3, rng=1), many.interval(n_resamples=3, rng=1)
-        hc.compare(few, {"a": some, "b": -some}, n_resamples=3, rng=1)
-        hc.compare({"a": many, "b": many}, n_resamples=3, rng=1)
+        short.resample(2, rng=seed), short.interval(), short.interval("P@5", method="bootstrap", n_resamples=39, rng=1)
+        short.p_value("P@5", n_resamples=39, rng=1), many.interval(n_resamples=39, rng=1)
+        hc.compare(few, {"a": some, "b": -some}, n_resamples=39, rng=1)
+        hc.compare({"a": many, "b": many}, n_resamples=39, rng=1)
         hc.evaluate(qrels, found, ["AP", "nDCG@5"]), hc.evaluate(*nested, "AP", ties="best")
         raises(lambda: hc.scan((few, some[1:]), progress=False))
         raises(lambda: short.interval(method="none"))

@@ -326,8 +326,9 @@ cdef object as_array(object values, str name):
         if other is not values:
             return as_array(other, name)
         if by_numpy and isinstance(error, ValueError) and "inhomogeneous" in str(error):
-            raise ValueError(f"{name} holds lists of several lengths: give one flat list, with qid= or offsets= to "
-                             "say where the rankings are, or lists of one length") from None
+            raise ValueError(f"{name} holds lists of several lengths: give " + (
+                "one flat list, with qid= or offsets= to say where the rankings are, or " if name.startswith("y_") else "")
+                + "lists of one length") from None
         if by_numpy and isinstance(error, ValueError):
             raise ValueError(f"{name} cannot be read as an array: {error}") from None
         raise TypeError(f"{name} of type {type(values).__name__} cannot be read "

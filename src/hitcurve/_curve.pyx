@@ -1829,8 +1829,8 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
     def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
         """The mean of a measure over the queries.
 
-        Arithmetic for most measures. Geometric for GMAP, where values below 0.00001 count as 0.00001. Counts such as
-        ``NumRel`` are added up.
+        Arithmetic for most measures. Geometric for GMAP (Robertson 2006), where values below 0.00001 count as 0.00001.
+        Counts such as ``NumRel`` are added up.
 
         Parameters
         ----------

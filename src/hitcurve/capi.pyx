@@ -306,7 +306,7 @@ cdef int hitcurve_mean_average_precision_f64(
 cdef bint usable(const hitcurve_table* table) noexcept nogil:
     return (table is not NULL and table.size >= sizeof(hitcurve_table) and table.rows >= 0
             and (table.rows == 0 or table.above is not NULL and table.tied is not NULL and table.hits is not NULL)
-            and (table.rows == 0) == (table.num_hits == 0)
+            and (table.rows > 0 or table.num_hits == 0)
             and 0 <= table.num_hits <= table.num_relevant <= LARGEST and 0 <= table.num_items <= LARGEST)
 
 

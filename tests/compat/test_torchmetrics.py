@@ -127,7 +127,7 @@ def test_binary(seed, logits):
         metric.update(given[:50], y[:50])
         metric.update(given[50:].reshape(2, 23), y[50:].reshape(2, 23))
         curve = hc.HitCurve(y[3:], s[3:])  # a sigmoid changes no order
-        wanted = curve.roc_auc(**options) if name == "BinaryAUROC" else curve.average_precision(ties="threshold")
+        wanted = curve.roc_auc(ties="threshold", **options) if name == "BinaryAUROC" else curve.average_precision(ties="threshold")
         assert metric.compute() == pytest.approx(wanted, rel=1e-15)
 
 

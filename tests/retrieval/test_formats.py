@@ -278,7 +278,7 @@ def test_three_arrays():
         assert len(hc.evaluate(qrels, [run, run], MEASURES)) == 2
     numbers = np.array([1, 1, 2]), np.array([4, 5, 4]), np.array([0.5, 1.5, 2])
     assert hc.evaluate({1: {4: 1}, 2: {4: 1}}, numbers, "RR").values["RR"].tolist() == [0.5, 1.0]
-    with pytest.raises(ValueError, match="columns of 3, 3 and 2 rows"):
+    with pytest.raises(ValueError, match="its columns have 3, 3 and 2 rows"):
         hc.read_run((*numbers[:2], numbers[2][:2]))
 
 
@@ -431,7 +431,7 @@ def test_real_tensors():
 @pytest.mark.parametrize(
     ("judged", "run", "problem"),
     [
-        ([[1], [2]], np.array([[1, 2]]), "run has 1 rows, and qrels has 2"),
+        ([[1], [2]], np.array([[1, 2]]), "run has 1 row, and qrels has 2"),
         ([[1]], np.array([[1, -2]]), "run: an id in row 0 is -2: ids are 0 or more, -1 is none"),
         ([[1], [5, -3]], [[1], [2]], "qrels: an id in row 1 is -3"),
         ([[1]], np.array([[1.0, 2.0]]), "run: ids in rows must be whole numbers that 64 bits hold, not float64"),

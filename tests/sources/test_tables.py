@@ -301,7 +301,7 @@ BAD_TEXT = [
     ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0 or 1, False or True"),
     ("y,s\n1,2\n\n\nyes,3\n", "row 2 (line 5), column 'y': the label is 'yes'"),
     ('y,s,t\n1,2,"a\nb\nc"\n7,3,x\n', "row 2 (line 5), column 'y': the label is '7'"),
-    ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cells where the first line has 2: '0'"),
+    ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cell where the first line has 2: '0'"),
     ("y,s\n1,2\n\n0,3,4\n", "row 2 (line 4): 3 cells where the first line has 2: '0,3,4'"),
     ("y,s\n1," + "x" * 100 + "\n", "the score is '" + "x" * 56 + "..., not a number"),
     ("", "there is no line with column names"),
@@ -323,7 +323,7 @@ BAD_TEXT = [
 BAD_LONG_TEXT = [
     ("y,s\n" + "1,2\n" * 300_000 + "1,x\n", "row 300001 (line 300002), column 's': the score is 'x', not a number"),
     ("y,s\n" + "1,2\n" * 300_000 + "1,1e309\n", "row 300001 (line 300002), column 's': the score '1e309' is beyond"),
-    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): 1 cells where the first line has 2: '1'"),
+    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): 1 cell where the first line has 2: '1'"),
     (b"y,s\n" + b"0,1.5\n" * 300_000 + b"1,\xff\n", "row 300001 (line 300002), column 's': b'\\xff' is not UTF-8"),
 ]
 

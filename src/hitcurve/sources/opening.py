@@ -277,7 +277,8 @@ class Parquet(Source):
         for leaves in wanted:
             cells.append(self._column(file, group, leaves) if leaves else None)
             if leaves and len(cells[-1]) != rows:
-                raise pa.ArrowInvalid(f"a column holds {len(cells[-1]):,} rows, and its row group says {rows:,}")
+                held = many(len(cells[-1]), "rows", ",")
+                raise pa.ArrowInvalid(f"a column holds {held}, and its row group says {rows:,}")
             if want == "relevant" and len(cells) == 1 and no_hits(cells[0]):
                 break
         yield cells

@@ -272,7 +272,7 @@ class TableReader(Source):
                 rows += len(cells[0])
                 yield self._values(cells)
             if rows != file.metadata.num_rows:
-                raise pa.ArrowInvalid(f"it holds {rows:,} rows, and says {file.metadata.num_rows:,}")
+                raise pa.ArrowInvalid(f"it holds {many(rows, 'rows', ',')}, and says {file.metadata.num_rows:,}")
         except (*BROKEN, pa.ArrowException) as error:
             if getattr(error, "filename", None) is not None:
                 raise
@@ -782,7 +782,8 @@ def _check_extent(data: bytes) -> None:
                 last_column = column
         fits = last_row <= _MOST_ROWS and last_column <= _MOST_COLUMNS
         if not fits or last_row * last_column > max(_MOST_CELLS, _MOST_A_CELL * cells):
-            raise OSError(f"the {cells:,} cells of {name} span {last_row:,} rows and {last_column:,} columns")
+            span = f"{many(last_row, 'rows', ',')} and {many(last_column, 'columns', ',')}"
+            raise OSError(f"the {many(cells, 'cells', ',')} of {name} span {span}")
 
 
 def _column_number(letters: bytes) -> int:
