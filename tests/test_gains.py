@@ -792,7 +792,7 @@ def test_names_of_hit_curves():
     (lambda: hc.GainCurve([1], [1]).ndcg(discount=[-0.5]), ValueError, r"discount\[0\] is -0.5"),
     (lambda: hc.GainCurve([1], [1]).ndcg(ideal_k="none"), ValueError, "ideal_k is 'none'"),
     (lambda: hc.GainCurve([1], [1]).rbp(p=1), ValueError, "p is 1: must be between 0 and 1"),
-    (lambda: hc.GainCurve([1, 5], [1, 2]).err(), ValueError, "max_level is 4, but an item has level 5: give max_level=5"),
+    (lambda: hc.GainCurve([1, 5], [1, 2]).err(), ValueError, "max_level is 4, but an item has level 5: give"),
     (lambda: hc.GainCurves([[1, 2.5]], [[1, 2]]).err(max_level=2), ValueError, "but an item has level 2.5"),
     (lambda: hc.GainCurve([1], [1], unretrieved=[3]).err(max_level=2), ValueError, "but an item has level 3"),
     (lambda: hc.GainCurve([0], [1]).err(max_level=0), ValueError, "max_level is 0: must be above 0 and below 1024"),

@@ -180,7 +180,8 @@ LISTED_RANKS = (
     ([1, 0], "k[1] is 0: ranks start at 1"), ([[1, 2], [3, 0]], "k[1, 1] is 0: ranks start at 1"),
     ([1, "x"], "k[1] must be a whole number, got 'x' of type str"),
     ([1.0], "k[0] must be a whole number, got 1.0 of type float"),
-    ([True], "k[0] must be a whole number, got True of type bool"), ([1, [2]], "k holds lists of several lengths: give lists of one length"),
+    ([True], "k[0] must be a whole number, got True of type bool"),
+    ([1, [2]], "k holds lists of several lengths: give lists of one length"),
 )  # fmt: skip
 
 

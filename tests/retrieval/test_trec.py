@@ -754,7 +754,8 @@ def test_columns_of_masked_arrays_and_fractions(column):
 @pytest.mark.parametrize("bad", [np.ones((3, 2), int), np.array(3), np.array([1]), [1], [1, 2, 3, 4]], ids=repr)
 def test_columns_of_other_shapes(column, bad):
     columns = {"qid": [1, 1, 1], "docid": [1, 2, 3], "score": [3, 2, 1], "rank": [1, 2, 3]}
-    wrong = rf"column '{column}' must be one-dimensional|its columns have \d, \d and \d rows?$|column 'rank' has \d rows?, the others have 3"
+    wrong = (rf"column '{column}' must be one-dimensional|its columns have \d, \d and \d rows?$|"
+             r"column 'rank' has \d rows?, the others have 3")  # fmt: skip
     with pytest.raises(ValueError, match=wrong):
         hc.read_run({**columns, column: bad})
 

@@ -650,8 +650,9 @@ def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], in
 
 
 def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) -> list[Any]:
+    reader = needed("pyarrow.parquet", "Parquet")
     try:
-        file = needed("pyarrow.parquet", "Parquet").ParquetFile(stream, page_checksum_verification=True)
+        file = reader.ParquetFile(stream, page_checksum_verification=True)
         name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
         return [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
     except BadCell as bad:
