@@ -27,7 +27,7 @@ ARGUMENTS = {  # of the measures that need one
 }  # fmt: skip
 OPTIONS = {  # of gain curves, one at a time
     "gain": ["exponential", {1: 3, 2: 1, 3: 0.5, 0: 1}, [0.5, 1, 4, 4]], "k": [np.int64(5)], "ideal_k": ["all"],
-    "discount": [("log", 2), ("log", 2.5), [1, 0.5, 0.5, 0.25]], "max_level": [9.5], "p": [0.25], "T": [2.5],
+    "discount": [("log", 2), ("log", 2.5), [1, 0.5, 0.5, 0.25]], "max_level": [9], "p": [0.25], "T": [2.5],
 }  # fmt: skip
 
 

@@ -653,14 +653,12 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
             return (record, value, None, None) if record.cutoffs == ("",) else (record, meant or None, value, None)
         return record, ",".join(filter(None, (meant, brackets))) if meant else brackets, at, None
     if "." in head and brackets is at is None:  # trec_eval's parameters, as in P.10
-        from hitcurve.retrieval.trec_eval import PARAMETERS, expand
-
-        if head.partition(".")[0] in PARAMETERS:
-            names = [entry.measure.name for entry in expand(head) if entry.measure is not None]
+        of, _, parameters = head.partition(".")
+        names = [f"{of}_{parameter}" for parameter in parameters.split(",")]
+        if all(map(_of_trec_eval, names)):
             if len(names) == 1:
                 return _parts(names[0], said)
-            if names:
-                raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(names)}")
+            raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(parse(name).name for name in names)}")
     for record in MEASURES:
         if head in record.synonyms:
             meant = _MEANT.get(head, "")

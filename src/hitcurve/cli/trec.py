@@ -104,7 +104,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("-l", "LEVEL", "the lowest level that counts as relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
-    ("--empty", "HOW", "queries without a relevant document: zero (default), skip, one, raise", _EMPTY),
+    ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "drop unjudged documents first (default: not relevant)", {}),
     ("-M", "DEPTH", "only the first documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "VERSION", "whose numbers: 9 keeps scores in single precision and rounds recall levels up "
