@@ -658,7 +658,8 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         if all(map(_of_trec_eval, names)):
             if len(names) == 1:
                 return _parts(names[0], said)
-            raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(parse(name).name for name in names)}")
+            meant = ", ".join(parse(name).name for name in names)
+            raise ValueError(f"{said!r} stands for {len(names)} measures: {meant}")
     for record in MEASURES:
         if head in record.synonyms:
             meant = _MEANT.get(head, "")
