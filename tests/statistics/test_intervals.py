@@ -215,7 +215,7 @@ def test_queries_without_relevant_items():
     assert curves.interval(rng=1).estimate == 0.75
     assert curves.interval(rng=1, empty="zero").estimate == 0.5
     assert curves.interval(rng=1, empty="one").estimate == pytest.approx(2.5 / 3)
-    with pytest.raises(ValueError, match=r"query 1 has no AP"):
+    with pytest.raises(ValueError, match=r"query 1 has no relevant item"):
         curves.interval(empty="raise")
     named = hc.HitCurves([0, 1], [1, 2], qid=["b", "a"])
     with pytest.raises(ValueError, match=r"query 'b' has no AP"):
