@@ -218,7 +218,7 @@ def test_queries_without_relevant_items():
     with pytest.raises(ValueError, match=r"query 1 has no relevant item"):
         curves.interval(empty="raise")
     named = hc.HitCurves([0, 1], [1, 2], qid=["b", "a"])
-    with pytest.raises(ValueError, match=r"query 'b' has no AP"):
+    with pytest.raises(ValueError, match=r"query 'b' has no relevant item"):
         named.interval(empty="raise")
     nothing = hc.HitCurves([[0, 0]], [[2, 1]]).interval()
     assert math.isnan(nothing.estimate)
