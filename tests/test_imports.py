@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 # From the ground up. A folder is one name; the modules of a line may use each other, but not in a circle.
 LAYERS = """
     _kernel
-    results measures _version _pickle _extras _workers _progress _grid _notebook _leaderboard _files _checks
+    results measures _trec_names _version _pickle _extras _workers _progress _grid _notebook _leaderboard _files _checks
     _ranking _blocks _sorted _levels _gain_measures
     _curve _gain_curve counter gain_counter capi
     retrieval sources statistics

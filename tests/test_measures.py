@@ -10,6 +10,7 @@ import register
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, TIES, Measure, parse
+from hitcurve.retrieval.trec_eval import expand
 
 LABELS = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0]
 SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
@@ -242,14 +243,19 @@ def test_the_table_is_not_imported_with_the_library():
 
 @pytest.mark.parametrize(("name", "meant"), [
     ("P.10", "P@10"), ("ndcg_cut.10", "nDCG@10"), ("recall.100", "R@100"), ("map_cut.5", "AP@5"),
-    ("success.1", "Success@1"), ("unj.5", "Unjudged@5"),
+    ("success.1", "Success@1"), ("unj.5", "Unjudged@5"), ("set_F.2", "SetF(beta=2)"), ("P.10.0", "P@10"),
+    ("rbp.95", "RBP(p=0.95,rel=1)"), ("rbp.0.95", "RBP(p=0.95)"), ("rbp.p=0.9", "RBP(p=0.9)"),
+    ("rbp_resid.0.9", "RBPResid(p=0.9)"), ("ndcg.1=3,2=9", "nDCG(gains={1:3,2:9})"), ("G.1=2", "G(gains={1:2})"),
+    ("utility.2,-1,0,0", "Utility(2/-1/0/0)"), ("Rprec_mult.0.5", "RprecMult(0.5)"),
+    ("11pt_avg.0.25,0.5", "IPrecAvg(levels=trec_eval10,at=0.25/0.5)"),
     ("iprec_at_recall.0.10", "IPrec(levels=trec_eval10)@0.1"),
 ])  # fmt: skip
 def test_parameters_of_trec_eval_that_evaluate_takes(name, meant):
     """`parse` and `evaluate` take the same names; several measures are no name of a measure."""
     assert parse(name).name == meant
+    assert [entry.measure for entry in expand(name)] == [parse(name)]
     with pytest.raises(ValueError, match="stands for 2 measures: P@5, P@10"):
         parse("P.5,10")
-    for wrong in ("P.0", "P.x", "q.5"):
+    for wrong in ("P.0", "P.x", "q.5", "map.3", "set_F.x", "relstring.10", "runid.1"):
         with pytest.raises(ValueError, match=wrong.replace(".", "[.]")):
             parse(wrong)

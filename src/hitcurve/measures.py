@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._checks import check_choice, quoted
 from hitcurve._kernel.formulas import readings
+from hitcurve._trec_names import PARAMETERS, names_here
 
 if TYPE_CHECKING:
     from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
@@ -652,14 +653,16 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         if value is not None:
             return (record, value, None, None) if record.cutoffs == ("",) else (record, meant or None, value, None)
         return record, ",".join(filter(None, (meant, brackets))) if meant else brackets, at, None
-    if "." in head and brackets is at is None:  # trec_eval's parameters, as in P.10
-        of, _, parameters = head.partition(".")
-        names = [f"{of}_{parameter}" for parameter in parameters.split(",")]
-        if all(map(_of_trec_eval, names)):
-            if len(names) == 1:
-                return _parts(names[0], said)
-            meant = ", ".join(parse(name).name for name in names)
-            raise ValueError(f"{said!r} stands for {len(names)} measures: {meant}")
+    of, _, parameters = head.partition(".")
+    if parameters and of in PARAMETERS and brackets is at is None:  # trec_eval's parameters, as in P.10
+        try:
+            names = [parse(ours).name for *_, ours in names_here(of, parameters, 10) if ours]
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"{said!r}: {error}") from None
+        if len(names) == 1:
+            return _parts(names[0], said)
+        if names:
+            raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(names)}")
     for record in MEASURES:
         if head in record.synonyms:
             meant = _MEANT.get(head, "")
