@@ -163,7 +163,8 @@ def resamples(text: str) -> int:
 
 def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
     """A warning where there were too few resamples for a significant difference."""
-    from hitcurve.statistics.comparison import alpha_of, too_few
+    from hitcurve.statistics.comparison import too_few
+    from hitcurve.statistics.paired import alpha_of
 
     few = too_few(comparison, p, alpha_of(comparison.confidence_level))
     return [few.removesuffix(".")] if few else []

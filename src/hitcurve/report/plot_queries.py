@@ -39,7 +39,7 @@ from hitcurve.report.plot import (
 )
 from hitcurve.results import NO_WEIGHTS
 from hitcurve.retrieval.names import measure_of
-from hitcurve.statistics.comparison import alpha_of
+from hitcurve.statistics.paired import alpha_of
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 
 if TYPE_CHECKING:

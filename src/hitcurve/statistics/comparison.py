@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -34,12 +33,19 @@ from hitcurve._leaderboard import Tested, as_utf8, board, checked_digits, page, 
 from hitcurve._workers import check_workers
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.statistics import intervals
-from hitcurve.statistics.paired import delong_covariance, holm, normal_p, paired_randomization, paired_t, tukey
+from hitcurve.statistics.paired import (
+    alpha_of,
+    delong_covariance,
+    holm,
+    normal_p,
+    paired_randomization,
+    paired_t,
+    tukey,
+)
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "alpha_of", "compare", "enough", "marks_of", "tables_of",
-           "too_few"]  # fmt: skip
+__all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of", "too_few"]
 
 _Array = NDArray[Any]
 _TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the bootstrap
@@ -436,11 +442,6 @@ def _by_measure(rows: Sequence[Difference]) -> list[list[Difference]]:
         if not math.isnan(row.p_value):
             found.setdefault(row.measure, []).append(row)
     return list(found.values())
-
-
-def alpha_of(level: float) -> float:
-    """1 - level as it is written: 0.1 of 0.9."""
-    return float(1 - Decimal(repr(level)))
 
 
 def _left_out(found: Comparison) -> str:

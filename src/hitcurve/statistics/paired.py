@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from hitcurve._extras import needed
 from hitcurve.statistics.resampling import in_chunks
 
-__all__ = ["delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
+__all__ = ["alpha_of", "delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]
 
 _Array = NDArray[Any]
 _EXACT_QUERIES = 20
@@ -20,6 +21,11 @@ _SAME = 1e-12  # of the sum of all sizes: equal sums may differ in the last bits
 _SIGNS = 32  # in a word
 _DRAWS = 1024  # sums of 50 systems that stay in the second-level cache
 _COLUMNS = 64  # of differences that are turned together
+
+
+def alpha_of(level: float) -> float:
+    """What a p-value is compared with at a confidence level: 1 - level as it is written, 0.1 of 0.9."""
+    return float(1 - Decimal(repr(level)))
 
 
 def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_resamples: int = 9999, rng: Any = None,
