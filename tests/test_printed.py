@@ -440,7 +440,7 @@ def test_equal_means_differ_by_zero():
 
 # --- counts -------------------------------------------------------------------------------------------------
 
-SOURCE = Path(hc.__file__).parent
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"  # a wheel has no .pyx
 UNITS = [
     "items", "queries", "groups", "rows", "documents", "judgments", "columns", "lists", "entries", "systems", "cells",
     "values", "levels", "bytes", "runs", "files", "resamples",

@@ -138,7 +138,7 @@ def test_a_column(way, policy):
 
         def compared():
             found = hc.compare(labels, {"a": column, "b": column}, measures="RR(ties=worst)", nan_policy=policy, rng=0,
-                               n_resamples=9)
+                               n_resamples=39)
             return found.systems[0].value
 
         def place(i):
