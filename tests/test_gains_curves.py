@@ -11,6 +11,7 @@ from test_gains import orders
 from test_gains_graded import worth
 
 import hitcurve as hc
+from hitcurve.statistics.resampling import curve_blocks
 
 GAINS = ("linear", "exponential", {1: 3, 2: 1}, [0.5, 0.25, 4], {0: 2, 1: 0, 2: 1})
 
@@ -193,7 +194,11 @@ def test_a_band_is_the_quantiles_of_resamples(plot):
     curve = hc.GainCurve(levels, np.round(rng.normal(size=200) + levels, 1))
     how = {"gain": "exponential", "n_resamples": 50, "rng": 3}
     x, low, high = plot.bands({"a": curve}, ("gain",), level=0.8, **how)["gain"]["a"]
-    drawn = [np.interp(x, *one.gain_curve(gain="exponential")) for one in curve.resample(50, rng=3)]
+    # The items of each level are drawn apart: the gain of all items together stays what it is.
+    resamples = [one for block in curve_blocks(curve, 50, 3, 1, list, by_level=True) for one in block]
+    whole = curve.gain_curve(gain="exponential")[1][-1]
+    assert all(one.gain_curve(gain="exponential")[1][-1] == whole for one in resamples)
+    drawn = [np.interp(x, *one.gain_curve(gain="exponential")) for one in resamples]
     np.testing.assert_allclose([low, high], np.quantile(drawn, [0.1, 0.9], axis=0), rtol=1e-12)
     (band,) = curve.plot(band=0.8, **how).collections
     edge = set(map(tuple, band.get_paths()[0].vertices.tolist()))

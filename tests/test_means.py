@@ -4,6 +4,7 @@ A query is empty if it has no relevant item at the measure's level, whatever val
 """
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -32,8 +33,8 @@ settled = settings(max_examples=25, deadline=None)
 
 def relevant_from(name):
     """The level from which an item is relevant to a measure."""
-    for text, level in (("rel=2", 2), ("rel=3", 3), ("gains={1:0", 2), ("weights={2:", 2)):
-        if text in name:
+    for text, level in ((r"\brel=2", 2), (r"\brel=3", 3), ("gains={1:0", 2), ("weights={2:", 2)):
+        if re.search(text, name):
             return level
     return 1
 

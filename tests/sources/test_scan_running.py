@@ -93,7 +93,7 @@ def test_a_sorted_scan_within_max_memory():
         assert len(hc.scan(batches(y, s, 1 << 10), max_memory=24 << 20, **options)) == s.size
         assert tracemalloc.get_traced_memory()[1] < 24 << 20
         tracemalloc.reset_peak()
-        with pytest.raises(ValueError, match=r"the table of [\d,]+ rows and more needs .* not 4\.0 MiB"):
+        with pytest.raises(ValueError, match=r"the table of at least [\d,]+ rows needs .* not 4\.0 MiB"):
             hc.scan(batches(y, s, 1 << 10), max_memory=4 << 20, **options)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:

@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import hitcurve as hc
+from hitcurve._grid import one_line
 from hitcurve._kernel.draw import Resampler
 from hitcurve.statistics.comparison import _kinds
 
@@ -504,7 +505,7 @@ AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap         0.0
 4 queries. All p are two-sided. p (randomization) and p (Holm): exact randomization test. \
 Intervals and p (bootstrap): 9999 resamples."""
     )
-    assert repr(got) == "Comparison(1 differences over 4 queries)"
+    assert repr(got) == "Comparison(1 difference over 4 queries)"
     markdown = got.to_markdown().splitlines()
     assert markdown[0] == "| measure | system | mean | 95 % interval | by |"
     assert markdown[1] == "| --- | --- | --: | --: | --: |"
@@ -541,7 +542,7 @@ def test_names_are_shown_letter_by_letter(two):
     for line, simple, name in zip(lines[2:4], before[2:4], two, strict=True):
         assert re.sub(r"\\.", "", line).count("|") == simple.count("|")
         cell = line.removeprefix("| AP | ").removesuffix(simple[len("| AP | A") :])
-        assert shown(cell) == " ".join(name.splitlines())
+        assert shown(cell) == one_line(name)
 
 
 def test_every_line_of_latex_has_all_columns():
