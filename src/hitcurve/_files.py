@@ -10,7 +10,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
@@ -31,6 +31,7 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\x
 BROKEN = (OSError, LookupError, NotImplementedError, OverflowError, TypeError, UnicodeError)
 """What a broken Parquet file makes pyarrow raise, beside its own errors."""
 _PIECE = 1 << 20  # bytes of a file read at once
+_PIPE = 1 << 16  # bytes of a stream read at once: as many as a pipe holds
 _LONGEST = 64 << 20  # bytes of a cell in quotation marks
 _SHOWN = 40  # of them that an error shows
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # names of open files
@@ -128,7 +129,7 @@ def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
     """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `TextFile`."""
     name = os.fspath(path)
     if name == "-":
-        yield "standard input", _unpacked(_standard_input().read(), "standard input")
+        yield "standard input", _unpacked(_to_the_end(_standard_input().read1), "standard input")
         return
     with open(name, "rb", 0) as file:
         source = TextFile(name, file)
@@ -140,6 +141,14 @@ def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
             return
         text = head if head[:4] == b"PAR1" else source.read()
         yield name, None if text[:4] == b"PAR1" else _unpacked(text, name)
+
+
+def _to_the_end(read: Callable[[int], bytes]) -> bytes:
+    """All of a stream, as its pieces come: between two of them Python heeds Ctrl-C, within one long read it may not."""
+    held = io.BytesIO()
+    while piece := read(_PIPE):
+        held.write(piece)
+    return held.getvalue()
 
 
 def _unpacked(text: bytes, name: str) -> Any:
@@ -174,7 +183,7 @@ class TextFile:
         """All of it."""
         if self.size:
             self.file.seek(0)
-        text: bytes = self.file.readall()
+        text: bytes = self.file.readall() if self.size else _to_the_end(self.file.read)
         self._check(text)
         return text
 
@@ -239,14 +248,14 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 class _Pieces(io.RawIOBase):
-    """A stream as its pieces come: between two of them Python heeds Ctrl-C, within one long read it may not."""
+    """A stream as its pieces come, for the reason that `_to_the_end` gives."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
     @classmethod
     def of(cls, stream: Any) -> Any:
-        return io.BufferedReader(cls(stream), 1 << 16)
+        return io.BufferedReader(cls(stream), _PIPE)
 
     def readable(self) -> bool:
         return True
