@@ -883,7 +883,7 @@ def bedroc_by_position(rank, alpha=20.0):
 # --- tables of any size, group by group ---------------------------------------------------------------------
 
 wide = mpmath.MPContext()
-wide.dps = 120
+wide.dps = 350  # BEDROC subtracts exp(-700), which is 1e-304
 
 
 def from_table(above, tied, hits, num_items, num_relevant):

@@ -85,7 +85,7 @@ def large_table(draw):
 
 
 def extreme_counts(draw):
-    """Tables of up to 2**62 items against exact integers, and logarithms of 120 digits."""
+    """Tables of up to 2**62 items against exact integers, and logarithms of 350 digits."""
     above, tied, hits, num_items = large_table(draw)
     relevant = sum(hits) + (a_count(draw, ROOM - num_items) if draw.chance(4) and num_items < ROOM else 0)
     curve = hc.HitCurve.from_table(None, above, tied, hits, num_items=num_items, num_relevant=relevant)
@@ -120,11 +120,13 @@ def extreme_counts(draw):
         check("fall_out", 1e-14, k)
         check("mean_rank", 1e-14)
         check("roc_auc", 1e-14)
-        check("roc_auc", 1e-14, max_fpr=draw.pick([0.01, 0.3, 1.0, 1e-9]))
+        check("roc_auc", 1e-14, max_fpr=draw.pick([0.01, 0.3, 1.0, 1e-9, 0.99999999, 1 - 2**-50]))
         check("auac", 1e-14)
         rates = [0.5, 0.01, 1.0, 0.9999999999999999, 1e-16, 0.3, 1 / 3, 1e-9]
         check("roc_enrichment", 1e-14, draw.pick(rates))
         check("log_auc", 1e-12, draw.pick([0.001, 0.2, 1e-9]), max_fpr=draw.pick([1.0, 0.25, 1 / 3]))
+        low = draw.pick([0.001, 0.2, 1e-9, 0.9])
+        check("log_auc", 1e-12, low, max_fpr=low * (1 + 10.0 ** -draw.whole(2, 15)))  # a narrow range
     if ties != "threshold":
         check("reciprocal_rank", 1e-14)
         if complete:
