@@ -478,8 +478,7 @@ def f_score(rank, k=None, *, fraction=None, beta=1.0, ties="expected"):
 def success(rank, k=None, *, fraction=None, ties="expected"):
     k = cutoff(rank, k, fraction)
     no_weights(rank)
-    R = rank.num_relevant
-    return over_orders(rank, ties, lambda flags: Fraction(any(flags[:k])) if R else nan)
+    return over_orders(rank, ties, lambda flags: Fraction(any(flags[:k])))
 
 
 def r_precision(rank, *, ties="expected"):
@@ -493,8 +492,6 @@ def reciprocal_rank(rank, k=None, *, ties="expected"):
         raise ValueError("k")
 
     def measure(flags):
-        if not rank.num_relevant:
-            return nan
         return Fraction(1, flags.index(1) + 1) if any(flags[:k]) else Fraction(0)
 
     return over_orders(rank, ties, measure)
@@ -832,8 +829,6 @@ def trapezoid_by_position(rank):
 
 
 def reciprocal_rank_by_position(rank, k=None):
-    if rank.num_relevant == 0:
-        return nan
     total = Fraction(0)
     for c, _, n, r in with_above(rank.groups):
         if r:  # place j is the first hit: the others lie behind it
@@ -845,8 +840,6 @@ def reciprocal_rank_by_position(rank, k=None):
 
 
 def success_by_position(rank, k):
-    if rank.num_relevant == 0:
-        return nan
     for c, _, n, r in with_above(rank.groups):
         if r:
             m = min(max(k - c, 0), n)

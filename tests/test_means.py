@@ -203,3 +203,40 @@ def test_other_arguments():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert math.isnan(hc.HitCurves([[0, 0]], [[1, 2]]).mean("AP"))
+
+
+# Nothing divides by R or an ideal order there, so that a ranking without a relevant item has the value that the formula
+# gives: 0 for what relevant items add up to.
+ADDED_UP = {"P", "F", "Hits", "RR", "Success", "DCG", "ERR", "RBP", "INSQ", "INST", "AG", "NumRel", "NumRelRet"}
+OF_OTHERS = {"Fallout", "NumRet", "RBPResid"}
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("name", [*dict.fromkeys(OF_HITS + OF_GAINS)])
+def test_the_value_of_a_ranking_without_a_relevant_item(name, ties):
+    """NaN where R or the ideal order divides, else 0, for one ranking and for many."""
+    known = parse(name)
+    if known.record.ties and ties not in known.record.ties:
+        pytest.skip("no such reading")
+    scores = [3, 2, 2, 1]
+    one, many = hc.GainCurve([0] * 4, scores), hc.GainCurves([[0] * 4, [1, 0, 2, 0]], [scores] * 2)
+    values = [known(one, ties), known(many, ties)[0]]
+    if name in OF_HITS:
+        values += [known(hc.HitCurve([0] * 4, scores), ties), known(hc.HitCurves([[0] * 4], [scores]), ties)[0]]
+    assert known.empty(one)
+    for value in values:
+        if known.record.name in OF_OTHERS:
+            assert value > 0
+        elif known.record.name in ADDED_UP:
+            assert value == 0
+        else:
+            assert math.isnan(value)
+
+
+def test_the_value_of_a_ranking_of_no_item():
+    for curve in (hc.HitCurve([], []), hc.GainCurve([], [])):
+        for name in ("RR", "RR@3", "Success@3", "P@3", "Hits@3"):
+            assert curve.measure(name) == 0
+    assert hc.HitCurve([], []).success() == hc.HitCurve([0], [1]).success(fraction=0.5) == 0
+    missed = hc.HitCurve([0, 0], [2, 1], num_relevant=2)
+    assert missed.success() == missed.reciprocal_rank() == missed.average_precision() == 0

@@ -391,7 +391,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when there is no relevant item.
+            0 without a relevant item.
 
         Examples
         --------
@@ -440,7 +440,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when there is no relevant item.
+            0 without a relevant item.
 
         Examples
         --------

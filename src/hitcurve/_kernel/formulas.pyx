@@ -542,8 +542,6 @@ cdef double r_precision(const Table* table, const Reading* reading) noexcept nog
 
 cdef double success(const Table* table, const Reading* reading) noexcept nogil:
     cdef int64_t k = cutoff(table, reading), places
-    if table.num_relevant == 0:
-        return NAN
     if table.rows > 0 and reading.ties == TIES_EXPECTED:
         places = k - table.above[0]
         if 0 < places < table.tied[0]:
@@ -554,8 +552,6 @@ cdef double success(const Table* table, const Reading* reading) noexcept nogil:
 cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept nogil:
     cdef int64_t k = cutoff(table, reading)
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
-    if table.num_relevant == 0:
-        return NAN
     if not next_group(table, reading.ties, &group) or k <= group.above:
         return 0.0
     if reading.ties == TIES_EXPECTED and group.tied > 1:
