@@ -99,7 +99,7 @@ def test_the_report_without_relevant_items(capsys, tmp_path):
     for text in ("label,score\n0,3\n0,2\n", "label,score\n"):
         (tmp_path / "t.csv").write_text(text)
         out = table(capsys, str(tmp_path / "t.csv"))
-        assert "No relevant items: the measures are undefined." in out
+        assert "No relevant items: AP is undefined." in out
         assert numbers(out)["AP"][0] == "nan"
 
 

@@ -97,7 +97,7 @@ def test_bands_that_are_none(capsys, tmp_path):
     (tmp_path / "t.csv").write_text("y,s\n0,4\n0,3\n")
     out, _ = run(capsys, tmp_path / "t.csv", "--label", "y", "--score", "s")
     assert [row(out, name)[1:] for name in FIRST] == [["nan", "-", "-"]] * 4
-    assert "No relevant items: the measures are undefined." in out.splitlines()
+    assert "No relevant items: AP is undefined." in out.splitlines()
     assert "Intervals:" not in out
 
 
@@ -141,6 +141,24 @@ def test_means_over_other_groups(capsys, tmp_path):
     assert row(out, "measure")[2] == "mean over groups"  # of two for one score, of one for the other
     assert row(out, "AP", "a")[2] == "1.0000" and row(out, "AP", "b")[2] == "0.5000"
     assert "b: Groups without a relevant item: 1 of 2, left out of the means." in out.splitlines()
+
+
+def test_means_are_those_of_curves(capsys, tmp_path):
+    """A group counts in a mean if it has an item that is relevant for that measure, as in `mean` of curves."""
+    levels, scores, groups = [1, 0, 0, 2, 0, 3, 0, 0], [4, 3, 2, 1, 2, 2, 5, 4], [1, 1, 2, 2, 3, 3, 4, 4]
+    rows = zip(levels, scores, groups, strict=True)
+    (tmp_path / "t.csv").write_text("y,s,g\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    curves = hc.GainCurves(levels, scores, qid=groups)
+    names = ["AP", "AP(rel=2)", "P@1", "P(rel=2)@1", "RR", "RR(rel=3)", "Success@1", "nDCG", "DCG@1", "ERR", "GMAP",
+             "GMAP(rel=2)", "nDCG(gains={1:0,2:1,3:1})@1", "GAP(weights={3:1})"]  # fmt: skip
+    arguments = (tmp_path / "t.csv", "--grade", "y", "--score", "s", "--group", "g", "-m", *names)
+    means = json.loads(run(capsys, *arguments, "--format", "json")[0])["mean"]
+    assert means == {parse(name).name: curves.mean(name) for name in names}
+    out = run(capsys, *arguments)[0].splitlines()
+    assert "Groups without a relevant item: 1 of 4, left out of the means." in out
+    assert "Groups without an item that is relevant for P(rel=2)@1: 1, left out of its mean." in out
+    assert "Groups without an item that is relevant for RR(rel=3): 2, left out of its mean." in out
+    assert not [line for line in out if "undefined" in line or "for P@1" in line]
 
 
 def test_groups(capsys, path):

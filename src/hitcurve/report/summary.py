@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve._curve import HitCurve
+import numpy as np
+
+from hitcurve._curve import HitCurve, mean_over
 from hitcurve._grid import Grid, are, as_csv, many, rendered
 from hitcurve._grid import number as printed
 from hitcurve._progress import Progress
@@ -53,32 +55,46 @@ class Score(NamedTuple):
     items: list[int]
     relevant: list[int]
     values: dict[str, list[float]]  # by the measure's name, which says the reading of ties if the report has another
+    empty: dict[str, list[bool]]  # whether a ranking has no relevant item for the measure
     intervals: dict[str, tuple[float, float, str]]  # of some measures, with groups of their means: ends, method
     ties: TieReport[Any, Any]
     counted: Counted | None = None  # missing scores and repeated ids, where rows were read
 
     @property
     def kept(self) -> list[int]:
-        """The rankings that count in a mean: those with a relevant item."""
+        """The rankings with a relevant item, of any level."""
         return [at for at, relevant in enumerate(self.relevant) if relevant > 0]
 
     def mean(self, measure: str | list[float]) -> float:
-        """The one value. With groups: the mean over those with a relevant item and a defined value, NaN without any."""
-        column = self.values[measure] if isinstance(measure, str) else measure
-        if self.groups is None:
-            return column[0]
-        defined = [column[at] for at in self.kept if not math.isnan(column[at])]
-        return math.fsum(defined) / len(defined) if defined else math.nan
+        """The one value. With groups what `mean` of curves gives, of a list the mean of what is defined.
+
+        Of counts, which that adds up, the mean too.
+        """
+        without, how = None, "arithmetic"
+        if isinstance(measure, str):
+            without = np.array(self.empty[measure], bool)
+            how = "geometric" if parse(measure).record.mean == "geometric" else how
+            column = self.values[measure]
+        else:
+            column = measure
+        return column[0] if self.groups is None else mean_over(column, "skip", None, without, how=how)
 
     def left_out(self, measures: Iterable[str]) -> list[str]:
         """What the means leave out, in sentences."""
         kept, total = self.kept, len(self.relevant)
         if self.groups is None:
             return []
-        without = f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."
-        undefined = {name: sum(math.isnan(self.values[name][at]) for at in kept) for name in measures}
-        some = [f"Groups where {name} is undefined: {n:,}, left out of its mean." for name, n in undefined.items() if n]
-        return [without] * (len(kept) < total) + some
+        said = [f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."]
+        said = said * (len(kept) < total)
+        for name in measures:
+            low = [at for at in kept if self.empty[name][at]]  # what is relevant there is below the measure's level
+            if low:
+                said.append(f"Groups without an item that is relevant for {name}: {len(low):,}, left out of its mean.")
+            undefined = sum(math.isnan(self.values[name][at]) for at in kept) - sum(
+                math.isnan(self.values[name][at]) for at in low)
+            if undefined:
+                said.append(f"Groups where {name} is undefined: {undefined:,}, left out of its mean.")
+        return said
 
 
 class Report:
@@ -141,6 +157,7 @@ class Report:
             reading = ties or "expected"
             progress(f"measuring {score.name}")
             values = {one.name: _many(one(curves, reading)) for one in wanted}
+            empty = {one.name: _many(one.empty(curves)) for one in wanted}
             drawn = not quick or not intervals or _drawn(curves) * intervals["n_resamples"] <= _MOST_DRAWN
             self.left_to_draw |= not drawn
             progress.begin(f"intervals of {score.name}", (intervals or {}).get("n_resamples"), "resamples")
@@ -150,7 +167,7 @@ class Report:
             counts = _many(curves.num_items), _many(curves.num_relevant)
             direction = "lower" if score.lower_is_better else "higher"
             ties_of = score.hits.tie_report()
-            ranked = Score(score.name, direction, score.names, *counts, values, between, ties_of, score.counted)
+            ranked = Score(score.name, direction, score.names, *counts, values, empty, between, ties_of, score.counted)
             self.scores.append(ranked)
             if (self.asked or machine) and score.counted is not None and score.counted.num_missing:  # sections say it
                 self.warnings.append(f"{score.name}: {score.counted.sentences()[0].removesuffix('.')}")
@@ -206,7 +223,9 @@ class Report:
     def _values(self) -> Grid:
         """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
         level, ties = self.first_level, self.ties is None
-        means = {len(score.kept) for score in self.scores}  # others where a score is missing in a whole group
+        # Others where a score is missing in a whole group, and for a measure of higher levels.
+        empty = [score.empty[name] for score in self.scores for name in self.measures if name in score.empty]
+        means = {one.count(False) for one in empty}
         of = f"of {many(min(means), 'groups', ',')}" if len(means) == 1 else "over groups"
         value = f"mean {of}" if self.grouped else self.ties or "value"
         head = ["measure", *["score"] * self.named, value]
@@ -417,7 +436,7 @@ def _note(name: str, score: Score) -> str:
 def _ties(score: Score) -> list[str]:
     """What ties do to AP, in lines."""
     if not score.kept:
-        return ["No relevant items: the measures are undefined."]
+        return ["No relevant items: AP is undefined."]
     ties, items = score.ties, sum(score.items)
     tied, largest = sum(_many(ties.num_tied)), max(_many(ties.largest_group))
     if not tied:
