@@ -514,8 +514,8 @@ def test_a_curve_is_a_value():
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
     assert curve != hc.GainCurve([2, 0, 1, 0], [4, 3, 3, 1], unretrieved=[1])
-    assert repr(curve) == "GainCurve(num_items=4, num_relevant=3, num_hits=2, levels=[1, 1.5, 2])"
-    assert repr(curves) == "GainCurves(2 queries, num_items=4, num_relevant=3, num_hits=2)"
+    assert repr(curve) == "GainCurve(num_items=4, num_relevant=3, num_hits=2; levels 1, 1.5, 2)"
+    assert repr(curves) == "GainCurves(2 queries: 4 items, 3 relevant, 2 hits)"
     assert bool(hc.GainCurve([0], [1]))
     assert hc.GainCurve.from_ranked([2, 0, 1]) == hc.GainCurve.from_table(
         None, [0, 2], [1, 1], [0, 1, 2], [2, 1], [1, 1], num_items=3

@@ -486,6 +486,37 @@ def test_star_import_gives_all():
     assert names.strip() == "True"
 
 
+@pytest.mark.filterwarnings("ignore:.*resamples are too few")
+def test_what_reprs_show_by_name_are_attributes():
+    """``name=value`` in the repr of an object of a public class: its attribute of that name has that value."""
+    y, s, levels = [1, 0, 1, 0], [3.5, 2, 2, 1], [[1, 0, 3, 0], [0, 2, 0, 0]]
+    hits, many, gains = hc.HitCurve(y, s), hc.HitCurves([y, y], [s, s]), hc.GainCurve(levels[0], s)
+    weighted = {"sample_weight": [0.1, 0.2, 1 / 3, 0.7]}
+    found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "nDCG@1"])
+    compared = hc.compare({"a": many, "b": many}, rng=0, n_resamples=9)
+    counter, levelled = hc.HitCounter(thresholds=[1.0]), hc.GainCounter(edges=[1.0, 2.0])
+    counter.update([1, 0], [1.0, 2.0])
+    levelled.update([1, 0], [1.0, 2.0])
+    made = [
+        hits, many, gains, hc.GainCurves(levels, [s, s]), hc.GainCurve([0], [1]), hc.GainCurve(range(9), range(9)),
+        hc.HitCurve(y, s, **weighted), hc.HitCurves(y, s, offsets=[0, 2, 4], **weighted), hc.HitCurve([], []),
+        counter, levelled, hits.tie_report(), many.tie_report(), hits.hit_curve(), gains.gain_curve(), hits.roc_curve(),
+        hits.precision_recall_curve(), hits.interval(), hits.interval().confidence_interval, hits.p_value(), compared,
+        compared.rows[0], compared.systems[0], found, hc.Leaderboard([found]), hc.at_threshold(y, s, 2),
+        hc.Evaluator({"q": {"a": 1}}, "AP"),
+    ]  # fmt: skip
+    classes = {getattr(hc, name) for name in hc.__all__ if inspect.isclass(getattr(hc, name))}
+    assert classes <= {type(one) for one in made}
+    for one in made:
+        text = repr(one)
+        outer, inner = "", text.partition("(")[2].removesuffix(")")
+        while outer != inner:  # what is nested has names of its own
+            outer, inner = inner, re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", inner)
+        for name in re.findall(r"\b(\w+)=", outer):
+            value = getattr(one, name)
+            assert any(f"{name}={shown}" in text for shown in (repr(value), str(value))), text
+
+
 CONSTRUCTED = ("HitCurve", "HitCurves", "GainCurve", "GainCurves", "HitCounter", "GainCounter")
 
 

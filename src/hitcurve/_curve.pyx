@@ -1086,7 +1086,7 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         --------
         >>> import hitcurve as hc
         >>> hc.HitCurve.from_ranked([1, 0, 1], num_items=100, num_relevant=5)
-        HitCurve(num_items=100, num_relevant=5, num_hits=2, num_tied=0)
+        HitCurve(num_items=100, num_relevant=5, num_hits=2; 0 tied)
         >>> round(hc.HitCurve.from_ranked([1, 0, 1]).average_precision(), 4)
         0.8333
         """
@@ -1124,7 +1124,7 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         --------
         >>> import hitcurve as hc
         >>> hc.HitCurve.from_ranks([1, 3], num_items=100)
-        HitCurve(num_items=100, num_relevant=2, num_hits=2, num_tied=0)
+        HitCurve(num_items=100, num_relevant=2, num_hits=2; 0 tied)
         >>> round(hc.HitCurve.from_ranks([1, 3], num_items=100).average_precision(), 4)
         0.8333
         """
@@ -1259,10 +1259,9 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         return True  # a curve is one, also without rows
 
     def __repr__(self):
-        form, tied = "g" if self.weighted else "d", self.tied
-        return (f"HitCurve(num_items={self.num_items:{form}}, num_relevant={self.num_relevant:{form}}, "
-                f"num_hits={self.num_hits:{form}}, "
-                + ("weighted)" if self.weighted else f"num_tied={tied[tied > 1].sum()})"))
+        tied = "weighted" if self.weighted else f"{self.tied[self.tied > 1].sum()} tied"
+        return (f"HitCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}; "
+                f"{tied})")
 
     def __reduce__(self):
         return hit_curve, (self.score, self.above, self.tied, self.hits, self.num_items, self.num_relevant,
@@ -1801,10 +1800,8 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
         return (self[q] for q in range(len(self)))
 
     def __repr__(self):
-        tied = "weighted" if self.weighted else f"num_tied={self.tied[self.tied > 1].sum()}"
-        return (f"HitCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, "
-                f"num_relevant={self.num_relevant.sum()}, "
-                f"num_hits={self.num_hits.sum()}, {tied})")
+        tied = "weighted" if self.weighted else f"{self.tied[self.tied > 1].sum()} tied"
+        return f"HitCurves({totals(self)}, {tied})"
 
     def __reduce__(self):
         return hit_curves, (self.qid, self.lower_is_better, self.weighted, self.row_offsets, self.score, self.above,
@@ -2059,6 +2056,12 @@ def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits
 
 cdef object query_named(object at, object qid):
     return f"query {at}" if qid is None else f"query {qid[at:at + 1].tolist()[0]!r}"
+
+
+def totals(curves):
+    """What the curves of many queries count together, in words: their attributes are arrays."""
+    return (f"{many(len(curves), 'queries')}: {many(curves.num_items.sum(), 'items')}, {curves.num_relevant.sum()} relevant, "
+            f"{many(curves.num_hits.sum(), 'hits')}")
 
 
 def counted(values, empty, qid, without=None, name="the measure"):

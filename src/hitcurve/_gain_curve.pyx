@@ -19,7 +19,7 @@ from hitcurve._levels cimport (
 from hitcurve._ranking cimport Queries, queries_tables
 
 from hitcurve._checks import SCORES, check_empty, check_flag
-from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_of, mean_over
+from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_of, mean_over, totals
 from hitcurve._grid import are, many
 from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 from hitcurve._sorted import other_items, running_sums
@@ -220,8 +220,8 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         used[0] = False
         levels = self.values[used]
         shown = ", ".join([f"{level:g}" for level in levels[:4]]) + (", ..." if levels.shape[0] > 4 else "")
-        return (f"GainCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}, "
-                f"levels=[{shown}])")
+        return (f"GainCurve(num_items={self.num_items}, num_relevant={self.num_relevant}, num_hits={self.num_hits}; "
+                f"{'levels' if levels.shape[0] != 1 else 'level'} {shown or 'none'})")
 
     def __reduce__(self):
         return gain_curve, (self.score, self.above, self.tied, self.level_offsets, self.level, self.level_count,
@@ -541,9 +541,7 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return (self[q] for q in range(len(self)))
 
     def __repr__(self):
-        return (f"GainCurves({many(len(self), 'queries')}, num_items={self.num_items.sum()}, "
-                f"num_relevant={self.num_relevant.sum()}, "
-                f"num_hits={self.num_hits.sum()})")
+        return f"GainCurves({totals(self)})"
 
     def __reduce__(self):
         return gain_curves, (self.curves, self.level_offsets, self.level, self.level_count, self.unretrieved)

@@ -9,6 +9,7 @@ import numpy as np
 from hitcurve._blocks import BlockCounter
 from hitcurve._checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
 from hitcurve._curve import HitCurve
+from hitcurve._grid import many
 
 
 class Counter:
@@ -117,7 +118,7 @@ class Counter:
         >>> one.update([1, 0], [0.9, 0.5])
         >>> other.update([1], [0.3])
         >>> one.merge(other)
-        HitCounter(2 thresholds, num_items=3, num_hits=2)
+        HitCounter(2 thresholds; num_items=3, num_hits=2)
         """
         if not isinstance(other, type(self)):
             raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
@@ -201,7 +202,7 @@ class Counter:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return (f"{type(self).__name__}({self._cuts.shape[0]} {self._kind}, num_items={self.num_items}, "
+        return (f"{type(self).__name__}({many(self._cuts.shape[0], self._kind)}; num_items={self.num_items}, "
                 f"num_hits={self.num_hits})")
 
 
@@ -281,7 +282,7 @@ class HitCounter(Counter):
         >>> counter = hc.HitCounter([0.9, 0.3])
         >>> counter.update([0, 1, 0], [0.3, 0.9, 0.1])
         >>> counter
-        HitCounter(2 thresholds, num_items=3, num_hits=1)
+        HitCounter(2 thresholds; num_items=3, num_hits=1)
         """
         place, _ = self._count(y_true, y_score)
         np.add.at(self._hits, place, 1)

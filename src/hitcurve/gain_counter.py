@@ -161,7 +161,7 @@ class GainCounter(Counter):
         >>> counter = hc.GainCounter([0.9, 0.3], [1, 2, 3])
         >>> counter.update([0, 3, 0], [0.3, 0.9, 0.1])
         >>> counter
-        GainCounter(2 thresholds, num_items=3, num_hits=1)
+        GainCounter(2 thresholds; num_items=3, num_hits=1)
         """
         codes, values = block_levels(y_true)
         level = values[codes[codes != 0]]

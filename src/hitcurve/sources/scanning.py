@@ -179,11 +179,11 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     >>> import hitcurve as hc, numpy as np
     >>> y_true, y_score = np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.8, 0.1])
     >>> hc.scan((y_true, y_score))
-    HitCurve(num_items=4, num_relevant=2, num_hits=2, num_tied=2)
+    HitCurve(num_items=4, num_relevant=2, num_hits=2; 2 tied)
     >>> hc.scan(lambda: ((y_true[i : i + 2], y_score[i : i + 2]) for i in (0, 2))).average_precision()
     0.9166666666666666
     >>> hc.scan((np.array([3, 0, 1, 0]), y_score), grade=1)
-    GainCurve(num_items=4, num_relevant=2, num_hits=2, levels=[1, 3])
+    GainCurve(num_items=4, num_relevant=2, num_hits=2; levels 1, 3)
     """
     check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
