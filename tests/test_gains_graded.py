@@ -458,6 +458,23 @@ def test_names(name, call):
         hc.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, name)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [1023, 1000, 850, 800, -900, -1060])
+def test_thresholds_of_any_weight(power):
+    """The weights of GAP count in proportion: a power of two changes no bit, though their sum may be no number."""
+    levels, scores = [[2, 0, 1, 3, 0, 1], [1, 0, 0, 1, 0, 0]], [[6, 5, 5, 3, 2, 1]] * 2
+    for curve in (hc.GainCurves(levels, scores), hc.GainCurve(levels[0], scores[0])):
+        for weights in ([1.0, 1.5, 1.25], [1.75, 1.0, 1.5], [0.0, 1.0, 1.0]):
+            little = dict(enumerate(weights, 1))
+            much = {level: np.ldexp(weight, power) for level, weight in little.items()}
+            for k in (None, 4):
+                found = np.asarray(curve.graded_average_precision(k, weights=much))
+                assert np.array_equal(found, curve.graded_average_precision(k, weights=little), equal_nan=True)
+    every = hc.GainCurve([1, 0, 2], [1, 2, 3])
+    assert every.graded_average_precision(weights=[0, 1e308, 1.7e308]) == pytest.approx(
+        every.graded_average_precision(weights=[0, 1, 1.7]), rel=1e-15)
+
+
 def test_nothing_relevant():
     for curve in (hc.GainCurve([0, 0], [2, 1]), hc.GainCurve([], [])):
         for k in (None, 3):
@@ -494,6 +511,8 @@ def test_nothing_relevant():
     (lambda curve: curve.graded_average_precision(weights={-1: 1}), ValueError, "weights has the level -1: a level"),
     (lambda curve: curve.graded_average_precision(weights={"1": 1}), TypeError, "a level of weights must be a number"),
     (lambda curve: curve.graded_average_precision(weights=3), TypeError, "weights must be a mapping or an array"),
+    (lambda curve: curve.graded_average_precision(weights={1: 1e-320, 2: 1e308}), ValueError,
+     r"weights\[1\] is 1e-320, beside 1e\+308: no float64 holds both"),
     (lambda curve: curve.average_gain(0), ValueError, "k is 0"),
     (lambda curve: curve.average_gain(gain="square"), ValueError, "gain is 'square'"),
 ])  # fmt: skip

@@ -328,7 +328,14 @@ cdef object weights_below(object weights, object values):
     if shares.get(0, 0.0) != 0.0:
         raise ValueError(f"weights[0] is {shares[0]}: only a level above 0 is a threshold")
     known = sorted(shares)
-    below = np.append(0.0, np.cumsum([shares[level] for level in known]))
+    each = np.array([shares[level] for level in known])
+    if each.max(initial=0.0) > 2.0**900:  # whose sums may be no numbers: a power of two less is the same quotient
+        less = np.ldexp(each, -100)
+        for i in np.flatnonzero(np.ldexp(less, 100) != each)[:1]:
+            raise ValueError(f"weights[{known[i]}] is {shares[known[i]]}, beside {max(shares.values())}: no float64 holds "
+                             "both in proportion and their sum")
+        each = less
+    below = np.append(0.0, np.cumsum(each))
     return below[np.searchsorted(np.array(known, np.float64), values, side="right")]
 
 
