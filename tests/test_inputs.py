@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.compat import sklearn_metrics
 
 RNG = np.random.default_rng(42)
 N = 300
@@ -331,6 +332,68 @@ def test_missing_values_in_columns(library):
             hc.HitCurve(make(missing), [3, 2, 1])
         with pytest.raises((ValueError, TypeError), match="y_score"):
             hc.HitCurve([0, 1, 0], make(missing))
+
+
+def counted(thresholds, labels, scores):
+    counter = hc.HitCounter(thresholds)
+    counter.update(labels, scores)
+    return counter.curve()
+
+
+WIDE = {
+    "y_true": lambda read: hc.HitCurve(read([1, 0, 1]), [3, 2, 1]),
+    "y_score": lambda read: hc.HitCurve([1, 0, 1], read([2**60 + 1, 2**60, 5])),
+    "levels": lambda read: hc.GainCurve(read([3, 0, 1]), read([2, 3, 1])),
+    "ndcg": lambda read: hc.ndcg(read([3, 0, 1]), read([2, 3, 1])),
+    "average_precision": lambda read: hc.average_precision(read([1, 0, 1]), read([-2, 3, 2**63 - 1])),
+    "uint64": lambda read: hc.average_precision([1, 0, 1], read([2**63 + 1, 2**63, 2**64 - 1])),
+    "relevance_level": lambda read: hc.HitCurve(read([1, 0, 2]), [3, 2, 1], relevance_level=2),
+    "qid": lambda read: hc.HitCurves([1, 0, 1], [3, 2, 1], qid=read([2**60 + 1, 2**60, 2**60])),
+    "offsets": lambda read: hc.HitCurves([1, 0, 1], [3, 2, 1], offsets=read([0, 2, 3])),
+    "tiebreak": lambda read: hc.HitCurve([1, 0, 1], [1, 1, 1], tiebreak=read([2**60 + 1, 2**60, 5])),
+    "sample_weight": lambda read: hc.HitCurve([1, 0, 1], [3, 2, 1], sample_weight=read([1, 2, 3])).average_precision(
+        ties="threshold"),
+    "unretrieved": lambda read: hc.GainCurve([1, 0, 1], [3, 2, 1], unretrieved=read([2, 1])),
+    "thresholds": lambda read: counted(read([3, 1]), read([1, 0, 1]), read([3, 2, 1])),
+    "weights": lambda read: hc.HitCurves([[1, 0], [0, 1]], [[2, 1]] * 2).mean("AP", weights=read([1, 3])),
+    "k": lambda read: hc.HitCurve([1, 0, 1], [3, 2, 1]).precision(read([1, 3])).tolist(),
+    "from_ranked": lambda read: hc.HitCurve.from_ranked(read([1, 0, 1])),
+    "compare": lambda read: str(hc.compare(read([1, 0, 1]), {"a": read([1, 2, 3]), "b": [3, 2, 1]}, rng=0,
+                                           n_resamples=99)),
+    "evaluate": lambda read: hc.evaluate((read([1, 1]), read([5, 6]), read([0, 1])),
+                                         (read([1, 1]), read([5, 6]), read([9, 8])), "AP").means,
+    "scikit-learn": lambda read: sklearn_metrics.average_precision_score(read([1, 0, 1]), read([3, 2, 1])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_integers_of_128_bits(name, kind):
+    """A type of polars that numpy lacks: the values are read as a list of them is."""
+    pl = pytest.importorskip("polars")
+    if not hasattr(pl, kind) or (kind == "UInt128" and name == "average_precision"):
+        pytest.skip("no such numbers")
+    assert WIDE[name](lambda values: pl.Series(values, dtype=getattr(pl, kind))) == WIDE[name](list)
+
+
+def test_integers_of_128_bits_that_no_array_holds():
+    pl = pytest.importorskip("polars")
+    missing, beyond = (pl.Series([5, value, 3], dtype=pl.Int128) for value in (None, 2**64))
+    for read in (hc.HitCurve, hc.GainCurve, hc.average_precision, hc.ndcg):
+        with pytest.raises(TypeError, match=r"y_score\[1\] is 18446744073709551616, beyond 64 bits"):
+            read([1, 0, 1], beyond)
+        with pytest.raises(TypeError, match=r"y_true\[1\] is 18446744073709551616, beyond 64 bits"):
+            read(beyond, [3, 2, 1])
+        with pytest.raises(ValueError, match=r"y_score\[1\] is nan"):
+            read([1, 0, 1], missing)
+    last = {"nan_policy": "worst"}
+    assert hc.HitCurve([1, 0, 1], missing, **last) == hc.HitCurve([1, 0, 1], [5, np.nan, 3], **last)
+    wide = {"a": pl.Int128, "b": pl.Float64}
+    y = pl.DataFrame({"a": [1, 0], "b": [0, 1]}, schema=wide)
+    s = pl.DataFrame({"a": [7, 8], "b": [0.5, 9]}, schema=wide)
+    assert hc.HitCurves(y, s) == hc.HitCurves([[1, 0], [0, 1]], [[7, 0.5], [8, 9]])
+    with pytest.raises((ValueError, TypeError), match=r"y_score.* is 9007199254740993"):
+        hc.HitCurves(y, pl.DataFrame({"a": [2**53 + 1, 8], "b": [0.5, 9]}, schema=wide))
 
 
 class StandIn:

@@ -1,7 +1,7 @@
 # cython: wraparound=True
 """Every check of an argument, and every text of an error, once; arrays as the kernels read them."""
 from cpython.number cimport PyNumber_Index
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
@@ -297,14 +297,19 @@ cpdef int no_masked(object values, str name) except -1:
     return 0
 
 
-cdef object readable(object values):
+def readable(values):
     """What numpy refuses of torch as what it reads, tensors in lists too; anything else as it is.
 
-    A tensor loses its gradient. bfloat16 and floats of 8 bits become float32, which holds each of their values.
+    A tensor loses its gradient. bfloat16 and floats of 8 bits become float32, which holds each of their values. Integers
+    of 128 bits, of polars, become a list, in frames lists of rows; a missing value is NaN there, as in narrower columns.
     """
     if isinstance(values, (list, tuple)):
         found = [readable(value) for value in values]
         return found if any(new is not old for new, old in zip(found, values)) else values
+    if str(getattr(values, "dtype", "")) in ("Int128", "UInt128"):
+        return [NAN if value is None else value for value in values.to_list()]
+    if "Int128" in str(getattr(values, "schema", "")):
+        return list(map(list, zip(*[readable(column) for column in values.iter_columns()])))
     if getattr(values, "requires_grad", False) is True:
         values = values.detach()
     if str(getattr(values, "dtype", "")).startswith(("torch.bfloat16", "torch.float8")):
@@ -321,7 +326,10 @@ cdef object as_array(object values, str name):
         return np.asarray(values)
     try:
         array = np.asanyarray(values) if by_numpy else np.from_dlpack(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:
+        # polars' errors are none of Python's own.
+        if not isinstance(error, (BufferError, RuntimeError, TypeError, ValueError)) and "polars" not in type(error).__module__:
+            raise
         other = readable(values)
         if other is not values:
             return as_array(other, name)
@@ -386,7 +394,7 @@ cdef object as_ndarray(object values, str name, str what):
         except (ValueError, TypeError):
             pass
         if array.dtype.kind not in "biuf":
-            raise not_a_number(np.asarray(values, dtype=object), name, what)
+            raise not_a_number(exact, name, what)
         array = unrounded(exact, array, name)
         if array.dtype.kind == "O":
             place, value = [(i, value) for i, value in enumerate(exact.ravel().tolist())

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hitcurve._checks import readable
+
 
 class _InvalidParameter(ValueError, TypeError):
     """An argument that is none of those allowed: both errors, as in scikit-learn."""
@@ -34,7 +36,13 @@ def need_cutoff(k: Any, none: bool = True) -> None:
 def as_array(values: Any, name: str) -> Any:
     if isinstance(values, np.matrix):
         raise TypeError("np.matrix is not supported. Please convert to a numpy array with np.asarray.")
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except Exception:
+        other = readable(values)
+        if other is values:
+            raise
+        array = np.asarray(other)
     need(array.ndim > 0, name, values, "an array-like")
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
