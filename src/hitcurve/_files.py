@@ -10,9 +10,11 @@ import re
 import secrets
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,8 @@ import numpy as np
 from hitcurve._extras import needed
 
 __all__ = [
-    "BROKEN", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name", "file_state",
-    "opened", "opened_text", "same_file", "write_file",
+    "BROKEN", "LONGEST", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name",
+    "file_state", "opened", "opened_text", "same_file", "write_file",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
@@ -32,7 +34,7 @@ BROKEN = (OSError, LookupError, NotImplementedError, OverflowError, TypeError, U
 """What a broken Parquet file makes pyarrow raise, beside its own errors."""
 _PIECE = 1 << 20  # bytes of a file read at once
 _PIPE = 1 << 16  # bytes of a stream read at once: as many as a pipe holds
-_LONGEST = 64 << 20  # bytes of a cell in quotation marks
+LONGEST = 64 << 20  # bytes of a line, and of a cell in quotation marks
 _SHOWN = 40  # of them that an error shows
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # names of open files
 
@@ -97,25 +99,10 @@ def opened(path: Path) -> Iterator[Any]:
         if compression is None:
             yield file if table else _Lines.of(file if file_state(path) else _Pieces.of(file))
             return
-        pa = needed("pyarrow", "reading compressed files")
-        with _unpacking(file, compression, pa) as stream:
-            # A table is read from its end, which a compressed stream does not offer.
-            yield pa.BufferReader(stream.read()) if table else _Lines.of(io.BufferedReader(stream, 1 << 20))
-
-
-@contextmanager
-def _unpacking(file: Any, compression: str, pa: Any) -> Iterator[Any]:
-    """The stream of what a file packs; what is broken is an OSError."""
-    if compression not in ("lzma", "bz2"):
-        with pa.input_stream(file, compression=compression) as stream:
-            yield stream
-        return
-    module = import_module(compression)
-    try:
-        with module.open(file) as stream:
-            yield stream
-    except (EOFError, getattr(module, "LZMAError", EOFError)) as error:
-        raise OSError(str(error)) from None
+        arrow = needed("pyarrow", "reading compressed files")
+        stream = io.BufferedReader(_Unpacked(file, compression, arrow), 1 << 20)
+        # A table is read from its end, which a compressed stream does not offer.
+        yield arrow.BufferReader(_to_the_end(stream.read)) if table else _Lines.of(stream)
 
 
 def _standard_input() -> Any:
@@ -126,21 +113,22 @@ def _standard_input() -> Any:
 
 @contextmanager
 def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a plain one as `TextFile`."""
+    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a `TextFile`, if it can."""
     name = os.fspath(path)
     if name == "-":
-        yield "standard input", _unpacked(_to_the_end(_standard_input().read1), "standard input")
+        name = "standard input"
+        yield name, _text_of(name, io.BytesIO(_to_the_end(_standard_input().read1)), None, pieces)
         return
     with open(name, "rb", 0) as file:
-        source = TextFile(name, file)
-        # The first bytes tell the form of a file. What is not a regular file can be read only once.
-        head = file.read(6) if source.size else b""
-        if pieces and source.size and not head.startswith((b"PAR1", *_PACKED)):
-            file.seek(0)
-            yield name, source
-            return
-        text = head if head[:4] == b"PAR1" else source.read()
-        yield name, None if text[:4] == b"PAR1" else _unpacked(text, name)
+        state, source = file_state(name), file
+        if state is None or not state[0]:  # what is no regular file can be read only once, and some have no size
+            state, source = None, io.BytesIO(_to_the_end(file.read))  # type: ignore[assignment]
+        yield name, None if source.read(4) == b"PAR1" else _text_of(name, source, state, pieces)
+
+
+def _text_of(name: str, file: Any, state: tuple[int, ...] | None, pieces: bool) -> Any:
+    source = TextFile(name, file, state)
+    return source if pieces and (state or source.packed) else source.read()
 
 
 def _to_the_end(read: Callable[[int], bytes]) -> bytes:
@@ -151,55 +139,112 @@ def _to_the_end(read: Callable[[int], bytes]) -> bytes:
     return held.getvalue()
 
 
-def _unpacked(text: bytes, name: str) -> Any:
-    kind = next((kind for mark, kind in _PACKED.items() if text.startswith(mark)), None)
-    if kind is None:
-        return text
-    if kind == "zstd":
-        pyarrow = needed("pyarrow", f"{name}: zstd")
-        return pyarrow.CompressedInputStream(pyarrow.BufferReader(text), "zstd").read()
-    module = import_module(kind)
-    try:
-        return module.decompress(text)
-    except (EOFError, OSError, ValueError, getattr(module, "LZMAError", EOFError)) as error:
-        raise ValueError(f"{name}: cannot be decompressed: {error}") from None
-
-
 class TextFile:
-    """A file loaded into our own memory. If a mapped file were cut short meanwhile, the process would end."""
+    """A file loaded into our own memory, decompressed as it begins.
 
-    def __init__(self, name: str, file: Any) -> None:
-        self.name, self.file = name, file
-        self.state = file_state(name)
-        self.size = self.state[0] if self.state else 0  # 0: no regular file, or one of those that have no size
-        self.room = bytearray(min(_PIECE, self.size))
+    If a mapped file were cut short meanwhile, the process would end. `state` is that of the file, to which it is
+    compared after each read; None for what is in memory already.
+    """
+
+    def __init__(self, name: str, file: Any, state: tuple[int, ...] | None) -> None:
+        self.name, self.file, self.state = name, file, state
+        self.size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        head = file.read(max(map(len, _PACKED)))
+        self.packed = next((kind for mark, kind in _PACKED.items() if head.startswith(mark)), None)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.file.seek(0)
+        self.stream = self.file
+        if self.packed:
+            arrow = needed("pyarrow", f"{self.name}: zstd") if self.packed == "zstd" else None
+            self.stream = _Unpacked(self.file, self.packed, arrow)
+        self.end = sys.maxsize if self.packed else self.size  # the first until it is met
+        self.room = bytearray(min(_PIECE, self.end))
         self.held = self.place = 0
 
     def _check(self, some: Any) -> None:
-        if self.size:
+        if self.state:
             check_unchanged(self.name, self.state if some else ())  # no file's state: it is shorter than it was
+
+    def _read(self, read: Any, *args: Any) -> Any:
+        """What a method of the stream reads, as long as the file is what it was."""
+        try:
+            found = read(*args)
+        except OSError as error:
+            if not self.packed or error.errno is not None:
+                raise
+            self._check(True)
+            raise ValueError(f"{self.name}: cannot be decompressed: {error}") from None
+        self._check(found or self.packed)
+        return found
+
+    def reached(self, place: int) -> int:
+        """How far into the file its text up to `place` goes, about so."""
+        return int(self.file.tell()) if self.packed else place
+
+    def head(self) -> bytes:
+        """How it begins; an error if it cannot be decompressed to its end, which may be why it cannot be parsed."""
+        self._begin()
+        self.more(0)
+        head = bytes(memoryview(self.room)[: self.held])
+        while self.packed and self._read(self.stream.readinto, self.room):
+            pass
+        return head
 
     def read(self) -> bytes:
         """All of it."""
-        if self.size:
-            self.file.seek(0)
-        text: bytes = self.file.readall() if self.size else _to_the_end(self.file.read)
-        self._check(text)
+        self._begin()
+        if self.packed:
+            return self._read(_to_the_end, self.stream.read)  # type: ignore[no-any-return]
+        text: bytes = self._read(self.file.readall if self.state else self.file.read)
         return text
 
     def more(self, done: int) -> tuple[memoryview, bool]:
-        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them."""
+        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them.
+
+        A line that is longer than `LONGEST` need not be whole, and is given as the last: the parser refuses it.
+        """
         tail = self.held - done
         room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
         room[:tail] = self.room[done : self.held]
         self.room, self.held = room, tail
-        while self.held < len(room) and self.place < self.size:
-            got = self.file.readinto(memoryview(room)[self.held :])
-            self._check(got)
+        while self.held < len(room) and self.place < self.end:
+            got = self._read(self.stream.readinto, memoryview(room)[self.held : self.held + _PIECE])
             self.held += got
             self.place += got
-        last = self.place >= self.size
-        return memoryview(room)[: self.held if last else room.rfind(b"\n", 0, self.held) + 1], last
+            if not got:
+                self.end = self.place
+        last = self.place >= self.end
+        lines = self.held if last else room.rfind(b"\n", 0, self.held) + 1
+        if self.held - lines > LONGEST + len(codecs.BOM_UTF8):  # which the parser does not count
+            lines, last = self.held, True
+        return memoryview(room)[:lines], last
+
+
+class _Unpacked(io.RawIOBase):
+    """What a file packs. By Arrow, if that is given and knows it. What is broken is an OSError without a number."""
+
+    def __init__(self, file: Any, kind: str, arrow: Any) -> None:
+        if arrow is not None and kind in ("gzip", "zstd"):
+            kept = SimpleNamespace(read=file.read, close=bool, closed=False)  # Arrow would close it
+            self.stream = arrow.CompressedInputStream(arrow.PythonFile(kept, "r"), kind)
+            self.broken: tuple[type[Exception], ...] = (EOFError,)
+        else:
+            module = import_module(kind)
+            self.stream = module.open(file)
+            self.broken = (EOFError, zlib.error, getattr(module, "LZMAError", EOFError))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        try:
+            got: int = self.stream.readinto(room)
+        except self.broken as error:
+            raise OSError(str(error)) from None
+        return got
 
 
 def same_file(path: Path, other: Path | int) -> bool:
@@ -344,8 +389,8 @@ class RowEnd:
             self._read(piece if self.lines else piece.removeprefix(codecs.BOM_UTF8))
         self._read(line if self.lines else line.removeprefix(codecs.BOM_UTF8))
         self.length += len(line)
-        if self.quoted and self.length >= _LONGEST:  # it would keep the whole file in memory
-            raise OpenMark(*self.opened, f" within {_LONGEST >> 20} MiB")
+        if self.quoted and self.length >= LONGEST:  # it would keep the whole file in memory
+            raise OpenMark(*self.opened, f" within {LONGEST >> 20} MiB")
         return not self.quoted
 
     def end(self) -> None:

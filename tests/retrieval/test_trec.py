@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -187,6 +188,15 @@ def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
             assert re.match(r"f(, line \d+)?: ", str(error))
 
 
+PACKS = {"": bytes, "gz": gzip.compress, "xz": lambda text: lzma.compress(text, preset=0), "bz2": bz2.compress,
+         "zst": lambda text: pytest.importorskip("pyarrow").compress(text, "zstd", asbytes=True)}
+
+
+def packed(text, pack):
+    """As two members, which one after the other are a file too."""
+    return b"".join(map(PACKS[pack], (text[: len(text) // 2], text[len(text) // 2 :])))
+
+
 def judged_or_refused(judge):
     try:
         found = judge()
@@ -200,20 +210,22 @@ def judged_or_refused(judge):
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90), st.booleans()
+    st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90),
+    st.booleans(), st.sampled_from(list(PACKS)),
 )
-def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict):
+def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict, pack):
     """Errors and their lines, notes and the tag included."""
     qrels = runs.Qrels.from_buffer(b"q1 0 a 1\nb 0 doc-1 2\nb 0 a 0\na 0 b 1\ndoc-1 0 b 1", "qrels")
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(_files, "_PIECE", size)
-        path = str(write(Path(folder), "run", mark + text))
+        path = str(write(Path(folder), "run", packed(mark + text, pack)))
         with _files.opened_text(path, pieces=True) as (name, pieces):
-            assert isinstance(pieces, _files.TextFile) == bool(mark + text)
+            assert isinstance(pieces, _files.TextFile) == bool(mark + text or pack)
             assert name == path
             places = []
             options = {"strict": strict, "progress": places.append}
             found = judged_or_refused(lambda: runs.judge_buffer(qrels, pieces, "f", **options))
+            assert pieces == b"" or pieces.reached(len(mark + text)) == os.path.getsize(path) or isinstance(found, str)
             assert pieces == b"" or pieces.read() == mark + text
     assert found == judged_or_refused(lambda: runs.judge_buffer(qrels, mark + text, "f", strict=strict))
     assert places == sorted(places)
@@ -248,6 +260,104 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, change):
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.stdout == "{'RR': 0.25}\n"
     assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
+
+
+def many_queries(queries=100):
+    rng = np.random.default_rng(7)
+    return b"".join(b"%d Q0 d%d 1 %.6f tag\n" % (query, i, score) for query in range(queries)
+                    for i, score in enumerate(rng.random(2000).tolist()))
+
+
+@pytest.mark.parametrize("pack", list(PACKS)[1:])
+def test_a_packed_file_that_changes_while_it_is_read(tmp_path, pack):
+    path = write(tmp_path, "run", packed(many_queries(), pack))
+    other = write(tmp_path, "other", packed(many_queries(50), pack))
+
+    def progress(place):
+        if other.exists():
+            os.replace(other, path)
+
+    with pytest.raises(ValueError, match=r"run: changed while it was read$"):
+        hc.evaluate({"1": {"d3": 1}}, path, "RR", progress=progress)
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_run_needs_memory_for_a_query_of_it(tmp_path, pack):
+    """However it is packed; not where the lines of a query are apart."""
+    text = many_queries(400)
+    path = write(tmp_path, "run", packed(text, pack))
+    apart = write(tmp_path, "apart", packed(text + b"7 Q0 other 1 2 tag\n", pack))
+    qrels = {"7": {"d3": 1, "other": 1}, "399": {"d1": 1}}
+    wanted = hc.evaluate(qrels, write(tmp_path, "plain", text), "RR")
+    tracemalloc.start()
+    try:
+        found = hc.evaluate(qrels, path, "RR")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(text) > 20e6
+    assert peak < 10e6
+    assert found.values["RR"].tolist() == wanted.values["RR"].tolist()
+    found = hc.evaluate(qrels, apart, "RR")
+    assert dict(zip(found.query_ids, found.values["RR"].tolist(), strict=True)) == {
+        "7": 1.0, "399": wanted.values["RR"][wanted.query_ids.index("399")]}
+
+
+@pytest.mark.parametrize("pack", list(PACKS)[1:])
+@pytest.mark.parametrize("damage", ["cut", "cut at once", "changed"])
+def test_a_packed_file_that_is_broken(tmp_path, pack, damage):
+    data = packed(many_queries(), pack)
+    middle = len(data) // 4
+    broken = {"cut": data[:-middle], "cut at once": data[:7],
+              "changed": data[:middle] + bytes(255 - one for one in data[middle : middle + 100]) + data[middle + 100 :]}
+    path = write(tmp_path, "run", broken[damage])
+    for read in (hc.read_run, hc.read_qrels, lambda path: hc.evaluate({"1": {"d3": 1}}, path, "RR")):
+        with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: cannot be decompressed: \S"):
+            read(path)
+
+
+LONG = 65 << 20
+LONG_LINES = {
+    "word": b"x" * LONG,
+    "zeros": bytes(LONG),
+    "comment": b"#" * LONG,
+    "blanks": b" " * LONG,
+    "tag": b"q2 Q0 d 1 2 " + b"t" * LONG,
+    "blanks and tag": b" " * (LONG // 2) + b"q1 Q0 d 1 2 " + b"t" * (LONG // 2),
+    "columns": b"q1 0 d 1" + b" 1" * (LONG // 2),
+}
+
+
+@pytest.mark.parametrize("line", LONG_LINES)
+def test_a_line_that_is_too_long(tmp_path, line):
+    """An error that names it, by every way in and wherever the line ends."""
+    for rest in (b"", b"\nq1 Q0 e 1 2 t\n"):
+        text = b"\xef\xbb\xbfq1 Q0 d1 1 1 t\n# a comment\n" + LONG_LINES[line] + rest
+        path = write(tmp_path, "run", text)
+        gz = write(tmp_path, "run.gz", gzip.compress(text, 1))
+        judged = write(tmp_path, "qrels", text.replace(b"q1 Q0 d1 1 1 t", b"q1 0 d1 1"))
+        for read, name in ((lambda path: hc.evaluate({"q1": {"d1": 1}}, path, "RR"), path), (hc.read_run, path),
+                           (lambda path: hc.evaluate({"q1": {"d1": 1}}, path, "RR"), gz), (hc.read_qrels, judged)):
+            with pytest.raises(ValueError, match=rf"^{re.escape(str(name))}, line 3: the line is longer than 64 MiB: "):
+                read(name)
+
+
+def test_a_line_without_end_is_not_read_to_its_end(tmp_path):
+    path = write(tmp_path, "run", b"q1 Q0 d1 1 1 t\n")
+    os.truncate(path, 2 << 30)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"run, line 2: the line is longer than 64 MiB: "):
+            hc.evaluate({"q1": {"d1": 1}}, path, "RR")
+        assert tracemalloc.get_traced_memory()[1] < 300 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("pack", ["", "gz"])
+def test_a_line_of_json_may_be_long(tmp_path, pack):
+    path = write(tmp_path, "run", PACKS[pack](b'{"q1": {"d2": 2, ' + b" " * LONG + b'"d1": 1}}'))
+    assert hc.evaluate({"q1": {"d1": 1}}, path, "RR").means == {"RR": 0.5}
 
 
 @pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])
@@ -480,10 +590,9 @@ def test_every_source_gives_the_same(tmp_path, files, monkeypatch):
     qrels_columns = {"query_id": [r[0] for r in judged], "doc_id": [r[2] for r in judged],
                      "relevance": [int(r[3]) for r in judged]}
     sources = [(hc.read_qrels(qrels), hc.read_run(run))]
-    for pack, name in ((gzip.compress, "gz"), (lzma.compress, "xz"), (bz2.compress, "bz2"),
-                       (lambda text: pa.compress(text, "zstd", asbytes=True), "zst")):
-        packed = [write(tmp_path, f"{kind}.{name}", pack(text.encode())) for kind, text in (("q", QRELS), ("r", RUN))]
-        sources.append(tuple(packed))
+    for name in list(PACKS)[1:]:
+        sources.append(tuple(write(tmp_path, f"{kind}.{name}", packed(text.encode(), name))
+                             for kind, text in (("q", QRELS), ("r", RUN))))
     pyarrow.parquet.write_table(pa.table(qrels_columns), tmp_path / "q.parquet")
     pyarrow.parquet.write_table(pa.table(run_columns), tmp_path / "r.parquet")
     sources.append((tmp_path / "q.parquet", tmp_path / "r.parquet"))

@@ -577,7 +577,7 @@ def test_a_quotation_mark_that_is_not_closed_in_a_large_file(tmp_path, rows, row
 
 
 def test_a_cell_that_is_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(_files, "LONGEST", 1 << 20)
     lines = "0,1,text\n" * 300_000
     for rest in (lines, lines + '0,1,"x"\n', lines + '"\n'):
         path = write(tmp_path, "t.csv", f'y,s,note\n1,2,"text\n{rest}'.encode())

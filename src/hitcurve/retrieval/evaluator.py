@@ -229,15 +229,12 @@ class Evaluator:
             with opened_text(run, pieces=True) as (name, text):
                 try:
                     if text is not None:
-                        if isinstance(progress, Progress):
-                            progress.begin(os.path.basename(name), _size(text), "bytes")
-                        told = progress.reach if isinstance(progress, Progress) else progress
+                        told = _told(progress, name, text)
                         found = runs.judge_buffer(qrels, text, name, order, single, self._strict, told)
                     if text is not None and found is None:  # lines of a query apart
                         text = text.read() if isinstance(text, TextFile) else text
                         found = runs.judge(qrels, Run.from_buffer(text, name, self._strict), order, single)
                 except ValueError as error:
-                    text = text.read() if isinstance(text, TextFile) else text
                     run = Run.from_columns(*of_other_text(Run, text, name, error))
             if found is not None:
                 warn(found.passed)
@@ -453,8 +450,8 @@ def evaluate(
         Threads, for a list of runs; -1 for all cores, and never more than there are.
     progress : bool or callable, optional
         True: per cent and time left on standard error, of a run's file or of a list of runs; in a notebook that has
-        tqdm a bar of it. A callable is called with the number of bytes read of a run's file, now and then. Default:
-        neither.
+        tqdm a bar of it. A callable is called with the number of bytes read of a run's file, now and then; of a
+        compressed file they are those of the text. Default: neither.
 
     Returns
     -------
@@ -521,9 +518,13 @@ def _file_of(run: Any) -> str:
     return "standard input" if path == "-" else "" if is_json(path) else path
 
 
-def _size(text: Any) -> int:
-    """Of a file's text in bytes, at once or in pieces."""
-    return text.size if isinstance(text, TextFile) else len(text)
+def _told(progress: _Told, name: str, text: Any) -> Any:
+    """What is told how far a file is read, in bytes of its text; a line or a bar in bytes of the file."""
+    if not isinstance(progress, Progress):
+        return progress
+    of_file = isinstance(text, TextFile)
+    progress.begin(os.path.basename(name), text.size if of_file else len(text), "bytes")
+    return (lambda place: progress.reach(text.reached(place))) if of_file else progress.reach
 
 
 def check_renamed(of: str, old: Mapping[str, Any]) -> None:

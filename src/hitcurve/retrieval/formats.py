@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -13,7 +14,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE
 from hitcurve._extras import needed
-from hitcurve._files import OpenMark, RowEnd
+from hitcurve._files import OpenMark, RowEnd, TextFile
 from hitcurve._grid import many
 
 if TYPE_CHECKING:
@@ -223,13 +224,19 @@ def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueEr
 
     Then `how` is the error of reading it as TREC's, which is raised where it looks like nothing else.
     """
-    text = bytes(text).removeprefix(b"\xef\xbb\xbf")
-    written = how if isinstance(how, str) else _guessed(text, value_names, name, how)
+    of_file = isinstance(text, TextFile)
+    written = how if isinstance(how, str) else _guessed(
+        _unmarked(text.head() if of_file else text), value_names, name, how)
+    text = _unmarked(text.read() if of_file else text)
     if written == "json":
         return _json(text, name)
     if written == "csv":
         return _csv(text, value_names, name)
     return _three(text, value_names[0], written, name)
+
+
+def _unmarked(text: Any) -> bytes:
+    return bytes(text).removeprefix(codecs.BOM_UTF8)
 
 
 def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:

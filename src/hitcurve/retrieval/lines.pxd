@@ -21,6 +21,7 @@ cdef enum Trouble:
     TROUBLE_PART_LEVEL     # a number, but not a whole one
     TROUBLE_ROUNDED        # a whole number that no double holds
     TROUBLE_TWICE, TROUBLE_RANK, TROUBLE_SAME_RANK
+    TROUBLE_LONG           # a line
 
 cdef struct Parser:
     Text begin

@@ -12,10 +12,13 @@ import re
 
 from hitcurve._kernel.memory cimport grow
 
+from hitcurve._files import LONGEST as _LONGEST
+
 cdef extern from "_decimal.h" nogil:
     uint64_t read_u64 "hitcurve_read_u64"(const char* p)
     int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
 
+cdef Py_ssize_t LONGEST = _LONGEST
 cdef double LARGE = 2.0**53  # a double from here on may stand for several whole numbers
 
 # What strict=False lets pass, as trec_eval does.
@@ -42,6 +45,7 @@ cdef dict TROUBLES = {
     TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
     TROUBLE_TWICE: "document {field!r} is there twice for its query, first in line {other}",
     TROUBLE_RANK: "the rank column holds no number, and rank_by='rank' needs one",
+    TROUBLE_LONG: f"the line is longer than {LONGEST >> 20} MiB",
     TROUBLE_SAME_RANK: "another document of this query has the same rank",
 }
 
@@ -218,21 +222,28 @@ cdef inline Text next_line(Text p, Text end) noexcept nogil:
     return end if found is NULL else found + 1
 
 
+cdef Trouble line_trouble(Parser* parser, Trouble problem) noexcept nogil:
+    """What is wrong with the line: its length before anything else, as it need not be whole then."""
+    if next_line(parser.line, parser.end) - parser.line > LONGEST:
+        return trouble(parser, TROUBLE_LONG, parser.line, parser.line)
+    return problem
+
+
 cdef inline Text first_word(Parser* parser) noexcept nogil:
-    """To the first word of the next line that has one and is no comment; NULL at the end."""
+    """To the first word of the next line that has one and is no comment; NULL at the end, or for a line too long."""
     cdef Text p = parser.p
     while True:
+        parser.line = p
         p = skip_blanks(p, parser.end)
+        if p < parser.end and p[0] != 10 and p[0] != c'#':
+            return p
+        p = next_line(p, parser.end)
+        if p - parser.line > LONGEST:
+            trouble(parser, TROUBLE_LONG, p, p)
+            return NULL
         if p >= parser.end:
             parser.p = p
             return NULL
-        if p[0] == 10:
-            p += 1
-        elif p[0] == c'#':
-            p = next_line(p, parser.end)
-        else:
-            parser.line = p
-            return p
 
 
 cdef void let_pass(Parser* parser, Passed kind) noexcept nogil:
@@ -345,7 +356,7 @@ cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
     cdef Trouble problem
     more[0] = p is not NULL
     if p is NULL:
-        return NO_TROUBLE
+        return parser.trouble
     stop = skip_word(p, end)
     parser.query = p
     parser.query_length = stop - p
@@ -356,16 +367,16 @@ cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
             problem = parse_qrels_line(parser, stop, &docs.items[docs.size])
         else:
             problem = parse_run_line(parser, stop, &docs.items[docs.size])
-        if problem != NO_TROUBLE:
-            return problem
+        if problem != NO_TROUBLE or parser.p - parser.line > LONGEST:
+            return line_trouble(parser, problem)
         docs.size += 1
         p = first_word(parser)
         if p is NULL:
-            return NO_TROUBLE
+            return parser.trouble
         stop = p + parser.query_length
         if (end - p < parser.query_length or memcmp(p, parser.query, parser.query_length) != 0
                 or (stop < end and BLANK[<uint8_t>stop[0]] == 0)):
-            parser.p = p
+            parser.p = parser.line
             return NO_TROUBLE
 
 
@@ -387,8 +398,8 @@ cdef void parse_from(Parser* parser, Text begin, Py_ssize_t length, bint first) 
 
 cdef object raise_trouble(Parser* parser, str source):
     """Say what is wrong in which line of which file."""
-    cdef Text start = parser.line, stop
-    cdef Py_ssize_t columns
+    cdef Text start = parser.line, stop, p
+    cdef Py_ssize_t columns = 0
     if parser.trouble == TROUBLE_MEMORY:
         raise MemoryError
     while start > parser.begin and (start - 1)[0] != 10:
@@ -396,7 +407,10 @@ cdef object raise_trouble(Parser* parser, str source):
     stop = <Text>memchr(start, 10, parser.end - start)
     if stop is NULL:
         stop = parser.end
-    columns = len(PyBytes_FromStringAndSize(start, stop - start).split())
+    p = skip_blanks(start, stop)
+    while p < stop:
+        columns += 1
+        p = skip_blanks(skip_word(p, stop), stop)
     problem = TROUBLES[parser.trouble].format(
         field=shown(parser.field, parser.field_length),
         other=0 if parser.other is NULL else line_number(parser, parser.other),
