@@ -291,6 +291,29 @@ def test_results_come_in_order(workers, ahead):
     assert list(in_threads(slow, [], workers, ahead=ahead)) == []
 
 
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_fewer_threads_than_wanted(monkeypatch, most):
+    """The system may start no more of them: what there are do the work, or else the caller."""
+    began, start = [], threading.Thread.start
+
+    def limited(thread):
+        if len(began) == most:
+            raise RuntimeError("can't start new thread")
+        began.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    for ahead in (None, 7):
+        began.clear()
+        found = list(in_threads(lambda number: (number, threading.get_ident()), range(50), 4, ahead=ahead))
+        assert [number for number, _ in found] == list(range(50))
+        assert len({ident for _, ident in found}) <= max(most, 1)
+        assert (threading.get_ident() in {ident for _, ident in found}) == (most == 0)
+    began.clear()
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(lambda number: 1 // number, range(3), 4))
+
+
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_the_first_error_in_order_is_raised(workers):
     cancelled, taken = [], []

@@ -23,7 +23,7 @@ from hitcurve._extras import needed
 
 __all__ = [
     "BROKEN", "LONGEST", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name",
-    "file_state", "opened", "opened_text", "same_file", "write_file",
+    "file_state", "first_line", "opened", "opened_text", "same_file", "write_file",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
@@ -32,6 +32,7 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "lzma", 
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 BROKEN = (OSError, LookupError, NotImplementedError, OverflowError, TypeError, UnicodeError)
 """What a broken Parquet file makes pyarrow raise, beside its own errors."""
+_NO_THREAD = "Failed to launch worker thread"  # Arrow's words, in an error of no kind
 _PIECE = 1 << 20  # bytes of a file read at once
 _PIPE = 1 << 16  # bytes of a stream read at once: as many as a pipe holds
 LONGEST = 64 << 20  # bytes of a line, and of a cell in quotation marks
@@ -39,6 +40,14 @@ _SHOWN = 40  # of them that an error shows
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # names of open files
 
 Path = str | os.PathLike[str]
+
+
+def first_line(error: Exception) -> str:
+    """Of the text of an error about a file. What is a lack of memory is raised as such, whatever Arrow calls it."""
+    line = str(error).split("\n", 1)[0]
+    if isinstance(error, MemoryError) or _NO_THREAD in line:
+        raise MemoryError(line) from None
+    return line
 
 
 def file_state(path: Path) -> tuple[int, ...] | None:

@@ -136,7 +136,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], worker
     more, stopped = True, False
     try:
         while more or given < taken:
-            if more and taken - (ended if ahead is None else given) < (ahead or workers):
+            if more and taken - (ended if ahead is None else given) < (ahead or workers or 1):
                 try:
                     item = next(source)
                 except Exception as error:
@@ -145,11 +145,16 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], worker
                         results[taken] = None, error
                         taken, ended = taken + 1, ended + 1
                     continue
-                while begun < workers:
-                    threads[begun].start()
-                    begun += 1
+                try:
+                    while begun < workers:
+                        threads[begun].start()
+                        begun += 1
+                except RuntimeError:  # for lack of memory, say
+                    workers = begun
                 todo.put((taken, item))
                 del item  # it is the worker's
+                if not workers:
+                    one(*todo.get())
                 taken += 1
                 idle()
             elif given in results:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
 from hitcurve._extras import needed
-from hitcurve._files import BROKEN, file_name, opened_text
+from hitcurve._files import BROKEN, file_name, first_line, opened_text
 from hitcurve._grid import many
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
@@ -190,8 +190,7 @@ def parquet(path: str | os.PathLike[str]) -> Any:
     except (*BROKEN, arrow.ArrowException) as error:
         if getattr(error, "filename", None) is not None:
             raise
-        problem = str(error).split("\n", 1)[0]
-        raise ValueError(f"{os.fspath(path)}: cannot be read: {problem}") from None
+        raise ValueError(f"{os.fspath(path)}: cannot be read: {first_line(error)}") from None
     return table
 
 

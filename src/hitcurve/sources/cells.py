@@ -492,7 +492,3 @@ def _plain(cells: Any) -> Any:
 def _value(cells: Any, index: int) -> str:
     value = cells[index].as_py()
     return "empty" if value is None or (isinstance(value, str) and not value.strip()) else quoted(value)
-
-
-def first_line(error: Exception) -> str:
-    return str(error).split("\n", 1)[0]

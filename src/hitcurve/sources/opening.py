@@ -15,7 +15,7 @@ import numpy as np
 
 from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
 from hitcurve._extras import Later, needed
-from hitcurve._files import BROKEN, check_unchanged, file_kind, file_state
+from hitcurve._files import BROKEN, check_unchanged, file_kind, file_state, first_line
 from hitcurve._grid import many
 from hitcurve._levels import LEVELS
 from hitcurve.sources.cells import (
@@ -28,7 +28,6 @@ from hitcurve.sources.cells import (
     coded,
     converted,
     encoded,
-    first_line,
     has_nan,
     no_hits,
     no_text,

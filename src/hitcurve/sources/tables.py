@@ -17,7 +17,7 @@ import numpy as np
 
 from hitcurve._checks import LARGE, check_options, quoted
 from hitcurve._extras import Later, needed
-from hitcurve._files import BROKEN, OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, opened
+from hitcurve._files import BROKEN, OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, first_line, opened
 from hitcurve._grid import many
 from hitcurve._workers import check_workers, in_threads
 from hitcurve.sources.cells import (
@@ -31,7 +31,6 @@ from hitcurve.sources.cells import (
     checked_rules,
     coded,
     converted,
-    first_line,
     has_nan,
     is_number,
     no_text,
@@ -108,6 +107,7 @@ class TableReader(Source):
             raise ValueError("by_file makes groups of the files: group cannot be given too")
         self.workers = check_workers(workers)
         pa = needed("pyarrow", "reading files")
+        needed("pyarrow.compute", "reading files")  # early: where memory lacks, it ends the process as it is imported
         self.paths, self.nan_policy, self.header = list(paths), nan_policy, header
         shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
@@ -182,7 +182,7 @@ class TableReader(Source):
                     yield piece
         except BadCell as bad:
             raise bad.named(shown, lambda index: self._place(path, at - start + index + 1)) from None
-        except (pa.ArrowInvalid, csv.Error, OpenMark) as error:
+        except (pa.ArrowException, csv.Error, OpenMark) as error:
             raise ValueError(f"{shown}: {first_line(error)}") from None
         except OSError as error:
             # The system's own errors name the file; those of a broken compressed stream do not.
