@@ -123,7 +123,8 @@ static void (*hitcurve_free_table)(hitcurve_table *table);
 /* Whether a table that was made elsewhere is one that a ranking can have. hitcurve_read does not look. */
 static int (*hitcurve_check_table)(const hitcurve_table *table, int64_t *place);
 
-/* A measure of a table. options.num_relevant is not looked at: table.num_relevant counts. */
+/* A measure of a table. options.num_relevant is not looked at: table.num_relevant counts. Without a relevant item the
+ * value is NaN where their number divides, and 0 for precision, F, hits, success and the reciprocal rank. */
 static int (*hitcurve_read)(const hitcurve_table *table, int measure, const hitcurve_options *options, double *value);
 
 static int hitcurve_import(void) {
