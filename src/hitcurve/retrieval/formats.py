@@ -87,11 +87,21 @@ def is_mapping_of_runs(run: Any) -> bool:
 def _is_run(value: Any) -> bool:
     """Whether a value is a run, rather than the documents of a query."""
     if isinstance(value, Mapping):
-        return any(key in value for key in QUERY) or isinstance(next(iter(value.values()), None), Mapping)
+        return any(key in value for key in QUERY) or isinstance(_first(value), Mapping)
     if isinstance(value, (list, tuple)):
         return _of_records(value) or _of_columns(value) or (len(value) > 0 and isinstance(value[0], (list, np.ndarray)))
     return isinstance(value, (str, os.PathLike)) or any(
         hasattr(value, mark) for mark in ("columns", "column_names", "tocsr", "to_dict", "query_ids"))
+
+
+def _first(values: Mapping[Any, Any]) -> Any:
+    """The first value, or None."""
+    while True:
+        try:
+            return next(iter(values.values()), None)
+        except RuntimeError:
+            if type(values) is not dict:
+                raise  # another thread has changed the dict between the two steps: they are taken again
 
 
 def _whole(value: Any) -> bool:
