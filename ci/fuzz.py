@@ -29,6 +29,7 @@ import tempfile
 import time
 from collections import Counter
 from importlib.util import find_spec
+from multiprocessing.connection import wait
 from pathlib import Path
 from types import FunctionType
 
@@ -134,11 +135,12 @@ def run(seconds, cases, only, fixed, each=False):
                    str(time.time() + seconds), str(-(-cases // processes)), str(place), str(int(each))]  # fmt: skip
         children.append((subprocess.Popen(command, stdout=subprocess.PIPE, text=True), place))
     total, seen, failed = 0, Counter(), False
-    while any(child.poll() is None for child, _ in children):
-        if any(child.poll() for child, _ in children):  # one finding is enough
-            for child, _ in children:
-                child.terminate()
-        time.sleep(0.2)
+    running = {child.stdout: child for child, _ in children}
+    while running:
+        for stream in wait(list(running)):  # what a child has seen, as it ends
+            if running.pop(stream).wait():  # one finding is enough
+                for child in running.values():
+                    child.terminate()
     for child, place in children:
         out = child.stdout.read()
         seed, done, turn = struct.unpack("qqq", place.read_bytes())

@@ -1,11 +1,14 @@
 """Gain curves of data that are not in memory as arrays: GainCounter, hc.scan with grade=, `hitcurve table --grade`."""
 
 import pickle
+import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import Announced
 
 import hitcurve as hc
 
@@ -313,22 +316,42 @@ def test_scans_of_levels_whose_rows_come_in_order(rows, monkeypatch):
 
 
 def test_levels_stay_beside_their_scores_in_many_threads(rows, tmp_path, monkeypatch):
-    """Threads collect relevant scores and their levels at once, and may be held up between the two."""
-    import time
-
+    """Threads collect relevant scores and their levels at once: each lets one that came later go first, if it can."""
+    from hitcurve.sources import scanning
     from hitcurve.sources.spools import Spool
 
     level, score, _ = rows
     source, how = source_of("parquet", tmp_path, level, score)
-    append, waits = Spool.append, iter(np.random.default_rng(0).random(1000) / 100)
+    meet, append = scanning.Job.meet, Spool.append
+    changed, mine = threading.Condition(), threading.local()
+    came, went = [0], [0]  # rows; pieces that are collected, and threads that wait for a lock
 
-    def slowly(self, array):
-        time.sleep(next(waits))
+    def goes():
+        with changed:
+            went[0] += 1
+            changed.notify_all()
+
+    def coming(self, piece, scores):
+        with changed:
+            came[0] += piece.rows
+            mine.last, mine.went, mine.appended = came[0] == len(level), went[0], 0
+        meet(self, piece, scores)
+
+    def after_another(self, array):
         append(self, array)
+        mine.appended += 1
+        with changed:
+            assert mine.appended > 1 or mine.last or changed.wait_for(lambda: went[0] > mine.went, 60)
+        if mine.appended == 2:
+            goes()
 
-    monkeypatch.setattr(Spool, "append", slowly)
+    locks = {"Lock": lambda: Announced(threading.Lock(), goes), "Event": threading.Event}
+    monkeypatch.setattr(scanning, "threading", SimpleNamespace(**locks))
+    monkeypatch.setattr(scanning.Job, "meet", coming)
+    monkeypatch.setattr(Spool, "append", after_another)
     expected = hc.GainCurve(level, score)
     for _ in range(3):
+        came[0] = 0
         assert hc.scan(source, **how, workers=8) == expected
 
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -283,12 +282,16 @@ def test_dask(scheduler):
 @pytest.mark.parametrize("ahead", [None, 2, 9])
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_results_come_in_order(workers, ahead):
-    def slow(number):
-        time.sleep(0.001 * (number % 3))
+    ended = [threading.Event() for _ in range(50)]
+
+    def later(number):
+        """Of two numbers the second ends first."""
+        assert workers == 1 or number % 2 or ended[number + 1].wait(60)
+        ended[number].set()
         return number
 
-    assert list(in_threads(slow, iter(range(50)), workers, ahead=ahead)) == list(range(50))
-    assert list(in_threads(slow, [], workers, ahead=ahead)) == []
+    assert list(in_threads(later, iter(range(50)), workers, ahead=ahead)) == list(range(50))
+    assert list(in_threads(later, [], workers, ahead=ahead)) == []
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
@@ -316,10 +319,12 @@ def test_fewer_threads_than_wanted(monkeypatch, most):
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_the_first_error_in_order_is_raised(workers):
-    cancelled, taken = [], []
+    cancelled, taken, other = [], [], threading.Event()
 
     def fail(number):
-        time.sleep(0.01 * (number == 3))
+        if number == 4:
+            other.set()
+        assert workers == 1 or number != 3 or other.wait(60)
         if number in (3, 4):
             raise ValueError(f"number {number}")
         return number

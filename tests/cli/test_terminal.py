@@ -9,11 +9,11 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from waiting import Announced, Clock
 
 pytest.importorskip("pyarrow")
 
 import hitcurve as hc
-from hitcurve import _progress
 from hitcurve._progress import Progress
 from hitcurve.cli import common
 from hitcurve.cli import main as cli
@@ -151,14 +151,6 @@ def test_help_is_as_wide_as_the_terminal(columns):
 # --- progress -----------------------------------------------------------------------------------------------
 
 
-class Clock:
-    """Time that passes by the word."""
-
-    def __init__(self, monkeypatch):
-        self.now = 100.0
-        monkeypatch.setattr(_progress, "monotonic", lambda: self.now)
-
-
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
@@ -204,7 +196,8 @@ def test_names_of_several_lines_are_shown_in_one(capsys):
 
 
 def test_threads_do_not_write_over_one_another(monkeypatch):
-    clock, texts, inside, go_on = Clock(monkeypatch), [], threading.Event(), threading.Event()
+    clock, texts = Clock(monkeypatch), []
+    inside, go_on, waits = threading.Event(), threading.Event(), threading.Event()
 
     def write(text):
         texts.append(text)
@@ -213,6 +206,7 @@ def test_threads_do_not_write_over_one_another(monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: False, write=write, flush=lambda: None))
     with Progress(True) as shown:
+        shown.lock = Announced(shown.lock, waits.set)
         shown.begin("pass", unit="rows")
         clock.now += 1
         idle = threading.Thread(target=shown.draw)
@@ -220,7 +214,7 @@ def test_threads_do_not_write_over_one_another(monkeypatch):
         assert inside.wait(20)
         worker = threading.Thread(target=shown.add, args=(5,))
         worker.start()
-        worker.join(0.3)
+        assert waits.wait(20)
         meanwhile = len(texts)
         go_on.set()
         idle.join()
@@ -242,12 +236,13 @@ def test_threads_that_go_on_after_ctrl_c_write_nothing(capsys, monkeypatch):
 @pytest.mark.parametrize("columns", [30, 80])
 def test_the_line_stays_on_one_line(columns):
     code = """
-import time
-from hitcurve._progress import Progress
-with Progress() as shown:
+from hitcurve import _progress
+now = 0.0
+_progress.monotonic = lambda: now
+with _progress.Progress() as shown:
     shown.begin("pass 1 of 2", 60_000_000_000, "rows", guessed=True)
     for _ in range(3):
-        time.sleep(0.25)
+        now += 0.25
         shown.add(20_000_000_000)
 print("done")
 """
@@ -283,13 +278,12 @@ def notebook(monkeypatch):
     return monkeypatch
 
 
-def slow():
+def slow(clock):
     """Three pieces, which take their time."""
-    import time
 
     def blocks():
         for _ in range(3):
-            time.sleep(0.25)
+            clock.now += 0.25
             yield [True, False] * 5_000, range(10_000)
 
     return blocks
@@ -297,14 +291,14 @@ def slow():
 
 def test_a_notebook_with_tqdm_has_a_bar(capsys, notebook):
     notebook.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
-    hc.scan(slow(), progress=True)
+    clock = Clock(notebook)
+    hc.scan(slow(clock), progress=True)
     assert capsys.readouterr() == ("", "")
     (bar,) = Bar.made  # the second pass is quick
     assert bar.how == {"desc": "pass 1 of 2", "total": None, "unit": " rows", "unit_scale": True, "leave": False}
     assert 10_000 <= bar.n <= 30_000 and bar.closed
-    hc.scan(slow())  # nobody asked for one
+    hc.scan(slow(clock))  # nobody asked for one
     assert len(Bar.made) == 1
-    clock = Clock(notebook)
     with Progress(True) as shown:
         for total in (10, 20):
             shown.begin("this", total, "runs")
@@ -343,13 +337,14 @@ def test_a_bar_ends_full_unless_there_was_an_error(notebook, guessed, total, don
 def test_a_notebook_without_tqdm_has_the_line(capsys, notebook):
     notebook.setitem(sys.modules, "tqdm", None)
     notebook.setitem(sys.modules, "tqdm.auto", None)
-    hc.scan(slow(), progress=True)
+    hc.scan(slow(Clock(notebook)), progress=True)
     assert "\rpass 1 of 2: 10,000 rows" in capsys.readouterr().err
 
 
 def test_the_bar_of_tqdm_itself(capsys, notebook):
-    pytest.importorskip("tqdm")
-    hc.scan(slow(), progress=True)
+    std, clock = pytest.importorskip("tqdm.std"), Clock(notebook)
+    notebook.setattr(std, "time", lambda: clock.now)
+    hc.scan(slow(clock), progress=True)
     assert re.search(r"pass 1 of 2: \d+.0k rows \[.* rows/s\]", capsys.readouterr().err)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from blocks import N, batches
+from waiting import Clock
 
 import hitcurve as hc
 from hitcurve import _workers
@@ -27,9 +28,11 @@ pytest.importorskip("pyarrow")
 def test_progress_is_for_terminals(items, capfd, monkeypatch):
     y, s, _ = items
 
+    clock = Clock(monkeypatch)
+
     def slow():
         for batch in batches(y, s, 10_000)():
-            time.sleep(0.25)
+            clock.now += 0.25
             yield batch
 
     hc.scan(slow)
@@ -114,10 +117,23 @@ def test_actives_within_max_memory():
         hc.scan((y, s), actives=s, max_memory=8 << 20)
 
 
+_INTERRUPTED = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+signal.alarm(100)  # ends the process, should an interrupt be lost
+there, here = os.pipe()
+os.set_blocking(here, False)
+signal.set_wakeup_fd(here)
+
+def wait_for_interrupt():
+    os.read(there, 1)  # also of one that comes just before the read
+"""
+
+
 def started(code, folder):
     """A process whose temporary files are in the folder."""
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [sys.executable, "-c", _INTERRUPTED + textwrap.dedent(code)],
         stdout=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(folder)},
         text=True,
@@ -127,14 +143,14 @@ def started(code, folder):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     code = """
-        import threading, time, numpy as np, hitcurve as hc
+        import threading, numpy as np, hitcurve as hc
         from hitcurve.sources import scanning
         scanning._HELD = 1
         def source():
-            for at in range(10_000):
+            for at in range(40):
                 print(at, flush=True)
                 yield np.arange(1000) % 3 == 0, np.random.rand(1000)
-                time.sleep(0.01)
+            wait_for_interrupt()
         try:
             hc.scan(source, workers=3)
         except KeyboardInterrupt:
@@ -234,9 +250,9 @@ def test_no_more_threads_than_cores(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT to a process, which Windows cannot")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_interrupted_while_the_source_sleeps(workers, tmp_path):
+def test_interrupted_while_the_source_waits(workers, tmp_path):
     code = f"""
-        import os, time, numpy as np, hitcurve as hc
+        import numpy as np, hitcurve as hc
         from hitcurve import _workers
         from hitcurve.sources import scanning
         scanning._HELD = 1
@@ -244,8 +260,8 @@ def test_interrupted_while_the_source_sleeps(workers, tmp_path):
         def source():
             for at in range(5):
                 yield np.arange(1000) % 3 == 0, np.random.rand(1000)
-            print("asleep", flush=True)
-            time.sleep(60)
+            print("waits", flush=True)
+            wait_for_interrupt()
         try:
             hc.scan(source, workers={workers})
         except KeyboardInterrupt:
@@ -253,8 +269,7 @@ def test_interrupted_while_the_source_sleeps(workers, tmp_path):
     """
     process = started(code, tmp_path)
     try:
-        assert process.stdout.readline() == "asleep\n"
-        time.sleep(0.2)
+        assert process.stdout.readline() == "waits\n"
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "stopped\n"
