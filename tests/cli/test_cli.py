@@ -386,3 +386,20 @@ def test_every_form_has_every_number(capsys, path, more):
     for line in lines:
         if line.endswith(".") and not line.startswith("--"):  # not what the options are
             assert line in said
+
+
+def test_resamples_grow_with_the_pairs_while_they_are_affordable(capsys, tmp_path, monkeypatch):
+    from hitcurve.statistics import comparison
+
+    names = [f"s{i:02}" for i in range(12)]
+    rows = [[int(i % 3 == 0), *(i * at % 19 for at in range(1, 13))] for i in range(20)]
+    text = "".join(",".join(map(str, row)) + "\n" for row in [["y", *names], *rows])
+    (tmp_path / "t.csv").write_text(text)
+    columns = [word for name in names for word in ("--score", name)]
+    arguments = ("table", str(tmp_path / "t.csv"), "--label", "y", *columns, "-m", "P@5", "--compare")
+    status, out, err = run(capsys, *arguments)
+    assert status == 0 and "13199 resamples" in " ".join(out.split()) and "too few" not in err
+    monkeypatch.setattr(comparison, "_AFFORDABLE", 20 * 12 * 13_199 - 1)
+    status, out, err = run(capsys, *arguments)
+    assert status == 0 and "13199 resamples" not in " ".join(out.split())
+    assert "warning: 1000 resamples are too few: no p-value from them, corrected for" in err

@@ -21,6 +21,7 @@ from scipy import stats
 import hitcurve as hc
 from hitcurve._grid import one_line
 from hitcurve._kernel.draw import Resampler
+from hitcurve.statistics import comparison
 from hitcurve.statistics.comparison import _kinds
 
 
@@ -438,6 +439,27 @@ def test_resamples_grow_with_the_pairs():
     over_items = hc.compare(y, scores, measures="P@10", rng=1)
     assert (over_items.n_resamples, over_items.n_bootstrap) == (5599, 5599)
     assert hc.compare(y, scores, measures="P@10", baseline="s00", rng=1).n_resamples == 1999
+
+
+def test_resamples_of_items_grow_while_they_are_affordable(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = rng.random(20) < 0.3
+    scores = {f"s{i:02}": rng.random(20) + 9 * y * (i > 5) for i in range(12)}
+    grown = 10 * 66 * 20 - 1
+    with monkeypatch.context() as patch:
+        patch.setattr(comparison, "_AFFORDABLE", 20 * 12 * grown)
+        assert hc.compare(y, scores, measures="P@5", rng=1).n_resamples == grown
+        patch.setattr(comparison, "_AFFORDABLE", 20 * 12 * grown - 1)
+        few = "1999 resamples are too few: no p-value from them, corrected for 66 pairs, can be 0.05 or less."
+        with pytest.warns(UserWarning, match=f"^{re.escape(few)} It takes at least 2639.$"):
+            got = hc.compare(y, scores, measures="P@5", rng=1)
+        assert got.n_resamples == 1999 and few in str(got)
+        assert hc.compare(y, scores, measures="P@5", n_resamples=2639, rng=1).n_resamples == 2639
+        queries = {name: rng.random(30) for name in scores}
+        assert hc.compare(queries, rng=1).n_resamples == grown  # of queries they cost little
+    assert comparison.enough(1225, 0.95, 1999, 50 * 816) == 244_999
+    assert comparison.enough(1225, 0.95, 1999, 50 * 817) == 1999
+    assert comparison.enough(1, 0.95, 1999, 2 * 10**9) == 1999
 
 
 def test_too_few_resamples():

@@ -115,10 +115,11 @@ def _run(options: argparse.Namespace) -> str:
     title = "standard input" if files == ["-"] else os.path.basename(files[0])
     title = f"{len(files)} files" if len(files) > 1 else title
     grouped = options.group is not None or options.by_file
-    drawn = {"n_resamples": _number_of_resamples(options, grouped), "rng": options.seed, "workers": options.workers}
     machine = options.format in ("csv", "json")
     with Progress() as progress:
         found, notes = _read(options, scores)
+        number = _number_of_resamples(options, found, grouped)
+        drawn = {"n_resamples": number, "rng": options.seed, "workers": options.workers}
         comparison = None
         if options.compare:
             progress("comparing")
@@ -136,13 +137,16 @@ def _run(options: argparse.Namespace) -> str:
     return made.csv() if options.format == "csv" else made.json() if machine else made.text(options.format)
 
 
-def _number_of_resamples(options: argparse.Namespace, grouped: bool) -> int:
+def _number_of_resamples(options: argparse.Namespace, found: Screen, grouped: bool) -> int:
     """Of the intervals; a comparison over items draws as many, so that an interval is the same in both tables."""
     given: int | None = options.resamples
     if given is None and options.compare and not grouped:
         from hitcurve.statistics.comparison import enough
 
-        return enough(math.comb(len(options.score), 2), options.level, _RESAMPLES[grouped])
+        assert found.arrays is not None
+        systems = len(found.scores)
+        size = systems * found.arrays.label.shape[0]
+        return enough(math.comb(systems, 2), options.level, _RESAMPLES[grouped], size)
     return given or _RESAMPLES[grouped]
 
 

@@ -52,6 +52,7 @@ _TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the boots
 _USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # resamples
 _ROUNDING = 1e-14  # relative: what measures may differ by that are equal
 _MOST = 1_000_000  # that are drawn unless the caller says so
+_AFFORDABLE = 10**10  # items * systems * resamples: 10 to 50 seconds of one core
 
 
 class SystemValue(NamedTuple):
@@ -494,8 +495,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         Resamples of the bootstrap and of every random test. None takes 9,999 over queries and groups, 1,999 over items.
         Holm's correction multiplies p-values by the number of pairs. None therefore takes more for p-values that are
         corrected, over items also for the intervals: the least n with n + 1 >= 10 * pairs / (1 - `confidence_level`),
-        at most 10**6. For 50 systems that is 244,999. Over items a resample takes time by the number of kinds of items,
-        at most the number of items.
+        at most 10**6. For 50 systems that is 244,999. Over items a resample takes time by the number of items and of
+        systems: it stays 1,999 if items * systems * n is above 10**10, which takes 10 to 50 seconds on one core.
     stratified : bool
         Over items: draw relevant and other items apart.
     ties, relevance_level, nan_policy
@@ -600,15 +601,20 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         kinds, kind_levels = _kinds(y_true, scores, curves, relevance_level), None
     else:
         kinds, kind_levels = _kinds_of_levels(as_real(y_true, "y_true"), scores, curves)
-    count = n_resamples or enough(len(pairs), level, _USUAL["items"])
+    size = len(names) * int(curves[0].num_items)
+    count = n_resamples or enough(len(pairs), level, _USUAL["items"], size)
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": count, "stratified": stratified,
                            "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
     return _warned(_over_items(curves, kinds, kind_levels, known, names, pairs, **how))
 
 
-def enough(pairs: int, level: float, usual: int) -> int:
-    """Resamples of which a p-value, corrected for so many pairs, may be well below 1 - level: the usual or more."""
-    return max(usual, min(_MOST, _least(10 * pairs, alpha_of(level))))
+def enough(pairs: int, level: float, usual: int, size: int = 0) -> int:
+    """Resamples of which a p-value, corrected for so many pairs, may be well below 1 - level: the usual or more.
+
+    size : items * systems that each resample draws. If more resamples than the usual would take too long, the usual.
+    """
+    wanted = min(_MOST, _least(10 * pairs, alpha_of(level)))
+    return usual if wanted * size > _AFFORDABLE else max(usual, wanted)
 
 
 def _warned(found: Comparison) -> Comparison:
