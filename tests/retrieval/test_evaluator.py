@@ -18,14 +18,16 @@ from hitcurve.measures import parse
 from hitcurve.retrieval import runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
 
-# Ids whose order by characters, by UTF-16 and by bytes could differ, and scores that single precision makes equal.
+# Ids whose order by characters, by UTF-16 and by bytes could differ, or that begin alike for long, and scores that single
+# precision makes equal.
 IDS = st.sampled_from([
     "a", "b", "aa", "ab", "B", "é", "\u00ff", "\u0100", "\uffff", "\U00010000", "\U0010ffff", "d1", "d10", "",
+    "document-1", "document-10", "document-1\0", "document-12345678a", "document-12345678b", "document-2",
 ])
 SCORES = st.sampled_from([
     0.0, -0.0, 1.0, 1 + 2**-40, -1e300, 1e300, 5e-324, 1, 2**53 - 1, -3, np.float32(1.5), np.float64(1.0),
 ])
-RUNS = st.dictionaries(st.sampled_from("abcdx"), st.dictionaries(IDS, SCORES, max_size=14), max_size=5)
+RUNS = st.dictionaries(st.sampled_from("abcdx"), st.dictionaries(IDS, SCORES, max_size=16), max_size=5)
 LEVELS = st.dictionaries(IDS, st.integers(-1, 3), min_size=1, max_size=9)
 QRELS = st.dictionaries(st.sampled_from("abcd"), LEVELS, min_size=1)
 MEASURES = ["map", "ndcg_cut.10", "P@2", "Bpref", "NumRet"]

@@ -10,7 +10,7 @@ from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_CheckExact, PyUnicode_Compare
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from collections import OrderedDict, defaultdict
 
@@ -22,10 +22,13 @@ import numpy as np
 from hitcurve._kernel.memory cimport grow
 from hitcurve.retrieval.lines cimport NO_TROUBLE, Doc, Docs, set_text
 from hitcurve.retrieval.query cimport Row
-from hitcurve.retrieval.ranks cimport Way, Work, place_score, reserve_work, sort_items, way_to_place
+from hitcurve.retrieval.ranks cimport Item, Way, Work, place_score, reserve_work, sort_items, way_to_place
 from hitcurve.retrieval.runs cimport Judged, Qrels, Scratch
 
 cnp.import_array()
+
+cdef extern from "_decimal.h" nogil:
+    uint64_t read_big_endian "hitcurve_read_big_endian"(const char* p)
 
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object, object) except? NULL
@@ -33,7 +36,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     DOCS_AT_ONCE = 1 << 20  # between two looks for Ctrl-C
-    MOST_TIES = 8           # looked at by the ids of all documents; where a query has more, these are sorted
+    COMPARED_MOST = 128     # ids compared for judged documents in ties, for each document; where more are, all are sorted
 
 # Of these the C functions for dicts see what their methods show; who knows what others do.
 cdef frozenset DICTS = frozenset((dict, defaultdict, OrderedDict))
@@ -55,8 +58,13 @@ cdef inline bint as_score(object value, double* score) except -1:
     return True
 
 
+cdef inline object key_at(const Work* work, Py_ssize_t place):
+    """A key of the dict, which holds it as long as no other thread changes the dict."""
+    return <object><PyObject*>work.found[place]
+
+
 cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling) except -2:
-    """Puts the scores into the work; how many. -1: an id is no text, or a score no number."""
+    """Puts the scores and the keys into the work; how many. -1: an id is no text, or a score no number."""
     cdef PyObject* key
     cdef PyObject* value
     cdef Py_ssize_t at = 0, i = 0, n = len(docs), length
@@ -79,33 +87,81 @@ cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling)
         numbers &= score == score
         falls &= i == 0 or score <= last
         last = work.scores[i] = score
+        work.found[i] = <int64_t>key
         i += 1
     falling[0] = falls
     return i if numbers else -1
 
 
-cdef int64_t ids_before(object docs, object doc, double score, const Work* work) except -1:
-    """Documents of this score, in the order that was read, whose id is greater: trec_eval ranks them first."""
-    cdef PyObject* key
-    cdef PyObject* value
-    cdef Py_ssize_t at = 0, i = 0
-    cdef int64_t greater = 0
-    while PyDict_Next(docs, &at, &key, &value):
+cdef inline uint64_t head_of(const char* text, Py_ssize_t length) noexcept nogil:
+    """The first eight bytes, so that comparing heads is comparing these."""
+    cdef char[8] head
+    if length >= 8:
+        return read_big_endian(text)
+    memset(head, 0, 8)
+    memcpy(head, text, length)
+    return read_big_endian(head)
+
+
+cdef Py_ssize_t tied_ids(Py_ssize_t start, Py_ssize_t equal, double score, Py_ssize_t n, bint falling, Work* work) except -1:
+    """Puts the documents of a score into the work, each with its head: eight bytes behind the beginning that all share.
+
+    Returns the length of that beginning. `start`: the place of the first of them, if scores fall.
+    """
+    cdef Item* tied = work.spare
+    cdef uint64_t* heads = work.seen
+    cdef Py_ssize_t i, size = 0, length, shared
+    cdef const char* first
+    cdef const char* text
+    if falling:
+        for i in range(equal):
+            tied[i].place = start + i
+    else:
+        for i in range(n):
+            if work.scores[i] == score:
+                tied[size].place = i
+                size += 1
+    first = PyUnicode_AsUTF8AndSize(key_at(work, tied[0].place), &shared)
+    for i in range(1, equal):
+        text = PyUnicode_AsUTF8AndSize(key_at(work, tied[i].place), &length)
+        shared = min(shared, length)
+        if memcmp(text, first, shared) != 0:
+            shared = 0
+            while text[shared] == first[shared]:
+                shared += 1
+    for i in range(equal):
+        text = PyUnicode_AsUTF8AndSize(key_at(work, tied[i].place), &length)
+        heads[i] = head_of(text + shared, length - shared)
+    return shared
+
+
+cdef int64_t ids_before(object doc, Py_ssize_t shared, Py_ssize_t equal, const Work* work) except -1:
+    """How many of the tied documents have a greater id: trec_eval ranks them first."""
+    cdef Py_ssize_t i, length
+    cdef const char* text = PyUnicode_AsUTF8AndSize(doc, &length)
+    cdef uint64_t head = head_of(text + shared, length - shared)
+    cdef int64_t greater = 0, same = 0
+    for i in range(equal):
+        greater += work.seen[i] > head
+        same += work.seen[i] == head
+    if same > 1:
         # Texts are in the order of their characters, which is that of the bytes of UTF-8.
-        greater += work.scores[i] == score and PyUnicode_Compare(<object>key, doc) > 0
-        i += 1
+        for i in range(equal):
+            greater += work.seen[i] == head and PyUnicode_Compare(key_at(work, work.spare[i].place), doc) > 0
     return greater
 
 
 cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, Py_ssize_t n, bint falling,
                         Work* work) except -1:
-    """The rows of one query; False, and no rows, where many judged documents are in ties."""
-    cdef Py_ssize_t i, m = 0, ties = 0, most = min(n, len(ids))
-    cdef int64_t above, equal, greater
+    """The rows of one query; False, and no rows, where many judged documents are in large ties."""
+    cdef Py_ssize_t i, m = 0, shared = 0, most = min(n, len(ids))
+    cdef int64_t above, equal, last = -1, compared = 0
     cdef double score = 0.0
     cdef PyObject* value
     cdef Way way
+    cdef double* scores = <double*>(work.seen + n)  # of the judged documents; before them there is room for heads
     cdef Row* rows
+    cdef Row* row
     cdef const Doc* judgments = judged.qrels.docs.items + judged.qrels.offsets[query]
     if not grow(<void**>&judged.rows.items, &judged.rows.capacity, judged.rows.size + 2 * most, sizeof(Row)):
         raise MemoryError
@@ -116,8 +172,8 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
             as_score(<object>value, &score)  # it was one when the scores were read
             if judged.single:
                 score = <double><float>score
-            memcpy(&work.items[m].key, &score, sizeof(double))
-            work.items[m].place = i
+            scores[m] = score
+            work.levels[m] = i
             m += 1
     # Without a `nogil` in here, no other thread changes the dict between two looks at it.
     if m > 0 and not falling:
@@ -125,17 +181,24 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
             work.rounded[i] = <float>work.scores[i]
     way = way_to_place(work.scores, n, falling, m, work)
     for i in range(m):
-        memcpy(&score, &work.items[i].key, sizeof(double))
-        place_score(work.scores, n, way, work, score, &above, &equal)
-        greater = 0
-        if equal > 1:
-            ties += 1
-            if ties > MOST_TIES:
-                return False
-            greater = ids_before(docs, ids[work.items[i].place], score, work)
-        rows[i] = Row(above + greater + 1, above, equal, <int64_t>judgments[work.items[i].place].score)
-        work.items[i].key = ~<uint64_t>rows[i].rank
+        place_score(work.scores, n, way, work, scores[i], &above, &equal)
+        compared += equal if equal > 1 else 0
+        rows[i] = Row(above + 1, above, equal, <int64_t>judgments[work.levels[i]].score)
+        work.items[i].key = ~<uint64_t>above
         work.items[i].place = i
+    if compared > COMPARED_MOST * <int64_t>n:
+        return False
+    if compared > 0:
+        sort_items(work.items, work.spare, m, NULL)
+        for i in range(m):
+            row = &rows[work.items[i].place]
+            if row.tied > 1:
+                doc = ids[work.levels[work.items[i].place]]
+                if row.above != last:
+                    last = row.above
+                    shared = tied_ids(row.above, row.tied, scores[work.items[i].place], n, falling, work)
+                row.rank += ids_before(doc, shared, row.tied, work)
+            work.items[i].key = ~<uint64_t>row.rank
     sort_items(work.items, work.spare, m, NULL)
     for i in range(m):
         judged.rows.items[judged.rows.size] = rows[work.items[i].place]
