@@ -7,7 +7,6 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
 import sys
 import zlib
@@ -279,7 +278,7 @@ def write_file(path: Path, data: bytes) -> None:
         if mode is None or (stat.S_ISREG(mode) and not name.startswith(_STREAMS)):
             if mode is not None and not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            made = os.path.join(os.path.dirname(target), f".hitcurve-{secrets.token_hex(8)}.tmp")
+            made = os.path.join(os.path.dirname(target), f".hitcurve-{os.urandom(8).hex()}.tmp")
         try:
             file = open(made or name, "xb" if made else "wb")  # noqa: SIM115 (below)
         except PermissionError:

@@ -387,10 +387,10 @@ def _rows(names: list[str], evaluations: list[Evaluation], each: bool) -> Iterat
 
 
 def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    from hitcurve.statistics.comparison import Difference, tables_of
-
     rows, measures, each = _rows(names, evaluations, options.each), evaluations[0].means, int(options.each)
     if options.format == "csv" and options.compare:
+        from hitcurve.statistics.comparison import Difference
+
         differences = (_defined(row._asdict()).values() for row in _compared(names, evaluations, options).rows)
         return as_csv([Difference._fields, *differences])
     if options.format == "csv":
@@ -405,7 +405,11 @@ def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Na
         cells = [[name, *[query] * each, *map(number, values, repeat(""), digits)] for name, query, values in rows]
         table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
     shown = options.tables or ("board" if options.format == "latex" else "all")  # the others are wider than paper
-    parts: list[Grid | str] = [table, *(tables_of(compared) if compared is not None and shown == "all" else ())]
+    parts: list[Grid | str] = [table]
+    if compared is not None and shown == "all":
+        from hitcurve.statistics.comparison import tables_of
+
+        parts += tables_of(compared)
     return rendered(parts, options.format) + "\n"
 
 
