@@ -230,7 +230,7 @@ def judge_nested(Qrels qrels, run, bint single=False):
     cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef Work* work = &scratch.work
-    cdef Py_ssize_t n, query, since = 0
+    cdef Py_ssize_t n, query, first, since = 0
     cdef bint falling = False
     if type(run) not in DICTS:
         return None
@@ -247,11 +247,11 @@ def judge_nested(Qrels qrels, run, bint single=False):
             n = read_scores(docs, single, work, &falling)
             if n > 0 and place is not None:
                 query = place
-                judged.retrieved[query] = n
-                judged.first[query] = judged.rows.size
+                first = judged.rows.size
                 if not add_looked_up(judged, query, ids, docs, n, falling, work):
                     add_sorted(judged, query, docs, scratch, n)
-                judged.last[query] = judged.rows.size
+                elif not judged.add_section(query, first, n):
+                    raise MemoryError
         if n < 0:
             return None
         if n > 0 and place is None:

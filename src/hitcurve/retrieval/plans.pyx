@@ -18,7 +18,7 @@ from hitcurve._kernel cimport formulas as _read
 from hitcurve.retrieval cimport query as _query
 from hitcurve.retrieval.formulas cimport arrange, measure_query
 from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
-from hitcurve.retrieval.runs cimport Judged, Qrels
+from hitcurve.retrieval.runs cimport Judged, Qrels, Section
 
 cnp.import_array()
 
@@ -135,6 +135,7 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     cdef const Asked* asked = plan.asked
     cdef Room room
     cdef Query query
+    cdef Section section
     cdef Qrels qrels = judged.qrels
     cdef bint good = True
     cdef cnp.ndarray places, found
@@ -154,18 +155,19 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
             with nogil:
                 while q < stop and good:
                     at = q if some is NULL else some[q]
-                    rows = judged.last[at] - judged.first[at]
-                    retrieved = max(judged.retrieved[at], 0)
+                    section = judged.section(at)
+                    rows = section.last - section.first
+                    retrieved = max(section.retrieved, 0)
                     if depth >= 0 and retrieved > depth:
                         retrieved = depth
-                        while rows > 0 and judged.rows.items[judged.first[at] + rows - 1].rank > depth:
+                        while rows > 0 and judged.rows.items[section.first + rows - 1].rank > depth:
                             rows -= 1
                     query.levels = qrels.levels + qrels.offsets[at]
                     query.num_judged = qrels.offsets[at + 1] - qrels.offsets[at]
                     for i in range(m):
                         # Measures that order tied documents alike share an arrangement.
                         if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            good = arrange(judged.rows.items + judged.first[at], rows, retrieved, plan.how, plan.judged_only,
+                            good = arrange(judged.rows.items + section.first, rows, retrieved, plan.how, plan.judged_only,
                                            &asked[i], &room, &query)
                         good = good and measure_query(&query, &asked[i], plan.how, &room, &values[i * n + q])
                         if not good:

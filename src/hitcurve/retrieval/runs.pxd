@@ -1,6 +1,6 @@
 # Judgments, runs, and the judged documents of a run.
 cimport cython
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from hitcurve.retrieval.lines cimport Doc, Docs, Trouble
 from hitcurve.retrieval.ranks cimport Order, Rows, Work
@@ -57,7 +57,10 @@ cdef class Qrels(Grouped):
     cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
     cdef dict numbers            # of the queries, by their ids, and
     cdef list ids                # those of each query's documents, once a run in dicts asked for them
+    cdef int32_t* spare          # a number for each query, all 0, which the next `Judged` takes; NULL: none is left
 
+    cdef int32_t* take_places(self)
+    cdef void give_places(self, int32_t* places)
     cdef dict places(self)
     cdef list ids_of(self, Py_ssize_t query)
 
@@ -67,7 +70,16 @@ cdef class Run(Grouped):
     pass
 
 
+# The judged documents of one query of a run.
+cdef struct Section:
+    int64_t query                # of the qrels
+    int64_t first                # its rows
+    int64_t last
+    int64_t retrieved            # documents; -1: the query is not in the run
+
+
 @cython.final
+@cython.no_gc_clear
 cdef class Judged:
     cdef readonly Qrels qrels
     cdef readonly str source
@@ -79,12 +91,15 @@ cdef class Judged:
     cdef readonly Py_ssize_t contradicting  # queries whose scores rise in the order asked for,
     cdef readonly Py_ssize_t contradicted   # and the first of them
     cdef Rows rows
-    cdef int64_t* first          # per query of the qrels: its rows
-    cdef int64_t* last
-    cdef int64_t* retrieved      # -1: not in the run
+    cdef Section* sections       # of the queries in the run
+    cdef Py_ssize_t num_sections
+    cdef Py_ssize_t room_sections
+    cdef int32_t* places         # per query of the qrels: its section, from 1 on; 0: not in the run
 
     @staticmethod
     cdef Judged start(Qrels qrels, str source, str tag, str order, bint single)
+    cdef Section section(self, Py_ssize_t query) noexcept nogil
+    cdef bint add_section(self, Py_ssize_t query, int64_t first, int64_t retrieved) noexcept nogil
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil
     cdef bint add_integers(self, Py_ssize_t query, const int64_t* ids, const double* scores, Py_ssize_t n,
                            Work* work) noexcept nogil

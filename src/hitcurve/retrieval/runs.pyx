@@ -4,8 +4,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.math cimport isnan
-from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -361,6 +361,26 @@ cdef class Qrels(Grouped):
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
+        PyMem_RawFree(self.spare)
+
+    cdef int32_t* take_places(self):
+        """A number for each query, all 0; NULL if there is no memory.
+
+        Made once for runs that come one after the other: a run of one query costs nothing that grows with the qrels.
+        """
+        cdef int32_t* found
+        with cython.critical_section(self):
+            found = self.spare
+            self.spare = NULL
+        return <int32_t*>PyMem_RawCalloc(self.names.docs.size, sizeof(int32_t)) if found is NULL else found
+
+    cdef void give_places(self, int32_t* places):
+        """Takes them back, all 0 again."""
+        cdef int32_t* other
+        with cython.critical_section(self):
+            other = self.spare
+            self.spare = places
+        PyMem_RawFree(other)
 
     def as_text(self):
         """As for a run, but made once: of two threads both may make it, and the first is kept."""
@@ -459,13 +479,17 @@ cdef class Judged:
         raise TypeError("made by judge and judge_buffer")
 
     def __dealloc__(self):
+        cdef Py_ssize_t i
         PyMem_RawFree(self.rows.items)
-        PyMem_RawFree(self.first)
+        if self.places is not NULL:
+            for i in range(self.num_sections):
+                self.places[self.sections[i].query] = 0
+            self.qrels.give_places(self.places)
+        PyMem_RawFree(self.sections)
 
     @staticmethod
     cdef Judged start(Qrels qrels, str source, str tag, str order, bint single):
         cdef Judged self = Judged.__new__(Judged)
-        cdef Py_ssize_t n = qrels.names.docs.size
         self.qrels = qrels
         self.source = source
         self.tag = tag
@@ -473,26 +497,36 @@ cdef class Judged:
         self.passed = []
         self.order = ORDERS[order]
         self.single = single
-        self.first = <int64_t*>PyMem_RawCalloc(3 * n, sizeof(int64_t))
-        if self.first is NULL:
+        self.places = qrels.take_places()
+        if self.places is NULL:
             raise MemoryError
-        self.last = self.first + n
-        self.retrieved = self.last + n
-        memset(self.retrieved, -1, n * sizeof(int64_t))
         return self
+
+    cdef Section section(self, Py_ssize_t query) noexcept nogil:
+        """Of a query of the qrels."""
+        cdef int32_t place = self.places[query]
+        return Section(query, 0, 0, -1) if place == 0 else self.sections[place - 1]
+
+    cdef bint add_section(self, Py_ssize_t query, int64_t first, int64_t retrieved) noexcept nogil:
+        """The rows from `first` on are those of this query; False if there is no memory."""
+        if not grow(<void**>&self.sections, &self.room_sections, self.num_sections + 1, sizeof(Section)):
+            return False
+        self.sections[self.num_sections] = Section(query, first, self.rows.size, retrieved)
+        self.num_sections += 1
+        self.places[query] = <int32_t>self.num_sections
+        return True
 
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
         """Ranks the documents of a query; -1: one without judgments, of which none may be there twice."""
         cdef Trouble problem
-        cdef int64_t begin
+        cdef int64_t begin, before = self.rows.size
         if query < 0:
             return check_twice(docs, n, work)
         begin = self.qrels.offsets[query]
-        self.retrieved[query] = n
-        self.first[query] = self.rows.size
         problem = rank_judged(docs, n, self.qrels.docs.items + begin, self.qrels.slots + self.qrels.first_slot[query],
                               table_mask(self.qrels.offsets[query + 1] - begin), self.order, self.single, work, &self.rows)
-        self.last[query] = self.rows.size
+        if problem == NO_TROUBLE and not self.add_section(query, before, n):
+            problem = TROUBLE_MEMORY
         if self.order != ORDER_SCORE and problem == NO_TROUBLE and work.rising:
             if self.contradicting == 0:
                 self.contradicted = query
@@ -507,23 +541,26 @@ cdef class Judged:
         m = find_integers(ids, scores, n, self.qrels.docs.items + begin, judged, work)
         if m < 0 or (m > 0 and not rank_integers(scores, n, m, work, &self.rows)):
             return False
-        if query >= 0:
-            self.retrieved[query] = n
-            self.first[query] = before
-            self.last[query] = self.rows.size
+        if query >= 0 and not self.add_section(query, before, n):
+            self.rows.size = before
+            return False
         return True
 
     def num_retrieved(self):
         """Documents of each query of the qrels; -1 where the run has none."""
-        return np.array(<int64_t[:self.qrels.names.docs.size]>self.retrieved)
+        cdef Py_ssize_t i
+        cdef cnp.ndarray found = np.full(self.qrels.names.docs.size, -1, np.int64)
+        cdef int64_t* numbers = <int64_t*>cnp.PyArray_DATA(found)
+        for i in range(self.num_sections):
+            numbers[self.sections[i].query] = self.sections[i].retrieved
+        return found
 
     def counts(self):
         """(queries of the qrels that the run has, documents of these)."""
-        cdef Py_ssize_t q, here = 0, retrieved = 0
-        for q in range(self.qrels.names.docs.size):
-            here += self.retrieved[q] >= 0
-            retrieved += max(self.retrieved[q], 0)
-        return here, retrieved
+        cdef Py_ssize_t i, retrieved = 0
+        for i in range(self.num_sections):
+            retrieved += self.sections[i].retrieved
+        return self.num_sections, retrieved
 
     @property
     def num_judged(self):
@@ -533,8 +570,9 @@ cdef class Judged:
     def table(self, Py_ssize_t query):
         """The rows (rank, above, tied, level) of a query."""
         cdef Py_ssize_t i
+        cdef Section section = self.section(query)
         return [(self.rows.items[i].rank, self.rows.items[i].above, self.rows.items[i].tied, self.rows.items[i].level)
-                for i in range(self.first[query], self.last[query])]
+                for i in range(section.first, section.last)]
 
     @property
     def ties(self):
@@ -618,7 +656,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
                 set_text(&name, parser.query, parser.query_length)
                 query = qrels.names.find(&name)
                 if query >= 0:
-                    apart = judged.retrieved[query] >= 0
+                    apart = judged.section(query).retrieved >= 0
                 else:
                     with gil:
                         own = name_bytes(&name)
