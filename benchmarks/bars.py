@@ -20,6 +20,7 @@ from statistics import median
 from time import perf_counter
 
 import data
+import growth
 import numpy as np
 import peers
 
@@ -111,22 +112,52 @@ def one_ranking(options):
 
 
 def against_sort(options, row, dtype, relevant):
-    y, s = data.one_ranking("random", options.size(10_000_000), options.size(relevant, 5), dtype)
+    y, s = data.one_ranking("normal", options.size(10_000_000), options.size(relevant, 5), dtype)
     ours = partial(hc.average_precision, y, s)
     against(options, row, ours, partial(np.sort, s), lambda: data.answer(y, s, "expected"))
 
 
 def adversaries(options):
     for kind in data.KINDS[1:]:
-        row = Row(f"AP, 10 million float64, R = 20,000: {kind}", "the same, random scores", 2.0)
-        yield row, partial(against_random, options, row, kind)
+        row = Row(f"AP, 10 million float64, R = 20,000: {kind}", "the same, normal scores", 2.0)
+        yield row, partial(against_normal, options, row, kind)
 
 
-def against_random(options, row, kind):
+def against_normal(options, row, kind):
     n, relevant = options.size(10_000_000), options.size(20_000, 5)
     y, s = data.one_ranking(kind, n, relevant)
-    random = partial(hc.average_precision, *data.one_ranking("random", n, relevant))
-    against(options, row, partial(hc.average_precision, y, s), random, lambda: data.answer(y, s, "expected"))
+    normal = partial(hc.average_precision, *data.one_ranking("normal", n, relevant))
+    against(options, row, partial(hc.average_precision, y, s), normal, lambda: data.answer(y, s, "expected"))
+
+
+def short_rankings(options):
+    """What is compared, or counted by cells: normal scores against uniform ones, and rankings beyond the block."""
+    for dtype, name in (("f4", "float32"), ("f8", "float64")):
+        for relevant in (20, 50, 100):
+            row = Row(f"MAP, 5,000 queries x 1,000 {name}, R = {relevant}, normal scores", "uniform scores", 1.25)
+            yield row, partial(normal_against_uniform, options, row, relevant, dtype)
+        for n, relevant in ((10_000, 100), (30_000, 60)):
+            row = Row(f"AP of {n:,} {name}, R = {relevant}", "scores.sum()", 8)
+            y, s = data.one_ranking("normal", n, relevant, dtype)
+            right = partial(data.answer, y, s, "expected")
+            yield row, partial(against, options, row, partial(hc.average_precision, y, s), s.sum, right, least=0.02)
+        row = Row(f"AP of 1,000 to 10 million {name}: ns an item", "of half as many items", 1.3)
+        yield row, partial(greatest_step, options, row, dtype)
+
+
+def normal_against_uniform(options, row, relevant, dtype):
+    calls = []
+    for kind in ("normal", "uniform"):
+        y, s = data.rows(options.size(5_000), 1_000, relevant, dtype, kind)
+        calls.append(partial(hc.mean_average_precision, y, s))
+        check(calls[-1](), data.mean_answer(list(zip(y, s, strict=True)), "order"))
+    against(options, row, *calls)
+
+
+def greatest_step(options, row, dtype):
+    """Of sizes a factor of 2 apart, at fixed shares and fixed numbers of relevant items."""
+    steps = growth.steps(options.size(10_000_000, 2_000), dtype)
+    row.measured, row.note = max((step, where) for where, step in steps)
 
 
 def readings(options):
@@ -136,7 +167,7 @@ def readings(options):
 
 
 def against_threshold(options, row, ties):
-    y, s = data.one_ranking("random", options.size(10_000_000), options.size(20_000, 5))
+    y, s = data.one_ranking("normal", options.size(10_000_000), options.size(20_000, 5))
     call = partial(hc.average_precision, y, s)
     against(options, row, partial(call, ties=ties), partial(call, ties="threshold"), lambda: data.answer(y, s, "order"))
 
@@ -179,6 +210,10 @@ def graded(options):
             yield row, partial(rows_against_map, options, row, relevant, k)
     row = Row("nDCG, 10 million float64, 20,000 graded", "the AP of the same", 1.3)
     yield row, partial(long_against_ap, options, row)
+    for share, kind, target in ((1.0, np.uint8, 0.5), (1.0, float, 0.6), (0.02, float, 0.15)):
+        row = Row(f"mean_ndcg, 1,000 x 1,000 float64, {share:.0%} graded, {np.dtype(kind)} levels",
+                  "argsort, take and sums in numpy", target)
+        yield row, partial(levels_against_numpy, options, row, share, kind)
     row = Row("one ndcg of 100 items, 5 graded", "average_precision of the same", 2.5)
     yield row, partial(call_against_ap, options, row)
     for relevant in (5, 20):
@@ -187,7 +222,7 @@ def graded(options):
         made = partial(data.rows, options.size(10_000), 1_000, relevant)
         yield row, partial(against_scikit_learn, options, row, made)
     row = Row("one ndcg of 100 items, 5 graded", "scikit-learn's time ÷ ours", 300, at_least=True)
-    made = partial(data.one_ranking, "random", 100, 5)
+    made = partial(data.one_ranking, "normal", 100, 5)
     yield row, partial(against_scikit_learn, options, row, made, least=0.02)
 
 
@@ -213,15 +248,22 @@ def rows_against_map(options, row, relevant, k):
     against(options, row, ours, partial(hc.mean_average_precision, y, s))
 
 
+def levels_against_numpy(options, row, share, kind):
+    y, s = data.rows(options.size(1_000), 1_000, round(1_000 * share), "f8")
+    levels = levels_of(y).astype(kind)
+    ours, theirs = partial(hc.mean_ndcg, levels, s), partial(mean_gain, levels, s, None)
+    against(options, row, ours, theirs, theirs)
+
+
 def long_against_ap(options, row):
-    y, s = data.one_ranking("random", options.size(10_000_000), options.size(20_000, 5))
+    y, s = data.one_ranking("normal", options.size(10_000_000), options.size(20_000, 5))
     levels = levels_of(y)
     ours = partial(hc.ndcg, levels, s)
     against(options, row, ours, partial(hc.average_precision, y, s), lambda: mean_gain(levels[None], s[None], None))
 
 
 def call_against_ap(options, row):
-    y, s = data.one_ranking("random", 100, 5)
+    y, s = data.one_ranking("normal", 100, 5)
     levels = levels_of(y)
     ours, theirs = partial(hc.ndcg, levels, s), partial(hc.average_precision, y, s)
     against(options, row, ours, theirs, lambda: mean_gain(levels[None], s[None], None), least=0.02, rounds=15)
@@ -242,7 +284,7 @@ def against_scikit_learn(options, row, made, least=0.0):
 
 def small_calls(options):
     for n, relevant, target in ((10, 2, 0.20), (100, 5, 0.30)):
-        y, s = data.one_ranking("random", n, relevant)
+        y, s = data.one_ranking("normal", n, relevant)
         row = Row(f"one average_precision of {n} items, {relevant} relevant", "scores.sum()", target)
         ours = partial(hc.average_precision, y, s)
         right = partial(data.answer, y, s, "expected")
@@ -261,7 +303,7 @@ def against_one_worker(options, row, relevant):
     if (os.cpu_count() or 1) < 2:
         row.note = "needs two cores"
         return
-    y, s = data.one_ranking("random", options.size(10_000_000), options.size(relevant, 5))
+    y, s = data.one_ranking("normal", options.size(10_000_000), options.size(relevant, 5))
     one, two = (partial(hc.average_precision, y, s, workers=n) for n in (1, 2))
     if one() != two():
         raise WrongAnswerError(f"WRONG: {two()!r}, but {one()!r} with one worker")
@@ -273,7 +315,7 @@ import sys, numpy as np, hitcurve
 sys.path.insert(0, sys.argv[3])
 import data
 n, relevant = int(sys.argv[1]), int(sys.argv[2])
-y, s = data.one_ranking("random", n, relevant, sys.argv[4])
+y, s = data.one_ranking("normal", n, relevant, sys.argv[4])
 hitcurve.average_precision(y[:1000], s[:1000])
 def status(name):
     with open("/proc/self/status") as file:
@@ -321,7 +363,7 @@ def import_time(row):
 
 def other_libraries(options):
     for n, relevant, target, least in ((2_000_000, 4_000, 25, 0.0), (100, 5, 1000, 0.02)):
-        row = Row(f"AP of {n:,} random float64, R = {relevant:,}", "scikit-learn's time ÷ ours", target, at_least=True)
+        row = Row(f"AP of {n:,} float64, R = {relevant:,}", "scikit-learn's time ÷ ours", target, at_least=True)
         yield row, partial(against_sklearn, options, row, n, relevant, least)
     row = Row("MAP, 300 queries x 1,000, R = 20", "pytrec_eval's time ÷ ours", 100, at_least=True)
     yield row, partial(against_pytrec_eval, options, row)
@@ -336,7 +378,7 @@ def against_sklearn(options, row, n, relevant, least):
     if find_spec("sklearn") is None:
         row.note = "scikit-learn is not installed"
         return
-    y, s = data.one_ranking("random", options.size(n) if n > 1000 else n, options.size(relevant, 5))
+    y, s = data.one_ranking("normal", options.size(n) if n > 1000 else n, options.size(relevant, 5))
     ours, theirs = partial(hc.average_precision, y, s), partial(peers.sklearn_one, y, s)
     right = partial(data.answer, y, s, "expected")
     against(options, row, ours, theirs, right, least=least, invert=True)
@@ -355,10 +397,11 @@ def against_pytrec_eval(options, row):
 def dicts(options):
     """Runs and judgments in dicts of dicts, as they are."""
     asked = ("map", "ndcg_cut.10", "P.10", "recip_rank")
-    for judged, target in ((20, 10), (100, 7)):
-        row = Row(f"evaluator, 500 queries x 1,000 documents in dicts, {judged} judged", "pytrec_eval's time ÷ ours",
-                  target, at_least=True)
-        yield row, partial(against_trec_eval, options, row, asked, options.size(500, 2), 1_000, judged)
+    targets = {"distinct": 12, "sorted": 12, "two decimals": 8, "one decimal": 6}
+    for judged, scores, target in (*((20, *pair) for pair in targets.items()), (100, "distinct", 7)):
+        row = Row(f"evaluator, dicts of 500 x 1,000, {judged} judged, scores {peers.SCORES[scores]}",
+                  "pytrec_eval's time ÷ ours", target, at_least=True)
+        yield row, partial(against_trec_eval, options, row, asked, options.size(500, 2), 1_000, judged, scores)
     row = Row("evaluator, one query of 100 documents in dicts", "pytrec_eval's evaluate", 1.0)
     yield row, partial(against_trec_eval, options, row, asked, 1, 100, 10)
     row = Row("evaluate, one query of 100 documents in dicts", "pytrec_eval, made and run", 1.5)
@@ -369,13 +412,13 @@ def dicts(options):
                        least=0.02, rounds=15)
 
 
-def against_trec_eval(options, row, asked, queries, documents, judged, kept=True):
+def against_trec_eval(options, row, asked, queries, documents, judged, scores="distinct", kept=True):
     if find_spec("pytrec_eval") is None:
         row.note = "pytrec_eval is not installed"
         return
     from pytrec_eval import RelevanceEvaluator
 
-    qrels, run = peers.parsed_dicts(queries, documents, judged, "distinct")
+    qrels, run = peers.parsed_dicts(queries, documents, judged, scores)
     ours, theirs = hc.Evaluator(qrels, asked), RelevanceEvaluator(qrels, set(asked))
     found, right = ours.evaluate(run), theirs.evaluate(run)
     for name in asked:
@@ -408,6 +451,7 @@ def drop_in(options, row, queries, items, judged, least):
 PARTS = (
     one_ranking,
     adversaries,
+    short_rankings,
     readings,
     many_queries,
     graded,

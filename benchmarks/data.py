@@ -5,7 +5,11 @@ from itertools import pairwise
 import numpy as np
 
 KINDS = (
-    "random",
+    "normal",
+    "normal + 10",
+    "uniform",
+    "logistic",
+    "energies",
     "ascending",
     "descending",
     "all equal",
@@ -16,10 +20,19 @@ KINDS = (
     "subnormal",
     "two scales",
 )
+SPREAD = ("normal", "normal + 10", "logistic", "energies")  # relevant items score higher by 1
 
 
 def scores(kind, n, dtype, rng):
+    """Scores that know nothing of labels."""
     dtype = np.dtype(dtype)
+    if kind.startswith("normal"):
+        values = rng.standard_normal(n, dtype=np.float32 if dtype == np.float32 else np.float64)
+        return values + dtype.type(10) if kind == "normal + 10" else values
+    if kind == "logistic":
+        return rng.logistic(size=n).astype(dtype)
+    if kind == "energies":  # of docking, which come with one decimal place
+        return (rng.normal(-7, 1.5, n).round(1)).astype(dtype)
     if kind == "all equal":
         return np.full(n, 0.5, dtype)
     if kind == "few distinct":
@@ -47,31 +60,37 @@ def one_ranking(kind, n, relevant, dtype="f8", seed=2004):
         y[np.argsort(s)[n // 3 : n // 3 + relevant]] = 1
     else:
         y[rng.choice(n, relevant, replace=False, shuffle=False)] = 1
+    if kind in SPREAD:
+        s[y > 0] += s.dtype.type(1)
     return y, s
 
 
-def rows(queries, items, relevant, dtype="f4", seed=2004):
+def rows(queries, items, relevant, dtype="f4", kind="normal", seed=2004):
     """2-D: a row is a query. No two scores of a query are equal, so that every tool means the same by its AP."""
     rng = np.random.default_rng(seed)
-    s = np.tile(np.arange(items), (queries, 1))
-    s = rng.permuted(s, axis=1) + rng.random((queries, items)) / 2
     y = np.zeros((queries, items), np.int8)
     y[:, :relevant] = 1
-    return rng.permuted(y, axis=1), s.astype(dtype)
+    y = rng.permuted(y, axis=1)
+    s = scores(kind, queries * items, "f8", rng).reshape(queries, items) + (y if kind in SPREAD else 0)
+    order = np.argsort(s, axis=1)
+    apart = np.take_along_axis(s, order, axis=1) + 1e-5 * np.arange(items)
+    np.put_along_axis(s, order, apart, axis=1)
+    return y, s.astype(dtype)
 
 
 def ragged(queries, longest, share, seed=2004):
     """Queries of 1 to `longest` items laid end to end: labels, scores, offsets."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(1, longest + 1, queries))])
-    n = int(offsets[-1])
-    return (rng.random(n) < share).astype(np.int8), rng.random(n), offsets
+    y = (rng.random(int(offsets[-1])) < share).astype(np.int8)
+    return y, rng.standard_normal(y.size) + y, offsets
 
 
 def unsorted_queries(n, queries, share, seed=2004):
     """Items of many queries in no order: labels, scores, query ids."""
     rng = np.random.default_rng(seed)
-    return (rng.random(n) < share).astype(np.int8), rng.random(n), rng.integers(0, queries, n)
+    y = (rng.random(n) < share).astype(np.int8)
+    return y, rng.standard_normal(n) + y, rng.integers(0, queries, n)
 
 
 def split(y, s, offsets):

@@ -1,4 +1,4 @@
-"""How the cost of average precision grows: with the items, the relevant ones, and the queries.
+"""How the cost of average precision of normal scores grows: with the items, the relevant ones, and the queries.
 
     python benchmarks/growth.py [--largest N] [--plot FILE.svg]
 
@@ -7,13 +7,16 @@ with those of an argsort in numpy.
 """
 
 import argparse
+from itertools import pairwise
 from time import perf_counter
 
+import data
 import numpy as np
 
 import hitcurve as hc
 
 SHARES = (0.0001, 0.01, 0.1, 0.5)  # of the items that are relevant
+NUMBERS = (12, 60, 300)  # of relevant items, whatever the size
 CHECKED = 1_000_000
 
 
@@ -28,33 +31,32 @@ def least(call, budget=1.0):
     return best, answer
 
 
-def by_argsort(labels, scores):
-    hits = labels[np.argsort(-scores, kind="stable")]
-    return float(np.mean(np.cumsum(hits)[hits > 0] / (np.flatnonzero(hits) + 1)))
+def cost(size, relevant, dtype, budget=1.0):
+    """Nanoseconds an item."""
+    labels, scores = data.one_ranking("normal", size, relevant, dtype)
+    seconds, answer = least(lambda: hc.average_precision(labels, scores), budget)
+    if size <= CHECKED and abs(answer / data.answer(labels, scores, "expected") - 1) > 1e-12:
+        raise SystemExit(f"wrong answer at {size} items, {relevant} relevant")
+    return seconds / size * 1e9
 
 
 def one_ranking(largest, dtype):
-    rng = np.random.default_rng(0)
-    rows = []
-    for size in (int(10**power) for power in range(3, 10)):
-        if size > largest:
-            break
-        scores = rng.permutation(size).astype(dtype) / size if size <= 1 << 24 else rng.random(size, dtype=dtype)
-        cells = []
-        for share in SHARES:
-            relevant = max(1, round(share * size))
-            labels = np.zeros(size, np.uint8)
-            labels[rng.choice(size, relevant, replace=False)] = 1
-            seconds, answer = least(lambda labels=labels, scores=scores: hc.average_precision(labels, scores))
-            if size <= CHECKED and abs(answer / by_argsort(labels, scores) - 1) > 1e-12:
-                raise SystemExit(f"wrong answer at {size} items, {relevant} relevant")
-            cells.append(seconds / size * 1e9)
-        rows.append((size, cells))
-    return rows
+    sizes = [int(10**power) for power in range(3, 10) if 10**power <= largest]
+    return [(size, [cost(size, max(1, round(share * size)), dtype) for share in SHARES]) for size in sizes]
+
+
+def steps(largest, dtype):
+    """(where, cost of an item over that of half as many items): at a fixed share or number of relevant items."""
+    sizes = [1_000 << power for power in range(24) if 1_000 << power <= largest]
+    kinds = [(f"{share:.2%} relevant", [max(1, round(share * size)) for size in sizes]) for share in SHARES]
+    kinds += [(f"{number} relevant", [number] * len(sizes)) for number in NUMBERS]
+    for kind, numbers in kinds:
+        costs = [cost(size, number, dtype, 0.1) for size, number in zip(sizes, numbers, strict=True)]
+        for size, (before, after) in zip(sizes[1:], pairwise(costs), strict=True):
+            yield f"{size:,} items, {kind}", after / before
 
 
 def many_queries(largest):
-    rng = np.random.default_rng(0)
     rows = []
     for queries in (int(10**power) for power in range(1, 7)):
         if queries * 100 > largest:
@@ -64,13 +66,11 @@ def many_queries(largest):
             if queries * items > largest:
                 cells.append(float("nan"))
                 continue
-            scores = rng.random((queries, items), dtype=np.float32)
-            labels = np.zeros((queries, items), np.uint8)
-            labels[np.arange(queries)[:, None], rng.integers(0, items, (queries, relevant))] = 1
+            labels, scores = data.rows(queries, items, relevant)
             seconds, answer = least(lambda labels=labels, scores=scores: hc.mean_average_precision(labels, scores))
             if queries <= 1000:
-                expected = np.mean([by_argsort(*pair) for pair in zip(labels, scores, strict=True)])
-                if abs(answer / expected - 1) > 1e-6:  # float32 scores may tie
+                expected = data.mean_answer(zip(labels, scores, strict=True), "order")
+                if abs(answer / expected - 1) > 1e-12:
                     raise SystemExit(f"wrong answer at {queries} queries of {items}")
             cells.append(seconds / (queries * items) * 1e9)
         rows.append((queries, cells))

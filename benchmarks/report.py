@@ -20,9 +20,9 @@ OURS = "hitcurve"
 # What the README shows of it.
 TASKS = (
     "one call: AP of 10 items, 2 relevant",
-    "AP of 1,000,000 float64, 2,000 relevant, random",
-    "AP of 10,000,000 float32, 300 relevant, random",
-    "AP of 10,000,000 float32, 5,000,000 relevant, random",
+    "AP of 1,000,000 float64, 2,000 relevant, normal",
+    "AP of 10,000,000 float32, 300 relevant, normal",
+    "AP of 10,000,000 float32, 5,000,000 relevant, normal",
     "MAP of 10,000 queries x 1,000 float32, 20 relevant each",
     "MAP of 50,000 queries of 1 to 400 items, 3 % relevant, float64",
 )

@@ -19,7 +19,7 @@ import hitcurve as hc
 
 
 def scores_of(n, relevant, seed=1):
-    y, s = data.one_ranking("random", n, relevant)
+    y, s = data.one_ranking("normal", n, relevant)
     return y, s + 0.3 * y * np.random.default_rng(seed).random(n)
 
 

@@ -9,10 +9,10 @@ from measure import by_library
 MILLION = 1_000_000
 # (items, relevant, dtype, kind of scores)
 TASKS = [
-    *[(10 * MILLION, relevant, "f8", "random") for relevant in (300, 20_000, 200_000, MILLION, 5 * MILLION)],
-    *[(10 * MILLION, relevant, "f4", "random") for relevant in (300, 20_000, 200_000, MILLION, 5 * MILLION)],
+    *[(10 * MILLION, relevant, "f8", "normal") for relevant in (300, 20_000, 200_000, MILLION, 5 * MILLION)],
+    *[(10 * MILLION, relevant, "f4", "normal") for relevant in (300, 20_000, 200_000, MILLION, 5 * MILLION)],
     *[(10 * MILLION, 20_000, "f8", kind) for kind in data.KINDS[1:]],
-    *[(n, max(5, n // 500), "f8", "random") for n in (1_000, 10_000, 100_000, MILLION)],
+    *[(n, max(5, n // 500), "f8", "normal") for n in (1_000, 10_000, 100_000, MILLION)],
 ]
 
 

@@ -14,7 +14,7 @@ SIZES = [(10, 2), (100, 5), (1_000, 20)]
 
 @cache
 def ranking(n, relevant):
-    return data.one_ranking("random", n, relevant)
+    return data.one_ranking("normal", n, relevant)
 
 
 @by_library("one")
