@@ -81,8 +81,8 @@ cdef object coded(object levels, str name, object more):
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
         bad_level(array, ~((array >= 0) & (array < np.inf)), name, LEVEL_RULE)
-    top = max(array.max(initial=0), more.max(initial=0.0))
-    if array.dtype.kind != "f" and top < MOST_WHOLE and (more == np.floor(more)).all():
+    top = max(float(array.max(initial=0)), more.max(initial=0.0))
+    if top < MOST_WHOLE and all((one == np.floor(one)).all() for one in (more, array) if one.dtype.kind == "f"):
         codes = array if array.dtype == np.uint8 else array.astype(np.uint8 if top < 256 else np.uint32)
         return codes, more.astype(np.uint32), np.arange(int(top) + 1, dtype=np.float64)
     held_by_float64(array, name)
@@ -553,9 +553,12 @@ cdef object quick_ndcgs(object y_true, object y_score, object qid, object offset
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
     elif array.dtype != np.uint8:
-        if array.dtype.kind not in "iu" or not (array.min(initial=0) >= 0 and array.max(initial=0) < 256):
+        if array.dtype.kind not in "iuf" or not (array.min(initial=0) >= 0 and array.max(initial=0) < 256):
             return None
-        array = array.astype(np.uint8)
+        narrow = array.astype(np.uint8)
+        if array.dtype.kind == "f" and not (narrow == array).all():
+            return None
+        array = narrow
     queries = Queries(array, y_score, qid, offsets, None, nan_policy)
     longest = int(np.diff(queries.offsets).max(initial=0))
     if longest > MOST_QUICK or queries.step != 0:
