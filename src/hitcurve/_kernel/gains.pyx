@@ -20,6 +20,7 @@ cdef enum:
     TABULATED = 1024  # ranks whose discount 1 / log2(rank + 1) lies in a table
     DIRECT = 256      # ranks up to here, and runs of so many, are added up one by one
     COUNTED = 40      # rows among which a search takes longer than counting
+    SEARCHED = 8      # scores that are searched side by side
     FEW_PLACES = 64   # distinct gains, side by side, that are sorted by counting
 
 cdef double[TABULATED + 1] LOG2
@@ -315,29 +316,55 @@ ctypedef fused code_t:
     uint32_t
 
 
-cdef inline Py_ssize_t row_of(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
-    """The row of a score: of few by counting those before it, eight at a time, of more by binary search."""
-    cdef Py_ssize_t low = 0, middle
+cdef inline uint32_t row_among_few(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
+    """The row of a score, by counting those before it, eight at a time."""
     cdef uint32_t before = 0
-    if rows <= COUNTED:
-        if lower_is_better:
-            for middle in range(rows):
-                before += score[middle] < x
-        else:
-            for middle in range(rows):
-                before += score[middle] > x
-        return <Py_ssize_t>before
+    cdef Py_ssize_t i
     if lower_is_better:
-        while rows > 1:
-            middle = rows >> 1
-            low += middle & -<Py_ssize_t>(score[low + middle] <= x)
-            rows -= middle
+        for i in range(rows):
+            before += score[i] < x
     else:
-        while rows > 1:
-            middle = rows >> 1
-            low += middle & -<Py_ssize_t>(score[low + middle] >= x)
-            rows -= middle
-    return low
+        for i in range(rows):
+            before += score[i] > x
+    return before
+
+
+cdef inline void search_rows(const score_t* score, Py_ssize_t rows, bint lower_is_better, const score_t* x,
+                             Py_ssize_t* row) noexcept nogil:
+    """The rows of SEARCHED scores: each binary search waits for its own loads only."""
+    cdef Py_ssize_t middle
+    cdef int j
+    for j in range(SEARCHED):
+        row[j] = 0
+    while rows > 1:
+        middle = rows >> 1
+        if lower_is_better:
+            for j in range(SEARCHED):
+                row[j] += middle & -<Py_ssize_t>(score[row[j] + middle] <= x[j])
+        else:
+            for j in range(SEARCHED):
+                row[j] += middle & -<Py_ssize_t>(score[row[j] + middle] >= x[j])
+        rows -= middle
+
+
+cdef inline void find_rows(const score_t* score, Py_ssize_t rows, bint lower_is_better, const score_t* x, Py_ssize_t n,
+                           int64_t* keys) noexcept nogil:
+    """Puts the row of each of n scores into the upper half of its key."""
+    cdef score_t[SEARCHED] some
+    cdef Py_ssize_t[SEARCHED] row
+    cdef Py_ssize_t i = 0, j, many
+    if rows <= COUNTED:
+        for i in range(n):
+            keys[i] |= <int64_t>row_among_few(score, rows, lower_is_better, x[i]) << 32
+        return
+    while i < n:
+        many = min(<Py_ssize_t>SEARCHED, n - i)
+        for j in range(SEARCHED):
+            some[j] = x[i + min(j, many - 1)]
+        search_rows(score, rows, lower_is_better, some, row)
+        for j in range(many):
+            keys[i + j] |= <int64_t>row[j] << 32
+        i += SEARCHED
 
 
 cdef inline const score_t* as_they_lie(const Column* column, const score_t* type) noexcept nogil:
@@ -383,22 +410,24 @@ cdef inline bint alone(Pairs* pairs, Py_ssize_t n) noexcept nogil:
 cdef Py_ssize_t find_typed(const Items* items, const code_t* codes, const score_t* rows, Py_ssize_t num_rows,
                            bint lower_is_better, bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
     cdef score_t x, held
+    cdef score_t* some = <score_t*>(pairs.keys + room)  # of the items with a level
     cdef const score_t* scores = as_they_lie(&items.score, rows)
     cdef Py_ssize_t i = next_coded(codes, 0, items.n), n = 0, numbers = num_rows - nan_row, row
     cdef int64_t key, last = -1
     while i < items.n:
         x = scores[i] if scores is not NULL else load_scores(&items.score, i, 1, &held)[0]
-        row = -1
-        if is_nan(x):
-            row = numbers if nan_row else -1
-        elif numbers > 0:
-            row = row_of(rows, numbers, lower_is_better, x)
-        if row >= 0:
+        if nan_row if is_nan(x) else numbers > 0:
             if n == room:
                 return -1  # codes or scores have changed since the rows were made
-            pairs.keys[n] = <int64_t>row << 32 | <int64_t>codes[i]
+            pairs.keys[n] = <int64_t>codes[i]
+            some[n] = x
             n += 1
         i = next_coded(codes, i + 1, items.n)
+    find_rows(rows, numbers, lower_is_better, some, n, pairs.keys)
+    if nan_row:
+        for i in range(n):
+            if is_nan(some[i]):
+                pairs.keys[i] = <int64_t>numbers << 32 | <uint32_t>pairs.keys[i]
     if n == num_rows and alone(pairs, n):
         return n
     sort_typed(pairs.keys, n, pairs.keys + room)
