@@ -46,22 +46,35 @@ cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_s
     cdef uint64_t least = UINT64_MAX, greatest = 0, key
     cdef uint32_t base = 0, bits, shift = 0
     cdef double wanted = <double>limit / n
-    cdef Py_ssize_t i, cell, num_cells = 64
+    cdef Py_ssize_t i, cell, held, num_cells = 64
+    cdef bint few = n > <Py_ssize_t>limit
     for i in range(n):
         key = key_of(scores[i])
         least = min(least, key)
         greatest = max(greatest, key)
-    while num_cells < most_cells and num_cells < <Py_ssize_t>limit:
+    while num_cells < most_cells and (num_cells < <Py_ssize_t>limit or few):
         num_cells *= 2
     buckets.least = least
     buckets.span = greatest - least
     while buckets.span >> shift >= <uint64_t>num_cells:
         shift += 1
-    buckets.shift = shift
     buckets.cells = cells
     memset(counts, 0, num_cells * sizeof(uint32_t))
     for i in range(n):
         counts[(key_of(scores[i]) - least) >> shift] += 1
+    # Where scores lie on both sides of 0, most cells are for those that are nearly 0, and hold none. Few buckets are wanted:
+    # cells are joined until no more than that hold scores.
+    while few and num_cells > 64:
+        held = 0
+        for cell in range(num_cells):
+            held += counts[cell] != 0
+        if held <= <Py_ssize_t>limit:
+            break
+        num_cells //= 2
+        shift += 1
+        for cell in range(num_cells):
+            counts[cell] = counts[2 * cell] + counts[2 * cell + 1]
+    buckets.shift = shift
     for cell in range(num_cells):
         bits = 0
         while bits < shift and <double>(<uint32_t>1 << bits) < counts[cell] * wanted:
