@@ -82,7 +82,7 @@ cdef class BlockCounter:
             self.thresholds = (self.thresholds ^ np.uint64(1 << 63)).view(np.int64)
         else:
             self.cuts = self.thresholds[:m]
-        strategy = choose_strategy(self.type, m, PIECE)
+        strategy = choose_strategy(self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, PIECE)
         self.memory = np.empty(index_size(strategy, m, ENDLESS), np.uint8)
         build_index(strategy, self.type, cnp.PyArray_DATA(<cnp.ndarray>self.thresholds), m, ENDLESS,
                     cnp.PyArray_DATA(<cnp.ndarray>self.memory), &self.index)

@@ -31,6 +31,7 @@ static inline int32_t upper_double(double x) {
 }
 
 #define RANKED 128     /* most scores sorted by rank */
+#define CELLS_FROM 32  /* thresholds from which compare_cells pays */
 #define SHORT_MOST 126 /* most thresholds of compare_cells: twice as many fit a byte */
 
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
@@ -109,39 +110,48 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
     _mm256_permute4x64_epi64(                                                                                       \
         _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
 
-/* How many of n scores are less than each of eight. */
-INLINE_AVX2 __m256i less_float(const float *x, ptrdiff_t n, const float *eight) {
-    const __m256 bound = _mm256_loadu_ps(eight);
-    __m256i less = _mm256_setzero_si256();
-    for (ptrdiff_t j = 0; j < n; j++)
-        less = _mm256_sub_epi32(less, _mm256_castps_si256(_mm256_cmp_ps(_mm256_set1_ps(x[j]), bound, _CMP_LT_OQ)));
-    return less;
-}
-
-INLINE_AVX2 __m256i less_double(const double *x, ptrdiff_t n, const double *eight) {
-    const __m256d low = _mm256_loadu_pd(eight), high = _mm256_loadu_pd(eight + 4);
+/* How many of n scores are less than each of 16. */
+INLINE_AVX2 void less_float(const float *x, ptrdiff_t n, const float *bounds, int32_t *place) {
+    const __m256 low = _mm256_loadu_ps(bounds), high = _mm256_loadu_ps(bounds + 8);
     __m256i a = _mm256_setzero_si256(), b = a;
     for (ptrdiff_t j = 0; j < n; j++) {
-        const __m256d score = _mm256_set1_pd(x[j]);
-        a = _mm256_sub_epi64(a, _mm256_castpd_si256(_mm256_cmp_pd(score, low, _CMP_LT_OQ)));
-        b = _mm256_sub_epi64(b, _mm256_castpd_si256(_mm256_cmp_pd(score, high, _CMP_LT_OQ)));
+        const __m256 score = _mm256_set1_ps(x[j]);
+        a = _mm256_sub_epi32(a, _mm256_castps_si256(_mm256_cmp_ps(score, low, _CMP_LT_OQ)));
+        b = _mm256_sub_epi32(b, _mm256_castps_si256(_mm256_cmp_ps(score, high, _CMP_LT_OQ)));
     }
-    return HALVES(a, b, 0x88);
+    _mm256_storeu_si256((__m256i *)place, a);
+    _mm256_storeu_si256((__m256i *)(place + 8), b);
+}
+
+INLINE_AVX2 void less_double(const double *x, ptrdiff_t n, const double *bounds, int32_t *place) {
+    __m256d bound[4];
+    __m256i less[4];
+    for (int k = 0; k < 4; k++) {
+        bound[k] = _mm256_loadu_pd(bounds + 4 * k);
+        less[k] = _mm256_setzero_si256();
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const __m256d score = _mm256_set1_pd(x[j]);
+        for (int k = 0; k < 4; k++)
+            less[k] = _mm256_sub_epi64(less[k], _mm256_castpd_si256(_mm256_cmp_pd(score, bound[k], _CMP_LT_OQ)));
+    }
+    _mm256_storeu_si256((__m256i *)place, HALVES(less[0], less[1], 0x88));
+    _mm256_storeu_si256((__m256i *)(place + 8), HALVES(less[2], less[3], 0x88));
 }
 
 /* Sorts by how many scores are less than each: no branch depends on them. Scores that are equal get one place, and the
  * places after it are filled. */
 #define SORT_BY_RANK(NAME, SCORE, LESS)                                                 \
     AVX2 static void NAME(SCORE *x, ptrdiff_t n) {                                      \
-        SCORE held[RANKED];                                                             \
-        int32_t place[RANKED];                                                          \
+        SCORE held[RANKED + 16], last;                                                  \
+        int32_t place[RANKED + 16];                                                     \
         memcpy(held, x, (size_t)n * sizeof(SCORE));                                     \
-        for (ptrdiff_t i = n; i % 8 != 0; i++) held[i] = 0;                             \
-        for (ptrdiff_t i = 0; i < n; i += 8)                                            \
-            _mm256_storeu_si256((__m256i *)(place + i), LESS(held, n, held + i));       \
+        for (ptrdiff_t i = n; i % 16 != 0; i++) held[i] = 0;                            \
+        for (ptrdiff_t i = 0; i < n; i += 16) LESS(held, n, held + i, place + i);       \
         for (ptrdiff_t i = 0; i < n; i++) x[i] = NAN;                                   \
         for (ptrdiff_t i = 0; i < n; i++) x[place[i]] = held[i];                        \
-        for (ptrdiff_t i = 1; i < n; i++) x[i] = x[i] == x[i] ? x[i] : x[i - 1];        \
+        last = x[0];                                                                    \
+        for (ptrdiff_t i = 1; i < n; i++) x[i] = last = x[i] == x[i] ? x[i] : last;     \
     }
 SORT_BY_RANK(simd_sort_float, float, less_float)
 SORT_BY_RANK(simd_sort_double, double, less_double)
@@ -238,11 +248,6 @@ INLINE_AVX2 __m256i load_upper(const void *x, int is_double) {
     return HALVES(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1), 0xdd);
 }
 
-INLINE_AVX2 __m256i code_eight(__m256i k, __m256i floor, __m256i ceiling, __m128i shift) {
-    k = _mm256_min_epi32(_mm256_max_epi32(keys_of_32(k), floor), ceiling);
-    return _mm256_sub_epi32(_mm256_srl_epi32(_mm256_sub_epi32(k, floor), shift), _mm256_set1_epi32(32768));
-}
-
 /* The keys of four scores (see sort.pxd), with their sign. */
 INLINE_AVX2 __m256i keys_of(const double *x) {
     const __m256i bits = _mm256_loadu_si256((const __m256i *)x), sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits);
@@ -313,44 +318,136 @@ AVX2 static int simd_buckets(const void *x, ptrdiff_t n, int is_double, int32_t 
                      : buckets_typed(x, n, 0, least, greatest, shift, above, packed, buckets);
 }
 
-/* Places between two scores, and one below and one above them, at most `places` and two more. */
+/* Of an array of either type, in functions that have `is_double`. */
+#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
+#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
+
+/* Places between the least and the greatest threshold, from 1 on, at most `places` and a few more; 0 is below them. By
+ * the keys, which are even on a logarithmic scale, or on a linear one: keys on both sides of 0 leave nearly all places
+ * to scores that are nearly 0. */
 typedef struct {
+    int linear;
     int32_t floor, ceiling;
     int shift;
+    float least, scale, most;
 } Codes;
 
 static inline Codes make_codes(int32_t least, int32_t greatest, uint32_t places) {
-    Codes codes = {0, 0, 0};
-    while (((uint32_t)greatest - (uint32_t)least) >> codes.shift > places) codes.shift++;
+    Codes codes = {0, 0, 0, 0, 0, 0, 0};
+    const uint32_t span = (uint32_t)greatest - (uint32_t)least;
+    if (span > places) codes.shift = __builtin_clz(places) - __builtin_clz(span);
+    codes.shift += span >> codes.shift > places;
     /* Nothing lies below or above an infinity. */
     codes.floor = least < INT32_MIN + (1 << codes.shift) ? INT32_MIN : least - (1 << codes.shift);
     codes.ceiling = greatest > INT32_MAX - (1 << codes.shift) ? INT32_MAX : greatest + (1 << codes.shift);
     return codes;
 }
 
-static inline int16_t code_of(const Codes *codes, int32_t k) {
+static inline uint32_t key_code(const Codes *codes, int32_t k) {
     k = k < codes->floor ? codes->floor : k > codes->ceiling ? codes->ceiling : k;
-    return (int16_t)((int32_t)(((uint32_t)k - (uint32_t)codes->floor) >> codes->shift) - 32768);
+    return ((uint32_t)k - (uint32_t)codes->floor) >> codes->shift;
 }
 
-/* Of an array of either type, in functions that have `is_double`. */
-#define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
-#define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
+/* Each step is monotone, rounded as it may be. */
+static inline uint32_t linear_code(const Codes *codes, float x) {
+    const float place = (x - codes->least) * codes->scale + 1.0f;
+    return (uint32_t)(int32_t)(place > 0.0f ? place < codes->most ? place : codes->most : 0.0f);
+}
 
-/* The codes of n scores, at most CODED, and of scores below all others up to a multiple of 16. */
-INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int is_double, int16_t *code) {
-    const __m256i floors = _mm256_set1_epi32(codes->floor), ceilings = _mm256_set1_epi32(codes->ceiling);
-    const __m128i shifts = _mm_cvtsi32_si128(codes->shift);
-    ptrdiff_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        const char *at = (const char *)x + i * (is_double ? 8 : 4);
-        __m256i a = code_eight(load_upper(at, is_double), floors, ceilings, shifts);
-        __m256i b = code_eight(load_upper(at + (is_double ? 64 : 32), is_double), floors, ceilings, shifts);
-        _mm256_storeu_si256((__m256i *)(code + i), _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8));
+#define CODE(codes, array, i) \
+    ((codes)->linear ? linear_code(codes, (float)SCORE(array, i)) : key_code(codes, UPPER(array, i)))
+#define SAMPLE_STEP(m) ((m) > 16 ? ((m) - 1) / 8 : 1) /* a few thresholds show how all are distributed */
+
+/* How crowded the codes of m sorted distinct thresholds are: the sum of 1 / gap over a sample. Were the scores distributed
+ * as the thresholds are, so many of them would have the code of a threshold. */
+INLINE_AVX2 float crowding(const Codes *codes, const void *thresholds, ptrdiff_t m, int is_double) {
+    uint32_t last = CODE(codes, thresholds, 0);
+    float sum = 0.0f;
+    for (ptrdiff_t i = SAMPLE_STEP(m); i < m; i += SAMPLE_STEP(m)) {
+        const uint32_t code = CODE(codes, thresholds, i);
+        sum += 1.0f / ((float)(int32_t)(code - last) + 0.5f);
+        last = code;
     }
-    for (; i < n; i++) code[i] = code_of(codes, UPPER(x, i));
-    for (; i % 16 != 0; i++) code[i] = -32768;
+    return sum;
 }
+
+/* The codes for m sorted distinct thresholds: of both kinds the less crowded one. */
+INLINE_AVX2 Codes choose_codes(const void *thresholds, ptrdiff_t m, int is_double, uint32_t places) {
+    const Codes keys = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), places);
+    const float least = (float)SCORE(thresholds, 0), span = (float)SCORE(thresholds, m - 1) - least;
+    Codes linear = keys;
+    if (m <= CELLS_FROM && (SCORE(thresholds, 0) > 0) == (SCORE(thresholds, m - 1) > 0)) return keys; /* fine enough */
+    linear.linear = 1;
+    linear.least = least;
+    linear.scale = (float)places / span;
+    linear.most = (float)(places + 3);
+    /* An infinity, or a span that no float holds, has no linear scale. */
+    if (!(least - least == 0.0f && linear.scale > 0.0f && linear.scale - linear.scale == 0.0f)) return keys;
+    return crowding(&linear, thresholds, m, is_double) < crowding(&keys, thresholds, m, is_double) ? linear : keys;
+}
+
+#define SHORT_CELLS 4096
+#define CODES 65530
+
+/* Whether so many scores have codes of thresholds, were they distributed as m sorted thresholds are, that looking at each
+ * once more costs more than it saves: a quarter of the gaps in a sample of the thresholds is narrow. */
+AVX2 static int simd_crowded(const void *thresholds, ptrdiff_t m, int is_double) {
+    const ptrdiff_t step = SAMPLE_STEP(m), narrow = m > CELLS_FROM ? 4 * step : 2 * CODED * step / m;
+    const Codes codes = choose_codes(thresholds, m, is_double, m > CELLS_FROM ? SHORT_CELLS - 6 : CODES);
+    uint32_t last = CODE(&codes, thresholds, 0);
+    int gaps = 0, crowded = 0;
+    for (ptrdiff_t i = step; i < m; i += step) {
+        const uint32_t code = CODE(&codes, thresholds, i);
+        gaps++;
+        crowded += (ptrdiff_t)(code - last) < narrow;
+        last = code;
+    }
+    return 4 * crowded > gaps;
+}
+
+INLINE_AVX2 __m256i code_eight(const Codes *codes, const void *x, int is_double, int linear) {
+    if (linear) {
+        const double *at = (const double *)x;
+        const __m256 v = is_double ? _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(_mm256_loadu_pd(at))),
+                                                          _mm256_cvtpd_ps(_mm256_loadu_pd(at + 4)), 1)
+                                   : _mm256_loadu_ps((const float *)x);
+        const __m256 place = _mm256_add_ps(_mm256_mul_ps(_mm256_sub_ps(v, _mm256_set1_ps(codes->least)),
+                                                         _mm256_set1_ps(codes->scale)), _mm256_set1_ps(1.0f));
+        return _mm256_cvttps_epi32(_mm256_min_ps(_mm256_max_ps(place, _mm256_setzero_ps()), _mm256_set1_ps(codes->most)));
+    } else {
+        const __m256i floor = _mm256_set1_epi32(codes->floor), ceiling = _mm256_set1_epi32(codes->ceiling);
+        const __m256i k = _mm256_min_epi32(_mm256_max_epi32(keys_of_32(load_upper(x, is_double)), floor), ceiling);
+        return _mm256_srl_epi32(_mm256_sub_epi32(k, floor), _mm_cvtsi32_si128(codes->shift));
+    }
+}
+
+INLINE_AVX2 __m256i code_sixteen(const Codes *codes, const void *x, int is_double, int linear) {
+    const __m256i a = code_eight(codes, x, is_double, linear);
+    const __m256i b = code_eight(codes, (const char *)x + (is_double ? 64 : 32), is_double, linear);
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8);
+}
+
+/* The codes of n scores, and of scores below all others up to a multiple of 16. With `turned` they are in the order of
+ * signed numbers. */
+INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int is_double, int linear, int turned,
+                            uint16_t *code) {
+    const __m256i turn = _mm256_set1_epi16((int16_t)(turned ? -32768 : 0));
+    const ptrdiff_t size = is_double ? 8 : 4;
+    double rest[16] = {0};
+    ptrdiff_t i = 0;
+    for (; i < n; i += 16) {
+        const char *at = (const char *)x + i * size;
+        if (i + 16 > n) at = memcpy(rest, at, (size_t)((n - i) * size));
+        _mm256_storeu_si256((__m256i *)(code + i), _mm256_xor_si256(code_sixteen(codes, at, is_double, linear), turn));
+    }
+    for (; n < i; n++) code[n] = turned ? 0x8000 : 0;
+}
+
+#define CODE_ITEMS(codes, x, n, is_double, turned, code)                             \
+    do {                                                                             \
+        if ((codes)->linear) code_items(codes, x, n, is_double, 1, turned, code);    \
+        else code_items(codes, x, n, is_double, 0, turned, code);                    \
+    } while (0)
 
 INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
     return sum_lanes_32(_mm256_madd_epi16(v, _mm256_set1_epi16(1)));
@@ -374,74 +471,134 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
     return sum_lanes_16(num_equal);
 }
 
-#define CELLS_FROM 24
-#define SHORT_CELLS 4096
+#define MANY_EQUAL 24 /* scores with the codes of four thresholds, beside those known of, from which all are compared */
+#define AT_ONCE 4     /* thresholds of a cell up to which all are compared: no branch to guess */
 
 /* One block of items against more thresholds than are compared one by one: a table of cells knows, in the lowest bit,
  * whether a cell holds thresholds, and above it how many such cells lie before. */
 INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                uint32_t *counts) {
-#define CELL(k) (((uint32_t)(k) - (uint32_t)codes.floor) >> codes.shift)
-    int16_t code[CODED + 16];
-    uint16_t aside[CODED];
-    uint8_t table[SHORT_CELLS + 64];
+    uint16_t code[CODED + 16], at[SHORT_MOST + 18], aside[CODED + 4];
+    uint8_t table[SHORT_CELLS + 128], first[SHORT_MOST + 1];
     uint32_t items[2 * SHORT_MOST + 2] = {0};
-    uint8_t first[SHORT_MOST + 1];
+    double padded[SHORT_MOST + AT_ONCE];
     ptrdiff_t i, num_aside = 0;
     uint32_t cell = 0, held = 0;
-    const Codes codes = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), SHORT_CELLS - 3);
-    code_items(&codes, x, n, is_double, code);
-    for (i = 0; i < m;) {
-        const uint32_t at = CELL(UPPER(thresholds, i));
+    ptrdiff_t longest = 1;
+    const Codes codes = choose_codes(thresholds, m, is_double, SHORT_CELLS - 6);
+    CODE_ITEMS(&codes, thresholds, m, is_double, 0, at);
+    CODE_ITEMS(&codes, x, n, is_double, 0, code);
+    for (i = 0; i < m; held++) {
+        const ptrdiff_t begin = i;
+        const uint32_t here = at[i];
         const __m256i before = _mm256_set1_epi8((char)(2 * held));
-        for (; cell < at; cell += 32) _mm256_storeu_si256((__m256i *)(table + cell), before);
-        table[at] = (uint8_t)(2 * held + 1);
-        cell = at + 1;
-        first[held++] = (uint8_t)i;
-        while (++i < m && CELL(UPPER(thresholds, i)) == at);
+        do { /* more than is to be filled: what lies behind is filled next */
+            for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)(table + cell + 32 * j), before);
+            cell += 128;
+        } while (cell < here);
+        table[here] = (uint8_t)(2 * held + 1);
+        cell = here + 1;
+        first[held] = (uint8_t)i;
+        while (++i < m && at[i] == here) {}
+        longest = i - begin > longest ? i - begin : longest;
     }
     first[held] = (uint8_t)m;
     memset(table + cell, (int)(2 * held), SHORT_CELLS - cell);
-    for (i = 0; i < n; i++) {
-        const uint8_t slot = table[(uint16_t)(code[i] ^ -32768)];
-        items[slot]++;
-        aside[num_aside] = (uint16_t)i;
-        num_aside += slot & 1;
+#define COUNT(AT, CODE)                       \
+    do {                                      \
+        const uint8_t slot = table[CODE];     \
+        items[slot]++;                        \
+        aside[num_aside] = (uint16_t)(AT);    \
+        num_aside += slot & 1;                \
+    } while (0)
+    for (i = 0; i + 4 <= n; i += 4) {
+        uint64_t four;
+        memcpy(&four, code + i, 8);
+        COUNT(i, (uint16_t)four);
+        COUNT(i + 1, (uint16_t)(four >> 16));
+        COUNT(i + 2, (uint16_t)(four >> 32));
+        COUNT(i + 3, four >> 48);
     }
-    for (i = 0; i < num_aside; i++) {
-        const int j = aside[i], k = table[(uint16_t)(code[j] ^ -32768)] >> 1, stop = first[k + 1];
-        ptrdiff_t place = first[k] + (SCORE(thresholds, first[k]) < SCORE(x, j));
-        while (place < stop && SCORE(thresholds, place) < SCORE(x, j)) place++; /* one threshold is the rule */
-        counts[2 * place + (SCORE(thresholds, place) == SCORE(x, j))]++; /* the next cell's, or minus infinity, is not equal */
+    for (; i < n; i++) COUNT(i, code[i]);
+#undef COUNT
+    if (longest <= AT_ONCE) {
+        memcpy(padded, thresholds, (size_t)m * (is_double ? 8 : 4));
+        for (i = m; i < m + AT_ONCE; i++) { /* neither below anything nor equal to it */
+            if (is_double) padded[i] = NAN;
+            else ((float *)padded)[i] = NAN;
+        }
+        for (i = 0; i < num_aside; i++) {
+            const int j = aside[i];
+            ptrdiff_t place = first[table[code[j]] >> 1];
+            if (longest == 1) place += SCORE(padded, place) < SCORE(x, j);
+            else {
+                const ptrdiff_t begin = place;
+                for (int k = 0; k < AT_ONCE; k++) place += SCORE(padded, begin + k) < SCORE(x, j);
+            }
+            counts[2 * place + (SCORE(padded, place) == SCORE(x, j))]++;
+        }
+    } else {
+        for (i = 0; i < num_aside; i++) {
+            const int j = aside[i], k = table[code[j]] >> 1;
+            ptrdiff_t place = first[k], left = first[k + 1] - place;
+            for (; left > 1; left -= left >> 1)
+                place += (left >> 1) & -(ptrdiff_t)(SCORE(thresholds, place + (left >> 1) - 1) < SCORE(x, j));
+            place += SCORE(thresholds, place) < SCORE(x, j);
+            counts[2 * place + (place < m && SCORE(thresholds, place) == SCORE(x, j))]++;
+        }
     }
     for (uint32_t k = 0; k <= held; k++) counts[2 * first[k]] += items[2 * k];
-#undef CELL
+}
+
+/* So many thresholds, 1 to 4, from `start` on, each with all items. */
+INLINE_AVX2 uint32_t compare_few(const void *thresholds, ptrdiff_t start, ptrdiff_t together, const void *x, ptrdiff_t n,
+                                 int is_double, uint32_t below, uint32_t *counts) {
+#define COMPARE_FEW(TYPE, SCORE, NUMBER) TYPE((const SCORE *)thresholds + start, NUMBER, (const SCORE *)x, n, below, counts)
+    counts += 2 * start;
+    if (is_double) {
+        if (together == 4) return COMPARE_FEW(compare_double, double, 4);
+        if (together == 3) return COMPARE_FEW(compare_double, double, 3);
+        if (together == 2) return COMPARE_FEW(compare_double, double, 2);
+        return COMPARE_FEW(compare_double, double, 1);
+    }
+    if (together == 4) return COMPARE_FEW(compare_float, float, 4);
+    if (together == 3) return COMPARE_FEW(compare_float, float, 3);
+    if (together == 2) return COMPARE_FEW(compare_float, float, 2);
+    return COMPARE_FEW(compare_float, float, 1);
+#undef COMPARE_FEW
 }
 
 /* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
 INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                const int64_t *hits, int once, uint32_t *counts) {
+#define CODE_OF(i) ((int16_t)(CODE(&codes, thresholds, i) - 32768))
     int16_t code[CODED + 16], of[4];
     uint32_t above[4], equal, below = (uint32_t)n;
-    const Codes codes = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), 65530);
+    const Codes codes = choose_codes(thresholds, m, is_double, CODES);
     const ptrdiff_t padded = (n + 15) & ~(ptrdiff_t)15;
     ptrdiff_t i, first[5];
-    code_items(&codes, x, n, is_double, code);
+    CODE_ITEMS(&codes, x, n, is_double, 1, (uint16_t *)code);
     first[0] = 0;
     while (first[0] < m) {
         int together = 0;
         uint32_t known = 0; /* how many scores at least have one of the codes, and no more unless scores tie or codes do */
         while (together < 4 && first[together] < m) { /* thresholds of the same code are one */
             ptrdiff_t next = first[together];
-            of[together] = code_of(&codes, UPPER(thresholds, next));
+            of[together] = CODE_OF(next);
             do known += once ? 1 : hits != NULL ? (uint32_t)hits[next] : 0;
-            while (++next < m && code_of(&codes, UPPER(thresholds, next)) == of[together]);
+            while (++next < m && CODE_OF(next) == of[together]);
             first[++together] = next;
         }
         if (together == 4) equal = compare_codes(code, padded, of, 4, above);
         else if (together == 3) equal = compare_codes(code, padded, of, 3, above);
         else if (together == 2) equal = compare_codes(code, padded, of, 2, above);
         else equal = compare_codes(code, padded, of, 1, above);
+        /* Where many scores tie, a branch for each costs more than comparing all. */
+        if (equal > known + (is_double ? 4 : 1) * MANY_EQUAL && first[together] == first[0] + together) {
+            below = compare_few(thresholds, first[0], together, x, n, is_double, below, counts);
+            first[0] = first[together];
+            continue;
+        }
         for (int t = 0; t < together; t++) {
             const ptrdiff_t start = first[t], stop = first[t + 1];
             uint32_t between = below - above[t]; /* above the threshold before, and not above this */
@@ -468,6 +625,7 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
         first[0] = first[together];
     }
     counts[2 * m] += below;
+#undef CODE_OF
 }
 
 /* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
@@ -483,10 +641,7 @@ AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const 
         compare_coded(thresholds, m, x, n, 0, whole ? hits : NULL, whole && hits == NULL, counts);
         return;
     }
-    if (m == 4) below = compare_float(thresholds, 4, x, n, below, counts);
-    if (m == 3) below = compare_float(thresholds, 3, x, n, below, counts);
-    if (m == 2) below = compare_float(thresholds, 2, x, n, below, counts);
-    if (m == 1) below = compare_float(thresholds, 1, x, n, below, counts);
+    if (m > 0) below = compare_few(thresholds, 0, m, x, n, 0, below, counts);
     counts[2 * m] += below;
 }
 
@@ -501,14 +656,14 @@ AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, cons
         compare_coded(thresholds, m, x, n, 1, whole ? hits : NULL, whole && hits == NULL, counts);
         return;
     }
-    if (m == 2) below = compare_double(thresholds, 2, x, n, below, counts);
-    if (m == 1) below = compare_double(thresholds, 1, x, n, below, counts);
+    if (m > 0) below = compare_few(thresholds, 0, m, x, n, 1, below, counts);
     counts[2 * m] += below;
 }
 
 #else
 
 static inline int simd_available(void) { return 0; }
+static inline int simd_crowded(const void *t, ptrdiff_t m, int d) { return (void)t, (void)m, (void)d, 0; }
 static inline void simd_sort_float(float *x, ptrdiff_t n) { (void)x, (void)n; }
 static inline void simd_sort_double(double *x, ptrdiff_t n) { (void)x, (void)n; }
 static inline int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }

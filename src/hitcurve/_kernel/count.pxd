@@ -48,7 +48,7 @@ cdef struct Walk:
     Py_ssize_t done        # thresholds passed
     int64_t seen           # items above the next threshold's gap
 
-cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil
+cdef Strategy choose_strategy(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,
                       Index* index) noexcept nogil

@@ -27,6 +27,7 @@ from hitcurve._kernel.thresholds cimport (
 cdef extern from "_simd.h":
     enum:
         SHORT_MOST  # most thresholds that the items of a block are compared with by cells
+    bint simd_crowded(const void* thresholds, Py_ssize_t m, bint is_double) noexcept nogil
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
     void simd_compare_double(const double* thresholds, Py_ssize_t m, const double* x, Py_ssize_t n, bint whole,
@@ -225,11 +226,12 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
 
 cdef enum:
     # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
+    COMPARE_VECTORS = 32
     COMPARE_FLOAT = 16
-    COMPARE_DOUBLE = 8
-    COMPARE_FLOAT_PORTABLE = 16
-    COMPARE_DOUBLE_PORTABLE = 6
+    COMPARE_DOUBLE = 6
     COMPARE_INT64 = 3
+    COMPARE_SHORT = 1 << 16  # items up to which buckets cost more than comparing with SHORT_MOST thresholds
+    COMPARE_ANYHOW = 8       # thresholds up to which it is no matter whether they are crowded
     TOGETHER_MOST = 8        # thresholds of one bucket up to which a map for simd_buckets does
     BUCKETS_FEW = 20         # buckets for each threshold, up to so many thresholds
     BUCKETS_MANY = 8         # above, as long as they fit a cache
@@ -244,15 +246,19 @@ cdef enum:
     SLOTS_FROM = 8           # items for each threshold from which on parts are cut into slots
 
 
-cdef Strategy choose_strategy(ScoreType type, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t compare
-    if type == SCORE_FLOAT:
-        compare = COMPARE_FLOAT if simd else COMPARE_FLOAT_PORTABLE
-    elif type == SCORE_DOUBLE:
-        compare = COMPARE_DOUBLE if simd else COMPARE_DOUBLE_PORTABLE
-    else:
-        compare = COMPARE_INT64
-    if m <= compare or (simd and type != SCORE_INT64 and m <= SHORT_MOST and n < 4 * CELLS):
+cdef inline bint vectors_compare(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    """Whether vector comparisons with all m thresholds are the fastest way to count n items."""
+    if m > (SHORT_MOST if n < COMPARE_SHORT else <Py_ssize_t>COMPARE_VECTORS):
+        return False
+    return m <= COMPARE_ANYHOW or n < 4 * CELLS or not simd_crowded(thresholds, m, type == SCORE_DOUBLE)
+
+
+cdef Strategy choose_strategy(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    """The fastest way to count n items against m sorted distinct thresholds."""
+    if simd and type != SCORE_INT64:
+        if vectors_compare(type, thresholds, m, n):
+            return STRATEGY_COMPARE
+    elif m <= (COMPARE_FLOAT if type == SCORE_FLOAT else COMPARE_DOUBLE if type == SCORE_DOUBLE else COMPARE_INT64):
         return STRATEGY_COMPARE
     if m >> 32 > 0:
         return STRATEGY_SEARCH  # the others number the thresholds in 32 bits

@@ -71,16 +71,16 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # scratch first
         return False
     m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
-    if strategy == STRATEGY_AUTO:
-        strategy = choose_strategy(items.type, m, n)
-    elif strategy == STRATEGY_THROW:
-        strategy = STRATEGY_PARTS  # one of many rankings
-    if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
-        return False
     if m < found:
         if not reserve(&work.hits, m, sizeof(int64_t)):
             return False
         keep_distinct(work.relevant.memory, found, items.type, <int64_t*>work.hits.memory)
+    if strategy == STRATEGY_AUTO:
+        strategy = choose_strategy(items.type, work.relevant.memory, m, n)
+    elif strategy == STRATEGY_THROW:
+        strategy = STRATEGY_PARTS  # one of many rankings
+    if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
+        return False
     build_index(strategy, items.type, work.relevant.memory, m, n, work.index.memory, index)
     index.others_only = index.strategy == STRATEGY_PARTS
     if m < found:
