@@ -8,8 +8,8 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_OMIT, Items, Tally, gather_relevant, look_for_nan, score_size, tally_clear,
 )
 from hitcurve._kernel.count cimport (
-    STRATEGY_AUTO, STRATEGY_PARTS, STRATEGY_THROW, Counts, Index, Strategy, Walk, build_index, choose_strategy, count_items,
-    emit_rows, emit_scores, index_size, open_counts, scratch_size, settle_counts,
+    STRATEGY_AUTO, STRATEGY_PARTS, STRATEGY_SEARCH, STRATEGY_THROW, Counts, Index, Strategy, Walk, build_index,
+    choose_strategy, count_items, emit_rows, emit_scores, index_size, open_counts, scratch_size, settle_counts,
 )
 from hitcurve._kernel.formulas cimport (
     AveragePrecision, Reading, average_precision_add, average_precision_begin, average_precision_end,
@@ -64,6 +64,10 @@ cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* w
 
 # --------------------------------------------------------------------------------------------------------- one ranking
 
+cdef enum:
+    OTHERS_FROM = 8  # if more than this part of the items is relevant, telling them apart costs less than searching for them
+
+
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil:
     """The relevant scores in the workspace become the thresholds against which n items will be counted."""
@@ -82,7 +86,7 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
         return False
     build_index(strategy, items.type, work.relevant.memory, m, n, work.index.memory, index)
-    index.others_only = index.strategy == STRATEGY_PARTS
+    index.others_only = index.strategy == STRATEGY_PARTS or (index.strategy == STRATEGY_SEARCH and OTHERS_FROM * found > n)
     if m < found:
         index.hits = <const int64_t*>work.hits.memory
     return True
