@@ -18,7 +18,7 @@ from hitcurve.measures import parse
 from hitcurve.retrieval import runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
 
-# Ids whose order by characters, by UTF-16 and by bytes could differ, or that begin alike for long, and scores that single
+# Ids whose order by characters, by UTF-16 and by bytes could differ, or that begin alike for long. Scores that single
 # precision makes equal.
 IDS = st.sampled_from([
     "a", "b", "aa", "ab", "B", "é", "\u00ff", "\u0100", "\uffff", "\U00010000", "\U0010ffff", "d1", "d10", "",
