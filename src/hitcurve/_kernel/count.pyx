@@ -242,6 +242,7 @@ cdef enum:
     PARTS = 256              # in about so many parts: throwing to more of them takes longer,
     MOST_IN_PART = 8192      # but for the sake of the cache
     MOST_PARTS = 2048
+    PARTS_CELLS = 1024       # most cells of their map: each is a part at least, and a part has a block of memory
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
     SLOTS_FROM = 8           # items for each threshold from which on parts are cut into slots
 
@@ -341,10 +342,10 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
     cdef uint32_t* coarse = first + index.m + 1
     cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
     if may_pack(wanted, thresholds):
-        spread_uppers(&index.buckets, thresholds, index.m, wanted, uppers, cells, packed)
+        spread_uppers(&index.buckets, thresholds, index.m, wanted, CELLS, uppers, cells, packed)
         longest = hold_buckets(index, thresholds, held, first)
     if longest > TOGETHER_MOST:
-        spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
+        spread_scores(&index.buckets, thresholds, index.m, wanted, CELLS, cells)
         hold_buckets(index, thresholds, held, first)
     for bucket in range(index.buckets.number + OUTSIDE):
         if bucket % 64 == 0:
@@ -383,11 +384,11 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
     if slots:
         parts = <Part*>(ranks + num_ranks(index.m, most_buckets(wanted)))
     if slots and may_pack(wanted, thresholds):
-        spread_uppers(&index.buckets, thresholds, index.m, wanted, <int64_t*>ranks, cells, packed)
+        spread_uppers(&index.buckets, thresholds, index.m, wanted, PARTS_CELLS, <int64_t*>ranks, cells, packed)
         first = <uint32_t*>(parts + index.buckets.number)
         longest = begin_parts(index, thresholds, first)
     if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
-        spread_scores(&index.buckets, thresholds, index.m, wanted, cells)
+        spread_scores(&index.buckets, thresholds, index.m, wanted, PARTS_CELLS, cells)
         first = <uint32_t*>(parts + index.buckets.number)
         begin_parts(index, thresholds, first)
     index.first = first

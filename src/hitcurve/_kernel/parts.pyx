@@ -187,12 +187,12 @@ cdef inline bint build_map_typed(const Items* items, uint32_t wanted, score_t* s
     sort_typed(sample, n, scratch)
     distinct = distinct_typed(<const score_t*>sample, n)
     if may_pack(wanted, <const score_t*>sample):
-        spread_uppers(&map.buckets, <const score_t*>sample, n, wanted, <int64_t*>scratch, cells, packed)
+        spread_uppers(&map.buckets, <const score_t*>sample, n, wanted, CELLS, <int64_t*>scratch, cells, packed)
         alike = most_alike(&map.buckets, <const score_t*>sample, n)
     if alike > n // CROWDED:
-        spread_scores(&map.buckets, <const score_t*>sample, n, wanted, cells)
+        spread_scores(&map.buckets, <const score_t*>sample, n, wanted, CELLS, cells)
         if alike <= 2 * most_alike(&map.buckets, <const score_t*>sample, n):
-            spread_uppers(&map.buckets, <const score_t*>sample, n, wanted, <int64_t*>scratch, cells, packed)
+            spread_uppers(&map.buckets, <const score_t*>sample, n, wanted, CELLS, <int64_t*>scratch, cells, packed)
     return distinct > SAMPLED // SAME
 
 

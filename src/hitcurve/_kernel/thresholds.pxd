@@ -51,7 +51,8 @@ cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogi
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil
 cdef void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n, uint32_t* counts) noexcept nogil
-cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Cell* cells) noexcept nogil
-cdef void spread_uppers(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, int64_t* uppers, Cell* cells,
-                        uint32_t* packed) noexcept nogil
+cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
+                        Cell* cells) noexcept nogil
+cdef void spread_uppers(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
+                        int64_t* uppers, Cell* cells, uint32_t* packed) noexcept nogil
 cdef bint find_buckets(const Buckets* map, const score_t* x, Py_ssize_t n, bint whole, uint32_t* buckets) noexcept nogil

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, has_nan, simd
-from hitcurve._kernel.sort cimport CELLS, key_of, sort_typed, spread_typed
+from hitcurve._kernel.sort cimport key_of, sort_typed, spread_typed
 
 # The same loops for AVX2 (see there).
 cdef extern from "_simd.h":
@@ -120,10 +120,11 @@ cdef bint find_buckets(const Buckets* map, const score_t* x, Py_ssize_t n, bint 
     return False
 
 
-cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Cell* cells) noexcept nogil:
+cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
+                        Cell* cells) noexcept nogil:
     """Makes a map of m scores, with a cell for what lies below them all and one for what lies above."""
     cdef uint32_t cell
-    spread_typed(scores, m, wanted, CELLS, cells, buckets)
+    spread_typed(scores, m, wanted, most_cells, cells, buckets)
     for cell in range(buckets.num_cells):
         cells[cell].base += ABOVE
     # Of a place that has wrapped one bit is left: hence two buckets each.
@@ -133,14 +134,14 @@ cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, u
     buckets.packed = NULL
 
 
-cdef void spread_uppers(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, int64_t* uppers, Cell* cells,
-                        uint32_t* packed) noexcept nogil:
+cdef void spread_uppers(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
+                        int64_t* uppers, Cell* cells, uint32_t* packed) noexcept nogil:
     """Makes the map of m sorted scores for simd_buckets, which sees the upper 32 bits of a key: the others do not matter."""
     cdef uint32_t lower = 32 if score_t is double else 0, cell
     cdef Py_ssize_t i
     for i in range(m):
         uppers[i] = <int64_t>(key_of(scores[i]) ^ <uint64_t>1 << 63) >> lower
-    spread_scores(buckets, <const int64_t*>uppers, m, wanted, cells)
+    spread_scores(buckets, <const int64_t*>uppers, m, wanted, most_cells, cells)
     buckets.packed = packed
     for cell in range(buckets.num_cells):
         packed[cell] = cells[cell].base << 5 | cells[cell].shift

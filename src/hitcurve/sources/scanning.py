@@ -49,6 +49,8 @@ _HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no li
 _BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
 _ORDERED_BYTES = 112  # for each row of the table when rows come best first
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
+_PARTS_FROM = 80_000  # relevant items from which items are thrown into parts,
+_BLOCKS = 6 << 16  # which have blocks for so many, however few come
 _LEVEL_BYTES = 150  # for each item above level 0, beside the table
 _NO_GRADE = {
     "label": "a column of levels stands in place of one of labels",
@@ -747,7 +749,7 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) 
     beside batches; when the table is made, one set of counts and its columns.
     """
     size = dtype.itemsize
-    thrown = min(2 * relevant, 3 << 19) + min(relevant, 1 << 20)
+    thrown = min(2 * relevant, 3 << 19) + max(min(relevant, 1 << 20), _BLOCKS if relevant >= _PARTS_FROM else 0)
     counting = relevant * (size + 16) + workers * (8 * relevant + thrown * size)
     table = relevant * (size + 8 + 8 + 24 + size)
     return max(counting * 4 // 3, table * 8 // 7) + _LEVEL_BYTES * levels + 1
