@@ -12,6 +12,7 @@ TOLERANCE = 0.02
 # Case: (kernel, items, relevant, queries, strategy). Each is counted by itself, inside the kernel alone.
 CASES = {
     "compare: 500 queries x 1,000 float32, 20 relevant each": ("count_items", 1_000, 20, 500, "compare"),
+    "cells: 500 queries x 1,000 float32, 100 relevant each": ("count_items", 1_000, 100, 500, "compare"),
     "search: 500 queries x 1,000 float32, 100 relevant each": ("count_items", 1_000, 100, 500, "search"),
     "buckets: 500,000 float32, 5,000 relevant": ("count_items", 500_000, 5_000, 1, "buckets"),
     "parts: 500,000 float32, 100,000 relevant": ("count_items", 500_000, 100_000, 1, "parts"),
@@ -31,7 +32,7 @@ def run(items, relevant, queries, strategy):
     import hitcurve
 
     rng = np.random.default_rng(0)
-    scores = rng.random((queries, items), dtype=np.float32)
+    scores = rng.standard_normal((queries, items), dtype=np.float32)
     labels = np.zeros((queries, items), np.uint8)
     for row in labels:
         row[rng.choice(items, relevant, replace=False)] = 1
