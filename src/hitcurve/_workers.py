@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from operator import length_hint
-from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from hitcurve._checks import whole_number
@@ -61,8 +60,8 @@ def cgroup_quota(root: str = "") -> int | None:
         else:
             continue
         # Each group on the way up may have a quota. In a container the path may be the host's, and the root is ours.
-        at = PurePosixPath("/" + path.lstrip("/"))
-        for folder in {str(at), *map(str, at.parents), "/"}:
+        at = path.strip("/").split("/")
+        for folder in {"/" + "/".join(at[:depth]) for depth in range(len(at) + 1)}:
             words = " ".join(_read(f"{base}{folder.rstrip('/')}/{name}") for name in files).split()
             with suppress(ValueError):  # "max", or no such file
                 quota, period = map(int, words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -369,6 +368,8 @@ def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Nam
             "systems": [_defined(one._asdict()) for one in made.systems],
             "differences": [_defined(one._asdict()) for one in made.rows],
         }  # fmt: skip
+    import json
+
     return json.dumps(found, indent=1) + "\n"
 
 
