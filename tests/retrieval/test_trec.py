@@ -328,7 +328,8 @@ LONG_LINES = {
 }
 
 
-@pytest.mark.parametrize("line", LONG_LINES)
+@pytest.mark.parametrize("line", [line if line in ("word", "tag") else pytest.param(line, marks=pytest.mark.slow)
+                                  for line in LONG_LINES])  # fmt: skip
 def test_a_line_that_is_too_long(tmp_path, line):
     """An error that names it, by every way in and wherever the line ends."""
     for rest in (b"", b"\nq1 Q0 e 1 2 t\n"):
