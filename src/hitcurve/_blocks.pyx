@@ -16,7 +16,7 @@ import numpy as np
 from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
 from hitcurve._kernel.columns cimport NAN_RAISE, NAN_WORST, Items, ScoreType, Tally, look_for_nan, tally_clear
 from hitcurve._kernel.count cimport (
-    STRATEGY_PARTS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
+    ENDLESS, STRATEGY_PARTS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,
     open_counts, scratch_size, settle_counts,
 )
 from hitcurve._kernel.table cimport Ranking, num_rows, prefer_huge_pages, ranking_rows
@@ -26,7 +26,6 @@ cnp.import_array()
 
 cdef enum:
     PIECE = 1 << 22          # items between two looks at Ctrl-C
-    ENDLESS = 1 << 30        # items that a BlockCounter is made for
 
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
 

@@ -48,6 +48,9 @@ cdef struct Walk:
     Py_ssize_t done        # thresholds passed
     int64_t seen           # items above the next threshold's gap
 
+cdef enum:
+    ENDLESS = 1 << 30      # items that counters of blocks are made for, whose memory is limited
+
 cdef Strategy choose_strategy(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,

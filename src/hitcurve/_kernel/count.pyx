@@ -242,7 +242,7 @@ cdef enum:
     PARTS = 256              # in about so many parts: throwing to more of them takes longer,
     MOST_IN_PART = 8192      # but for the sake of the cache
     MOST_PARTS = 2048
-    PARTS_CELLS = 1024       # most cells of their map: each is a part at least, and a part has a block of memory
+    PARTS_CELLS = 1024       # most cells of their map beside blocks: each is a part at least, and a part has memory
     SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
     SLOTS_FROM = 8           # items for each threshold from which on parts are cut into slots
 
@@ -313,7 +313,7 @@ cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, vo
         build_buckets(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n), cells, packed)
     elif index.strategy == STRATEGY_PARTS:
         build_parts(index, <const score_t*>thresholds, wanted_buckets(index.strategy, index.m, n),
-                    wants_slots(index.strategy, index.m, n), cells, packed)
+                    PARTS_CELLS if n >= ENDLESS else CELLS, wants_slots(index.strategy, index.m, n), cells, packed)
 
 
 cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint32_t* held, uint32_t* first) noexcept nogil:
@@ -375,8 +375,8 @@ cdef inline uint32_t begin_parts(const Index* index, const score_t* thresholds, 
     return longest
 
 
-cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t wanted, bint slots, Cell* cells,
-                             uint32_t* packed) noexcept nogil:
+cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t wanted, Py_ssize_t most_cells, bint slots,
+                             Cell* cells, uint32_t* packed) noexcept nogil:
     cdef uint16_t* ranks = <uint16_t*>(packed + CELLS + 2)
     cdef Part* parts = <Part*>ranks
     cdef uint32_t* first
@@ -384,11 +384,11 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
     if slots:
         parts = <Part*>(ranks + num_ranks(index.m, most_buckets(wanted)))
     if slots and may_pack(wanted, thresholds):
-        spread_uppers(&index.buckets, thresholds, index.m, wanted, PARTS_CELLS, <int64_t*>ranks, cells, packed)
+        spread_uppers(&index.buckets, thresholds, index.m, wanted, most_cells, <int64_t*>ranks, cells, packed)
         first = <uint32_t*>(parts + index.buckets.number)
         longest = begin_parts(index, thresholds, first)
     if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
-        spread_scores(&index.buckets, thresholds, index.m, wanted, PARTS_CELLS, cells)
+        spread_scores(&index.buckets, thresholds, index.m, wanted, most_cells, cells)
         first = <uint32_t*>(parts + index.buckets.number)
         begin_parts(index, thresholds, first)
     index.first = first
