@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -79,16 +80,51 @@ def run(code, isa):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
 
 
-def test_instruction_sets_agree():
-    # On a machine without AVX2 there is one, and the comparison is with itself.
+def ours(code, isa):
+    """What the code prints, which calls this file `t`."""
     here = os.path.dirname(__file__)
     folders = [here, os.path.dirname(here)]
-    code = f"import sys; sys.path[:0] = {folders!r}; import test_variants as t; print(*t.digests(), sep='\\n')"
-    portable, best = run(code, "portable"), run(code, "")
+    return run(f"import sys; sys.path[:0] = {folders!r}; import test_variants as t; {code}", isa)
+
+
+def test_instruction_sets_agree():
+    # On a machine without AVX2 there is one, and the comparison is with itself.
+    code = "print(*t.digests(), sep='\\n')"
+    portable, best = ours(code, "portable"), ours(code, "")
     assert portable.returncode == 0, portable.stderr
     assert best.returncode == 0, best.stderr
     assert portable.stdout.count("\n") == len(KINDS) * 12
     assert portable.stdout == best.stdout
+
+
+def count_what_changes(calls=600):
+    """Counts while another thread writes a NaN over some scores, and a number over the NaN."""
+    rng = np.random.default_rng(0)
+    labels, scores = rng.random(20_000) < 0.02, rng.random(20_000)
+    spots = np.flatnonzero(~labels)[::500]
+    for dtype in (np.float32, np.float64):
+        changing, over = scores.astype(dtype), threading.Event()
+
+        def write(changing=changing, over=over):
+            while not over.is_set():
+                changing[spots] = np.nan
+                changing[spots] = 0.5
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for call in range(calls):
+                curve = hc.HitCurve(labels, changing, nan_policy="omit", _strategy=STRATEGIES[call % len(STRATEGIES)])
+                assert curve.num_hits == labels.sum()
+        finally:
+            over.set()
+            writer.join()
+
+
+@pytest.mark.parametrize("isa", ["portable", ""])
+def test_nan_that_another_thread_writes_over(isa):
+    ran = ours("t.count_what_changes()", isa)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_forcing_an_instruction_set():

@@ -528,7 +528,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         elif strategy == STRATEGY_SEARCH:
             count_search(thresholds, m, x, kept, counts)
         elif strategy == STRATEGY_BUCKETS:
-            if kept < n:
+            if not whole:  # even if all are kept: another thread may have written over a NaN, and no bucket was noted
                 find_buckets(&index.buckets, x, kept, True, buckets)
             count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
