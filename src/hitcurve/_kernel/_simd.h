@@ -169,6 +169,32 @@ INLINE_AVX2 uint32_t sum_lanes_64(__m256i v) {
     return (uint32_t)_mm_cvtsi128_si32(s);
 }
 
+/* The last scores, fewer than a vector holds, and NaN behind them: of these no comparison holds. */
+INLINE_AVX2 __m256 load_last_float(const float *x, ptrdiff_t left) {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)left), lanes);
+    return _mm256_blendv_ps(_mm256_set1_ps(NAN), _mm256_maskload_ps(x, there), _mm256_castsi256_ps(there));
+}
+
+INLINE_AVX2 __m256d load_last_double(const double *x, ptrdiff_t left) {
+    const __m256i there = _mm256_cmpgt_epi64(_mm256_set1_epi64x(left), _mm256_setr_epi64x(0, 1, 2, 3));
+    return _mm256_blendv_pd(_mm256_set1_pd(NAN), _mm256_maskload_pd(x, there), _mm256_castsi256_pd(there));
+}
+
+INLINE_AVX2 void tally_float(__m256 v, int together, const __m256 *u, __m256i *at_least, __m256i *above) {
+    for (int t = 0; t < together; t++) {
+        at_least[t] = _mm256_sub_epi32(at_least[t], _mm256_castps_si256(_mm256_cmp_ps(v, u[t], _CMP_GE_OQ)));
+        above[t] = _mm256_sub_epi32(above[t], _mm256_castps_si256(_mm256_cmp_ps(v, u[t], _CMP_GT_OQ)));
+    }
+}
+
+INLINE_AVX2 void tally_double(__m256d v, int together, const __m256d *u, __m256i *at_least, __m256i *above) {
+    for (int t = 0; t < together; t++) {
+        at_least[t] = _mm256_sub_epi64(at_least[t], _mm256_castpd_si256(_mm256_cmp_pd(v, u[t], _CMP_GE_OQ)));
+        above[t] = _mm256_sub_epi64(above[t], _mm256_castpd_si256(_mm256_cmp_pd(v, u[t], _CMP_GT_OQ)));
+    }
+}
+
 /* `together` thresholds, at most 4 and a constant wherever this is called, share each load of the scores. Returns how
  * many scores lie above the last of them; `below` is how many lie above the threshold before the first. */
 INLINE_AVX2 uint32_t compare_float(const float *thresholds, int together, const float *x, ptrdiff_t n, uint32_t below,
@@ -180,19 +206,10 @@ INLINE_AVX2 uint32_t compare_float(const float *thresholds, int together, const 
         u[t] = _mm256_set1_ps(thresholds[t]);
         at_least[t] = above[t] = _mm256_setzero_si256();
     }
-    for (; i + 8 <= n; i += 8) {
-        __m256 v = _mm256_loadu_ps(x + i);
-        for (int t = 0; t < together; t++) {
-            at_least[t] = _mm256_sub_epi32(at_least[t], _mm256_castps_si256(_mm256_cmp_ps(v, u[t], _CMP_GE_OQ)));
-            above[t] = _mm256_sub_epi32(above[t], _mm256_castps_si256(_mm256_cmp_ps(v, u[t], _CMP_GT_OQ)));
-        }
-    }
+    for (; i + 8 <= n; i += 8) tally_float(_mm256_loadu_ps(x + i), together, u, at_least, above);
+    if (i < n) tally_float(load_last_float(x + i, n - i), together, u, at_least, above);
     for (int t = 0; t < together; t++) {
-        uint32_t num_at_least = sum_lanes_32(at_least[t]), num_above = sum_lanes_32(above[t]);
-        for (ptrdiff_t j = i; j < n; j++) {
-            num_at_least += x[j] >= thresholds[t];
-            num_above += x[j] > thresholds[t];
-        }
+        const uint32_t num_at_least = sum_lanes_32(at_least[t]), num_above = sum_lanes_32(above[t]);
         counts[2 * t] += below - num_at_least;
         counts[2 * t + 1] += num_at_least - num_above;
         below = num_above;
@@ -209,19 +226,10 @@ INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, cons
         u[t] = _mm256_set1_pd(thresholds[t]);
         at_least[t] = above[t] = _mm256_setzero_si256();
     }
-    for (; i + 4 <= n; i += 4) {
-        __m256d v = _mm256_loadu_pd(x + i);
-        for (int t = 0; t < together; t++) {
-            at_least[t] = _mm256_sub_epi64(at_least[t], _mm256_castpd_si256(_mm256_cmp_pd(v, u[t], _CMP_GE_OQ)));
-            above[t] = _mm256_sub_epi64(above[t], _mm256_castpd_si256(_mm256_cmp_pd(v, u[t], _CMP_GT_OQ)));
-        }
-    }
+    for (; i + 4 <= n; i += 4) tally_double(_mm256_loadu_pd(x + i), together, u, at_least, above);
+    if (i < n) tally_double(load_last_double(x + i, n - i), together, u, at_least, above);
     for (int t = 0; t < together; t++) {
-        uint32_t num_at_least = sum_lanes_64(at_least[t]), num_above = sum_lanes_64(above[t]);
-        for (ptrdiff_t j = i; j < n; j++) {
-            num_at_least += x[j] >= thresholds[t];
-            num_above += x[j] > thresholds[t];
-        }
+        const uint32_t num_at_least = sum_lanes_64(at_least[t]), num_above = sum_lanes_64(above[t]);
         counts[2 * t] += below - num_at_least;
         counts[2 * t + 1] += num_at_least - num_above;
         below = num_above;
@@ -628,36 +636,38 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
 #undef CODE_OF
 }
 
+#define SHORT_BLOCK 100 /* doubles, or twice as many floats, for which codes and cells cost more than they save */
+#define FEW_PAIRS 2700  /* the same of more, with few thresholds */
+
+/* Whether comparing each score with each threshold is the fastest way. */
+static inline int few_pairs(ptrdiff_t m, ptrdiff_t n, int is_double) {
+    const ptrdiff_t doubles = is_double ? n : n / 2;
+    return m <= (is_double ? 2 : 4) || doubles <= SHORT_BLOCK || doubles * (m + 4) <= FEW_PAIRS;
+}
+
+INLINE_AVX2 void compare_pairs(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
+                               uint32_t *counts) {
+    uint32_t below = (uint32_t)n;
+    ptrdiff_t start = 0;
+    for (; start + 4 <= m; start += 4) below = compare_few(thresholds, start, 4, x, n, is_double, below, counts);
+    if (start < m) below = compare_few(thresholds, start, m - start, x, n, is_double, below, counts);
+    counts[2 * m] += below;
+}
+
 /* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
  * (NULL: once), or more often where scores tie. */
 AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const float *x, ptrdiff_t n, int whole,
                                     const int64_t *hits, uint32_t *counts) {
-    uint32_t below = (uint32_t)n;
-    if (m > CELLS_FROM && m <= SHORT_MOST) {
-        compare_cells(thresholds, m, x, n, 0, counts);
-        return;
-    }
-    if (m > 4) {
-        compare_coded(thresholds, m, x, n, 0, whole ? hits : NULL, whole && hits == NULL, counts);
-        return;
-    }
-    if (m > 0) below = compare_few(thresholds, 0, m, x, n, 0, below, counts);
-    counts[2 * m] += below;
+    if (few_pairs(m, n, 0)) compare_pairs(thresholds, m, x, n, 0, counts);
+    else if (m > CELLS_FROM && m <= SHORT_MOST) compare_cells(thresholds, m, x, n, 0, counts);
+    else compare_coded(thresholds, m, x, n, 0, whole ? hits : NULL, whole && hits == NULL, counts);
 }
 
 AVX2 static void simd_compare_double(const double *thresholds, ptrdiff_t m, const double *x, ptrdiff_t n, int whole,
                                      const int64_t *hits, uint32_t *counts) {
-    uint32_t below = (uint32_t)n;
-    if (m > CELLS_FROM && m <= SHORT_MOST) {
-        compare_cells(thresholds, m, x, n, 1, counts);
-        return;
-    }
-    if (m > 2) {
-        compare_coded(thresholds, m, x, n, 1, whole ? hits : NULL, whole && hits == NULL, counts);
-        return;
-    }
-    if (m > 0) below = compare_few(thresholds, 0, m, x, n, 1, below, counts);
-    counts[2 * m] += below;
+    if (few_pairs(m, n, 1)) compare_pairs(thresholds, m, x, n, 1, counts);
+    else if (m > CELLS_FROM && m <= SHORT_MOST) compare_cells(thresholds, m, x, n, 1, counts);
+    else compare_coded(thresholds, m, x, n, 1, whole ? hits : NULL, whole && hits == NULL, counts);
 }
 
 #else
