@@ -330,6 +330,25 @@ def test_layouts(dtype):
             assert hc.HitCurve(y, y_score) == curve
 
 
+@pytest.mark.parametrize("dtype", LABEL_DTYPES)
+def test_labels_of_every_type(dtype):
+    """Only 0 and 1 are labels, wherever they stand: no other value becomes either, by its lower bits or its sign."""
+    rng = np.random.default_rng(13)
+    least, greatest = limits(dtype)
+    above = (2**bits + lowest for bits in (7, 8, 16, 31, 32, 63) for lowest in (0, 1))
+    wrong = [value for value in (-2, -1, 2, 3, 255, least, greatest, *above) if value not in (0, 1) and least <= value <= greatest]
+    for n in (1, 2, 7, 8, 9, 15, 16, 17, 63, 100, 2048, 2049):
+        y_true, y_score = rng.integers(0, 2, n), random(rng, n, "float64")
+        y_typed = y_true.astype(dtype)
+        assert hc.HitCurve(y_typed, y_score) == hc.HitCurve(y_true.astype(np.uint8), y_score)
+        for i in {0, n // 2, n - 1}:
+            for value in wrong:
+                y_bad = y_typed.copy()
+                y_bad[i] = value
+                with pytest.raises(ValueError, match=rf"y_true\[{i}\] is \S+: labels must be 0 or 1"):
+                    hc.average_precision(y_bad, y_score)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("lower_is_better", [False, True])
 def test_nan_policies(dtype, lower_is_better):

@@ -65,6 +65,34 @@ AVX2 static int simd_nan_double(const double *x, ptrdiff_t n) {
     return rest | (_mm256_movemask_pd(found) != 0);
 }
 
+/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
+#define HALVES(a, b, which) \
+    _mm256_permute4x64_epi64(                                                                                       \
+        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
+
+/* Labels of four or eight bytes as bytes: 0 and 1 as they are, anything else as 2. */
+AVX2 static void simd_flags(const void *label, ptrdiff_t n, int wide, uint8_t *flags) {
+    const __m256i two = wide ? _mm256_set1_epi64x(2) : _mm256_set1_epi32(2), zero = _mm256_setzero_si256();
+    ptrdiff_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256i *at = (const __m256i *)((const char *)label + i * (wide ? 8 : 4));
+        __m256i a = _mm256_loadu_si256(at);
+        __m128i eight;
+        if (wide) {
+            __m256i b = _mm256_loadu_si256(at + 1);
+            a = _mm256_blendv_epi8(two, a, _mm256_cmpeq_epi64(_mm256_srli_epi64(a, 1), zero));
+            b = _mm256_blendv_epi8(two, b, _mm256_cmpeq_epi64(_mm256_srli_epi64(b, 1), zero));
+            a = HALVES(a, b, 0x88);
+        } else a = _mm256_blendv_epi8(two, a, _mm256_cmpeq_epi32(_mm256_srli_epi32(a, 1), zero));
+        eight = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+        _mm_storel_epi64((__m128i *)(flags + i), _mm_packus_epi16(eight, eight));
+    }
+    for (; i < n; i++) {
+        const uint64_t x = wide ? ((const uint64_t *)label)[i] : ((const uint32_t *)label)[i];
+        flags[i] = (uint8_t)(x < 2 ? x : 2);
+    }
+}
+
 /* A bit for each label that is not 0, 64 to a mask; how many there are. `seen`: above 1 if a label is. */
 AVX2 static ptrdiff_t simd_labels(const uint8_t *label, ptrdiff_t n, uint64_t *masks, uint8_t *seen) {
     const __m256i zero = _mm256_setzero_si256();
@@ -104,11 +132,6 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
         places += hits;
     }
 }
-
-/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
-#define HALVES(a, b, which) \
-    _mm256_permute4x64_epi64(                                                                                       \
-        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
 
 /* How many of n scores are less than each of 16. */
 INLINE_AVX2 void less_float(const float *x, ptrdiff_t n, const float *bounds, int32_t *place) {
@@ -678,6 +701,7 @@ static inline void simd_sort_float(float *x, ptrdiff_t n) { (void)x, (void)n; }
 static inline void simd_sort_double(double *x, ptrdiff_t n) { (void)x, (void)n; }
 static inline int simd_nan_float(const float *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
 static inline int simd_nan_double(const double *x, ptrdiff_t n) { return (void)x, (void)n, 0; }
+static inline void simd_flags(const void *l, ptrdiff_t n, int w, uint8_t *f) { (void)l, (void)n, (void)w, (void)f; }
 static inline ptrdiff_t simd_labels(const uint8_t *l, ptrdiff_t n, uint64_t *m, uint8_t *s) {
     (void)l, (void)n, (void)m, (void)s;
     return 0;

@@ -8,6 +8,7 @@ cdef extern from "_simd.h":
     bint simd_available() noexcept nogil
     bint simd_nan_float(const float* x, Py_ssize_t n) noexcept nogil
     bint simd_nan_double(const double* x, Py_ssize_t n) noexcept nogil
+    void simd_flags(const void* label, Py_ssize_t n, bint wide, uint8_t* flags) noexcept nogil
     Py_ssize_t simd_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil
     void simd_places(const uint64_t* masks, Py_ssize_t n, uint16_t* places) noexcept nogil
 
@@ -141,6 +142,10 @@ cdef inline void flag(const char* data, Py_ssize_t stride, Py_ssize_t n, const l
 cdef const uint8_t* load_labels(const Column* column, Py_ssize_t start, Py_ssize_t n, uint8_t* scratch) noexcept nogil:
     cdef const char* data = column.data + start * column.stride
     cdef Py_ssize_t stride = column.stride
+    cdef bint wide = column.kind == KIND_I64 or column.kind == KIND_U64
+    if simd and (wide or column.kind == KIND_I32 or column.kind == KIND_U32) and stride == (8 if wide else 4):
+        simd_flags(data, n, wide, scratch)
+        return scratch
     if column.kind == KIND_U8:
         if stride == 1:
             return <const uint8_t*>data
