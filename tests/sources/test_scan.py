@@ -185,6 +185,24 @@ def test_pandas_is_not_imported(dtype, tmp_path):
     subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / "a.parquet"], check=True)
 
 
+@pytest.mark.parametrize("name, text, options", [
+    ("a.csv", "y,s,i\n1,-1.5,a\n0,1e20,b\n", ["--label", "y"]),
+    ("a.csv", "s,i\n-1.5,a\nNA,b\n2,c\n", ["--actives", "ids.txt", "--id", "i", "--nan", "worst", "--na", "-1.5"]),
+    ("a.csv", "y,s,i\n1,7,a\n0,,b\n0,-9,c\n", ["--label", "y", "--best-per", "i", "--nan", "worst", "--na", "-9"]),
+    ("a.tsv", "y\ts\tg\nyes\t1,5\tq\nno\t2,25\tq\n", ["--label", "y", "--positive", "yes", "--group", "g"]),
+    ("a.csv", "y,s\n2,1\n0,.5\n", ["--grade", "y"]),
+    ("a.sdf", "a\n\n\nM  END\n> <s>\n1.5\n\n$$$$\nb\n\n\nM  END\n$$$$\n",
+     ["--actives", "ids.txt", "--id", "_Name", "--nan", "omit"]),
+])  # fmt: skip
+def test_reading_text_does_not_import_pandas(name, text, options, tmp_path):
+    """Arrow does, where a function of it is given a Python number, or an array is made from a list."""
+    (tmp_path / name).write_text(text)
+    (tmp_path / "ids.txt").write_text("a\n")
+    code = "import sys; from hitcurve.cli.main import main; sys.exit(main(sys.argv[1:]) or 'pandas' in sys.modules)"
+    arguments = [sys.executable, "-c", code, "table", name, "--score", "s", *options]
+    subprocess.run(arguments, check=True, cwd=tmp_path)
+
+
 def test_groups_from_files(files, items, monkeypatch):
     y, s, q = items
     expected = hc.HitCurves(y, s, qid=q)

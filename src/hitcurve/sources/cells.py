@@ -184,8 +184,7 @@ def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
         known = {text: at % 2 for at, text in enumerate(LABELS)}
         texts = (str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist())
         values = [known.get(text, 2) for text in texts]
-        codes = distinct.indices if not cells.null_count else pc.fill_null(distinct.indices, len(values))
-        labels = np.array([*values, 2], np.uint8)[numbers_of(codes)]
+        labels = np.array([*values, 2], np.uint8)[numbers_of(distinct.indices, len(values))]
         wrong = labels > 1
     else:
         raise BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
@@ -216,13 +215,28 @@ def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     return np.take(labels, numbers_of(cells.indices))
 
 
-def numbers_of(cells: Any) -> NDArray[Any]:
-    """The numbers of an array, without a copy if none is missing; bool as uint8; integers with missing ones as float64.
+def strings(texts: Iterable[str | None]) -> Any:
+    """An Arrow array of them, null for None.
 
-    Arrow's own way imports pandas where that is installed, which takes longer than a million rows.
+    pa.array imports pandas where that is installed, as a Python number does that is given to a function of Arrow. This
+    takes longer than a million rows.
+    """
+    letters = [None if text is None else text.encode() for text in texts]
+    ends = np.cumsum([0, *(len(one or b"") for one in letters)], dtype=np.int64)
+    held = np.packbits([one is not None for one in letters], bitorder="little")
+    data = (held, ends, b"".join(filter(None, letters)))
+    array = pa.Array.from_buffers(pa.large_string(), len(letters), [pa.py_buffer(one) for one in data])
+    return array.cast(pa.string())
+
+
+def numbers_of(cells: Any, missing: float = np.nan) -> NDArray[Any]:
+    """The numbers of an array, without a copy if none is missing; bool as uint8.
+
+    Those that are missing are `missing`; where that is NaN, integers among which some are missing become float64.
+    Arrow's own way imports pandas.
     """
     flags = pa.types.is_boolean(cells.type)
-    if cells.null_count and (flags or pa.types.is_integer(cells.type)):
+    if cells.null_count and missing != missing and (flags or pa.types.is_integer(cells.type)):
         cells, flags = pc.cast(cells, pa.float64(), safe=False), False
     held, data = cells.buffers()
     start, end = cells.offset, cells.offset + len(cells)
@@ -234,10 +248,8 @@ def numbers_of(cells: Any) -> NDArray[Any]:
     kind = np.dtype(np.uint8 if flags else cells.type.to_pandas_dtype())
     if data is None:
         return np.empty(0, kind)
-    if flags:
-        return bits(data)
-    numbers = np.frombuffer(data, kind, end)[start:]
-    return np.where(bits(held).view(bool), numbers, kind.type(np.nan)) if cells.null_count else numbers
+    numbers = bits(data) if flags else np.frombuffer(data, kind, end)[start:]
+    return np.where(bits(held).view(bool), numbers, kind.type(missing)) if cells.null_count else numbers
 
 
 def levels_of(cells: Any, rules: Rules) -> NDArray[Any]:
@@ -274,11 +286,14 @@ def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
         if is_number(written):
             number = float(written)
             whole = numbers.null_count and pa.types.is_integer(numbers.type)
-            known = numbers_of(pc.fill_null(numbers, 0) if whole else numbers)
+            known = numbers_of(numbers, 0 if whole else np.nan)
             same = known == (int(number) if known.dtype.kind in "iu" and number.is_integer() else number)
-            numbers = pc.if_else(pa.array(same), None, numbers) if same.any() else numbers
+            if same.any():
+                bits = pa.py_buffer(np.packbits(same, bitorder="little"))
+                flags = pa.Array.from_buffers(pa.bool_(), len(same), [None, bits])
+                numbers = pc.if_else(flags, pa.nulls(len(same), numbers.type), numbers)
     if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
-        at = rounded(numbers_of(pc.fill_null(numbers, 0)))
+        at = rounded(numbers_of(numbers, 0))
         if at is not None:
             raise BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
     scores = numbers_of(numbers)
@@ -321,10 +336,10 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
         # Floats first: Arrow's integers also take hexadecimal.
         floats = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:
-        missing = pc.is_in(pc.utf8_lower(given), value_set=pa.array(MISSING))
+        missing = pc.is_in(pc.utf8_lower(given), value_set=strings(MISSING))
         if rules.na:
-            missing = pc.or_(missing, pc.is_in(given, value_set=pa.array(rules.na)))
-        texts = pc.if_else(missing, None, texts)
+            missing = pc.or_(missing, pc.is_in(given, value_set=strings(rules.na)))
+        texts = pc.if_else(missing, pa.nulls(len(texts), pa.string()), texts)
         try:
             floats = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
@@ -344,21 +359,22 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
     except pa.ArrowInvalid:
         pass
 
-    def places(flags: Any) -> Any:
-        return np.flatnonzero(numbers_of(pc.fill_null(flags, False))).tolist()
+    def holds(pattern: str) -> NDArray[Any]:
+        return numbers_of(pc.match_substring_regex(texts, pattern), 0).view(bool)
 
-    for index in places(pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, "[0-9]"))):
+    known = numbers_of(floats)
+    for index in np.flatnonzero(np.isinf(known) & holds("[0-9]")).tolist():
         raise BadCell(index, f"the {what} {quoted(texts[index].as_py())} is beyond the range of float64")
-    large = pc.greater_equal(pc.abs(floats), LARGE)
+    large = np.abs(known) >= LARGE
     if scale is not None:
         exact = pa.decimal256(76, scale)
         same = pc.equal(pc.cast(pc.cast(floats, pa.string()), exact), pc.cast(texts, exact))
-        for index in places(pc.and_not(pc.invert(same), large)):
+        for index in np.flatnonzero((numbers_of(same, 1) == 0) & ~large).tolist():
             problem = "has digits that no float64 holds: cast the column to double to round them"
             raise BadCell(index, f"the {what} {texts[index]} {problem}")
     else:
-        large = pc.and_(large, pc.match_substring_regex(texts, "^[+-]?[0-9]+$"))
-    for index in places(large):
+        large &= holds("^[+-]?[0-9]+$")
+    for index in np.flatnonzero(large).tolist():
         from decimal import Decimal
 
         if Decimal(texts[index].as_py()) != floats[index].as_py():

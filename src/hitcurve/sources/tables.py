@@ -35,6 +35,7 @@ from hitcurve.sources.cells import (
     is_number,
     no_text,
     numbers_of,
+    strings,
     text_of,
     whole,
 )
@@ -106,7 +107,7 @@ class TableReader(Source):
         if by_file and group is not None:
             raise ValueError("by_file makes groups of the files: group cannot be given too")
         self.workers = check_workers(workers)
-        pa = needed("pyarrow", "reading files")
+        needed("pyarrow", "reading files")
         needed("pyarrow.compute", "reading files")  # early: where memory lacks, it ends the process as it is imported
         self.paths, self.nan_policy, self.header = list(paths), nan_policy, header
         shown = [file_kind(path)[0] for path in paths]
@@ -119,7 +120,7 @@ class TableReader(Source):
         self.grouped = by_file or group is not None
         self._header_read = header
         try:
-            self._actives = None if actives is None else pa.array(sorted({one.strip() for one in actives}), pa.string())
+            self._actives = None if actives is None else strings(sorted({one.strip() for one in actives}))
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {no_text(error.object)}") from None
         # The columns in the order in which the batches of cells hold them.
@@ -312,7 +313,7 @@ class TableReader(Source):
             raise ValueError(f"{shown}: the sheet has fewer than {many(max(places) + 1, 'columns')}")
         for start in range(int(self.header), len(rows), _PARQUET_ROWS):
             some = rows[start : start + _PARQUET_ROWS]
-            yield self._values([pa.array([cells[place] for _, cells in some], pa.string()) for place in places])
+            yield self._values([strings(cells[place] for _, cells in some) for place in places])
 
     def _text(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, kind, _ = file_kind(path)
@@ -397,7 +398,7 @@ class TableReader(Source):
         self._header_read = names is not None
         places = self._places(shown, names, form.decimal, smiles)
         pieces = _slabs(stream, lambda *_: True) if smiles else _slabs(stream, ended, ended.end)
-        slabs = (slab for slab in pieces if slab.strip())
+        slabs = (slab for slab in pieces if not slab.isspace())
         if smiles and spaces:
             slabs = (_SPACES.sub(b"\t", _MARGINS.sub(b"", slab)) for slab in slabs)
         first = next(slabs, None)
@@ -502,8 +503,9 @@ class _TextParser:
         # The slab is one block: rows keep their numbers, and no thread waits for another.
         size = min(len(slab) + 1, 2**31 - 1)
         read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
-        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if self.quotes else False,
-                                       newlines_in_values=self.quotes and b'"' in slab, invalid_row_handler=refuse)
+        quotes = self.quotes and b'"' in slab
+        parse = arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if quotes else False,
+                                       newlines_in_values=quotes, invalid_row_handler=refuse)
         convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types),
                                            decimal_point=self.rules.decimal, **options)
         table = arrow_csv.read_csv(pa.BufferReader(slab), read, parse, convert)
@@ -712,7 +714,7 @@ def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
             record[mark[3].decode()] = mark[4].decode("utf-8", "replace")
     if behind:
         close()  # the last record of a file need not be closed
-    return [pa.array(cells[name], pa.string()) for name in names]
+    return [strings(cells[name]) for name in names]
 
 
 _SPACES = re.compile(rb"[ \t]+(?=[^ \t\r\n])")
