@@ -647,7 +647,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         return next(record for record in MEASURES if record.name == "F"), brackets, at, beta
     found = _of_trec_eval(text) or _heads().get(head) or _heads().get(head.lower())
     if found is None and head.lower() not in _heads(ambiguous=True):
-        found = _of_trec_eval(text, re.IGNORECASE)
+        found = _of_trec_eval(text.lower(), lower=True)
     if found is not None:
         record, meant, value = found
         if value is not None:
@@ -680,14 +680,20 @@ _GRAMMARS = ((r"([^()@]+)_at_([0-9]+)", r"\1@\2"), (r"rbp[.]([0-9]+)", r"RBP(p=0
 _Found = tuple[Definition, str, str | None]
 
 
-def _of_trec_eval(text: str, flags: int = 0) -> _Found | None:
-    """The record that has this name of trec_eval, what it stands for, and the number within."""
-    for record in MEASURES:
-        for synonym in record.synonyms:
-            number = re.fullmatch(synonym.replace("K", "([0-9]+)").replace("X", "([0-9]+[.][0-9]+)"), text, flags)
-            if number is not None:
-                return record, _MEANT.get(synonym, ""), number[1] if number.groups() else None
-    return None
+def _of_trec_eval(text: str, lower: bool = False) -> _Found | None:
+    """The record that has this name of trec_eval (in lower case), what it stands for, and the number within."""
+    _, _, number = text.rpartition("_")
+    kind = "K" if re.fullmatch("[0-9]+", number) else "X" if re.fullmatch("[0-9]+[.][0-9]+", number) else ""
+    found = _trec_names(lower).get((text.removesuffix(number) if kind else text, kind))
+    return (*found, number if kind else None) if found else None
+
+
+@lru_cache(maxsize=2)
+def _trec_names(lower: bool) -> dict[tuple[str, str], tuple[Definition, str]]:
+    """The records by trec_eval's names, which end in a number of a kind, and what these stand for."""
+    names = [(record, synonym, synonym.rstrip("KX")) for record in MEASURES for synonym in record.synonyms]
+    return {(stem.lower() if lower else stem, synonym.removeprefix(stem)): (record, _MEANT.get(synonym, ""))
+            for record, synonym, stem in names}
 
 
 @lru_cache(maxsize=2)
