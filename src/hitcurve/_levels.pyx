@@ -2,7 +2,7 @@
 """Levels of relevance as the kernels read them, and what a level gains; nDCG of arrays without a table in between."""
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.math cimport INFINITY, NAN, floor, log
+from libc.math cimport INFINITY, NAN, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 cimport cython
@@ -450,23 +450,31 @@ cdef double rank_levels(Items* items, const uint8_t* codes, bint lower, Workspac
 
 
 cdef bint as_codes(const Column* column, Py_ssize_t n, uint8_t* codes) noexcept nogil:
-    """Levels of any type as codes of 8 bits; False where they are not whole numbers from 0 to 255."""
-    cdef double number, scratch
-    cdef int64_t whole, wide
+    """Levels of any type, fewer than SMALL, as codes of 8 bits; False where they are not whole numbers from 0 to 255."""
+    cdef double scratch[SMALL]
+    cdef int64_t wide[SMALL]
+    cdef const double* numbers
+    cdef const int64_t* whole
+    cdef double number
+    cdef int64_t level
     cdef Py_ssize_t i
-    for i in range(n):
-        if column.kind == KIND_U8:
+    if column.kind == KIND_U8:
+        for i in range(n):
             codes[i] = (<const uint8_t*>(column.data + i * column.stride))[0]
-        elif column.kind == KIND_U64:
-            return False
-        elif column.kind == KIND_I64:
-            whole = load_scores(column, i, 1, &wide)[0]
-            if not 0 <= whole < 256:
+    elif column.kind == KIND_U64:
+        return False
+    elif column.kind == KIND_I64:
+        whole = load_scores(column, 0, n, wide)
+        for i in range(n):
+            level = whole[i]
+            if not 0 <= level < 256:
                 return False
-            codes[i] = <uint8_t>whole
-        else:
-            number = load_scores(column, i, 1, &scratch)[0]
-            if not 0 <= number < 256 or number != floor(number):
+            codes[i] = <uint8_t>level
+    else:
+        numbers = load_scores(column, 0, n, scratch)
+        for i in range(n):
+            number = numbers[i]
+            if not 0 <= number < 256 or number != <uint8_t>number:
                 return False
             codes[i] = <uint8_t>number
     return True
