@@ -83,13 +83,13 @@ cdef int raise_status(Status status, const Tally* tally, object y_true, object y
 
 cdef ScoreType compared_as(object origin) except *:
     """The type in which scores of this origin are compared (see ``as_scores``)."""
-    if isinstance(origin, np.ndarray):
+    if cnp.PyArray_Check(origin):
         return SCORE_INT64
     return type_of(kind_of((<cnp.dtype>origin).type_num))
 
 
 cdef object origin_of(object kept):
-    return kept[1] if isinstance(kept, tuple) else kept.dtype
+    return kept[1] if isinstance(kept, tuple) else (<cnp.ndarray>kept).descr
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
