@@ -3,6 +3,7 @@
 import array
 import ctypes
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -648,6 +649,31 @@ def test_numpy_scalars_as_options():
     assert hc.average_precision(Y, S, num_relevant=np.int64(90)) == hc.average_precision(Y, S, num_relevant=90)
     assert PLAIN.bedroc(np.float32(20)) == PLAIN.bedroc(20) == PLAIN.bedroc(20.0)
     assert hc.HitCurve(Y, S, lower_is_better=np.True_) == hc.HitCurve(Y, S, lower_is_better=True)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
+def test_a_single_rank_reads_as_an_array_of_one(ties):
+    for curves in (PLAIN, hc.HitCurves(Y, np.round(S, 1), qid=np.arange(len(Y)) % 7)):
+        measures = [curves.precision, curves.recall, curves.hits_at, curves.f_score, curves.fall_out]
+        measures += [partial(curves.average_precision, normalize=how) for how in ("min", "relevant", "hits")]
+        for measure in measures:
+            for k in (1, 7, 10, 299, 10_000, 2**62):
+                assert np.array_equal(measure(k, ties=ties), measure([k], ties=ties)[..., 0], equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["bedroc", "rie", "log_auc", "average_precision", "hits_at"])
+def test_a_single_number_reads_as_an_array_of_one(name):
+    for curves in (PLAIN, hc.HitCurves(Y, np.round(S, 1), qid=np.arange(len(Y)) % 7)):
+        measure = getattr(curves, name)
+        for x in (1, 0.5, 0.001, 20.0, 0, -1, -1.0, np.nan, np.inf, True, 2**70, 2**2000):
+            try:
+                several = measure([x])[..., 0]
+            except (TypeError, ValueError) as error:
+                with pytest.raises(type(error)) as single:
+                    measure(x)
+                assert str(single.value) == str(error).replace("[0]", "")
+            else:
+                assert np.array_equal(measure(x), several, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", [name for name in PYTHON if name != "bytes of ctypes"])

@@ -16,6 +16,7 @@ cpdef bint check_flag(object value, str name) except -1
 cdef object not_a(object value, str name, str what)
 cpdef object check_number(object value, str name)
 cpdef object whole_number(object value, str name)
+cpdef object check_rank(object value, str name)
 cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=*)
 cdef object not_negative(object value, str name)
 cdef object countable(object number, str name)

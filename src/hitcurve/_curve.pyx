@@ -15,7 +15,7 @@ import numpy as np
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._checks cimport (
     all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
-    check_flag, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
+    check_flag, check_rank, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
     not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
     quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
@@ -27,7 +27,7 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_choice, check_empty, check_rank, equal_numbers
+from hitcurve._checks import check_choice, check_empty, equal_numbers
 from hitcurve._grid import are, many
 from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
@@ -138,6 +138,9 @@ cdef class _Measures:
         if self.weighted:
             return self.weighted_read(measure, ties, None)
         reading.x = x
+        if fraction is None and isinstance(k, int):  # one number, without arrays: these take longer than the reading
+            reading.k = check_rank(k, "k")
+            k = None
         if k is None and fraction is None:
             return self.read(record.formula, &reading, None, None, None)
         ranks, shape = ranks_from(k, fraction, self.num_items)
@@ -159,6 +162,9 @@ cdef class _Measures:
             domain, reading.most = f"in (0, {most:g})", most
         else:
             most = INFINITY
+        if isinstance(values, (int, float)):
+            reading.x = check_within(values, name, domain, 0.0, most)
+            return self.read(record.formula, &reading, None, None, None)
         numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
 
@@ -224,8 +230,9 @@ cdef class _Measures:
         [0.3333, 0.5]
         """
         cdef Reading reading
-        ranks, shape = (None, None) if k is None else whole_ranks(k)
-        parse_reading(None, ties, interpolation, normalize, &reading)
+        cdef bint single = k is None or isinstance(k, int)
+        ranks, shape = (None, None) if single else whole_ranks(k)
+        parse_reading(k if single else None, ties, interpolation, normalize, &reading)
         if k is None and self.weighted:
             return self.weighted_read(formulas.MEASURE_AVERAGE_PRECISION, ties, interpolation)
         if k is not None and interpolation is not None:
