@@ -178,17 +178,22 @@ cdef void open_counts(const Index* index, void* scratch) noexcept nogil:
 cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noexcept nogil:
     """Adds what still lies in the scratch to the counts. The scratch is as open_counts left it."""
     cdef Held held
-    cdef uint32_t bucket = 0, stop
+    cdef uint32_t bucket, stop, start = 0, items
     cdef Py_ssize_t k
     if index.strategy == STRATEGY_BUCKETS:
         held = held_in(index, scratch)
         for k in range(index.num_held + 1):
             stop = min(index.held[k], index.buckets.number + OUTSIDE)
-            while bucket < stop:
-                counts[2 * <size_t>index.first[k]] += held.full[bucket] + held.bytes[bucket]
-                held.full[bucket] = held.bytes[bucket] = 0
-                bucket += 1
-            bucket += 1  # its items have been compared
+            items = 0
+            for bucket in range(start, stop):
+                items += held.full[bucket]
+            for bucket in range(start, stop):
+                items += held.bytes[bucket]
+            counts[2 * <size_t>index.first[k]] += items
+            if stop > start:
+                memset(held.full + start, 0, (stop - start) * sizeof(uint32_t))
+                memset(held.bytes + start, 0, stop - start)
+            start = stop + 1  # the items of the bucket between have been compared
         held.dense[0] = False
 
 
@@ -340,19 +345,22 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
     cdef uint32_t* held = <uint32_t*>(fine + (most_buckets(wanted) + 3 & ~<size_t>3))
     cdef uint32_t* first = held + index.m + 1
     cdef uint32_t* coarse = first + index.m + 1
-    cdef uint32_t bucket, longest = UINT32_MAX, k = 0, before = 0
+    cdef uint32_t bucket = 0, stop, longest = UINT32_MAX, k = 0, before = 0
     if may_pack(wanted, thresholds):
         spread_uppers(&index.buckets, thresholds, index.m, wanted, CELLS, uppers, cells, packed)
         longest = hold_buckets(index, thresholds, held, first)
     if longest > TOGETHER_MOST:
         spread_scores(&index.buckets, thresholds, index.m, wanted, CELLS, cells)
         hold_buckets(index, thresholds, held, first)
-    for bucket in range(index.buckets.number + OUTSIDE):
+    while bucket < index.buckets.number + OUTSIDE:
         if bucket % 64 == 0:
             before = k
             coarse[bucket // 64] = k
-        fine[bucket] = <uint8_t>(k - before)
-        k += held[k] == bucket
+        # The buckets up to the next that holds a threshold, itself included, or to the next multiple of 64.
+        stop = min(min(held[k], (bucket | 63)) + 1, index.buckets.number + OUTSIDE)
+        memset(fine + bucket, <int>(k - before), stop - bucket)
+        k += held[k] == stop - 1
+        bucket = stop
     index.held = held
     index.first = first
     index.coarse = coarse
