@@ -14,7 +14,7 @@ from hitcurve._kernel.columns cimport (
     BLOCK, NAN_RAISE, SCORE_DOUBLE, SCORE_FLOAT, SCORE_INT64, has_nan, is_nan, load_labels, load_scores, score_size, simd,
 )
 from hitcurve._kernel.parts cimport (
-    CROWDED, LINK, MANY_HERE, SLOTS, Link, Part, Parts, count_part, cut_into_slots, last_link, lay_map, lay_parts, link_before,
+    CROWDED, IN_SLOTS, LINK, SLOTS, Link, Part, Parts, count_part, cut_into_slots, last_link, lay_map, lay_parts, link_before,
     open_parts, parts_size, throw_typed,
 )
 from hitcurve._kernel.sort cimport CELLS, Cell, key_of, score_t
@@ -395,7 +395,7 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
         spread_uppers(&index.buckets, thresholds, index.m, wanted, most_cells, <int64_t*>ranks, cells, packed)
         first = <uint32_t*>(parts + index.buckets.number)
         longest = begin_parts(index, thresholds, first)
-    if longest >= min(<uint32_t>MANY_HERE, <uint32_t>(index.m // CROWDED)):
+    if longest >= min(<uint32_t>IN_SLOTS, <uint32_t>(index.m // CROWDED)):
         spread_scores(&index.buckets, thresholds, index.m, wanted, most_cells, cells)
         first = <uint32_t*>(parts + index.buckets.number)
         begin_parts(index, thresholds, first)
@@ -419,13 +419,11 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
         start = index.first[number]
         stop = index.first[number + 1]
         part.first = used
-        if wanted and 0 < stop - start < MANY_HERE:
+        if wanted and 0 < stop - start < IN_SLOTS:
             cut_into_slots(part, stop - start)
             slot = 0
             for i in range(start, stop):
                 at = min((key_of(thresholds[i]) - part.least) >> part.shift, <uint64_t>part.slots - 1)
-                if slot > at:
-                    ranks[used + at] |= MANY_HERE
                 while slot <= at:
                     ranks[used + slot] = <uint16_t>(i - start)
                     slot += 1
@@ -541,7 +539,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
             count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
             find_buckets(&index.buckets, x, kept, True, buckets)
-            throw_typed(buckets, x, kept, &parts)
+            throw_typed(buckets, x, kept, items.score.data + start * items.score.stride, items.score.stride, &parts)
             thrown += kept
             if thrown >= full or start == stop:
                 count_parts(index, thresholds, &parts, counts)

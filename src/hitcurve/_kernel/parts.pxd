@@ -10,7 +10,7 @@ cdef enum:
     STAGGER = 24
     LINK = 256          # items of a block
     SLOTS = 2           # slots of a part for each threshold, at least
-    MANY_HERE = 0x8000  # set in the rank of a slot that holds more than one threshold
+    IN_SLOTS = 0x8000   # thresholds of a part from which it is not cut into slots
     CROWDED = 8         # a share of the scores in one part up to which a map for simd_buckets does
     MOST_THROWN = 0x7FFFFFFF  # items of a ranking that is thrown: their places have 32 bits
 
@@ -75,7 +75,8 @@ cdef void lay_parts(void* memory, Py_ssize_t n, uint32_t number, size_t size, Pa
 cdef void open_parts(Parts* parts, uint32_t number) noexcept nogil
 cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil
 cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil
-cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil
+cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, const char* ahead, Py_ssize_t stride,
+                      Parts* parts) noexcept nogil
 cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m, const score_t* x,
                      Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil
 

@@ -51,12 +51,16 @@ cdef void open_parts(Parts* parts, uint32_t number) noexcept nogil:
     parts.used = number
 
 
-cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, Parts* parts) noexcept nogil:
+cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, const char* ahead, Py_ssize_t stride,
+                      Parts* parts) noexcept nogil:
+    """Throws n items, and meanwhile fetches as many from elsewhere, so far apart, that come next."""
     cdef score_t* items = <score_t*>parts.items
     cdef uint32_t* places = parts.place
     cdef uint32_t part, place
     cdef Py_ssize_t i
     for i in range(n):
+        if i % 8 == 0:
+            prefetch(ahead + i * stride)
         part = part_of[i]
         place = places[part]
         items[place] = x[i]
@@ -80,7 +84,7 @@ cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil:
 
 
 cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil:
-    """Cuts a part with so many thresholds, below MANY_HERE: SLOTS to twice as many for each, at most 2**16 slots."""
+    """Cuts a part with so many thresholds, below IN_SLOTS: SLOTS to twice as many for each, at most 2**16 slots."""
     cdef uint32_t bits = 0
     while bits < part.shift and (<Py_ssize_t>1 << bits) < SLOTS * thresholds:
         bits += 1
@@ -102,9 +106,7 @@ cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thre
                      Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil:
     """Each item by its slot, which knows how many thresholds of the part lie before it."""
     cdef uint32_t slots[LINK + 8]
-    cdef uint16_t aside[LINK]
-    cdef Py_ssize_t i, num_aside = 0, place
-    cdef uint32_t many, slot
+    cdef Py_ssize_t i, place
     if part.slots == 0:
         count_search(thresholds, m, x, n, counts)
         return
@@ -113,18 +115,11 @@ cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thre
     find_slots(part, x, n, slots)
     for i in range(n):
         place = rank[slots[i]]
-        many = <uint32_t>(place >> 15)
-        place &= MANY_HERE - 1
-        aside[num_aside] = <uint16_t>i
-        num_aside += many
         place += thresholds[place] < x[i]
-        # From here it is not below x; that makes "at most" the cheaper way to say "equal".
-        counts[2 * place + (thresholds[place] <= x[i])] += 1 - many
-    for i in range(num_aside):
-        slot = slots[aside[i]]
-        place = rank[slot] & (MANY_HERE - 1)
-        place += not_below(thresholds + place, (rank[slot + 1] & (MANY_HERE - 1)) - place, x[aside[i]])
-        counts[2 * place + (thresholds[place] == x[aside[i]])] += 1
+        if unlikely(thresholds[place] < x[i]):  # a second threshold of the slot
+            place += not_below(thresholds + place, rank[slots[i] + 1] - place, x[i])
+        # It is not below x; that makes "at most" the cheaper way to say "equal".
+        counts[2 * place + (thresholds[place] <= x[i])] += 1
 
 
 # ------------------------------------------------------------------------------------------ a ranking thrown as a whole
@@ -259,8 +254,9 @@ cdef bint throw_scores_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
             find_buckets(&map.buckets, <const score_t*>scores, kept, True, streams)
         for i in range(kept):
             streams[i] = 2 * streams[i] + (label[i] != 0)
-        throw_typed(streams, <const score_t*>scores, kept, thrown)
         start += n
+        throw_typed(streams, <const score_t*>scores, kept, items.score.data + start * items.score.stride,
+                    items.score.stride, thrown)
     return True
 
 
@@ -316,7 +312,6 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
     cdef Part part
     cdef Link link
     cdef uint32_t slots[LINK + 8]
-    cdef uint32_t slot
     cdef Py_ssize_t n = 0, m, i, w
     cdef score_t* loose
     cdef uint32_t* counts
@@ -330,7 +325,7 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
     place = <uint16_t*>(<int64_t*>loose + n + 1)
     ranks = place + n + 4
     part.slots = 0
-    if ABOVE <= number < map.number - ABOVE and 0 < n < MANY_HERE:
+    if ABOVE <= number < map.number - ABOVE and 0 < n < IN_SLOTS:
         part = map.parts[number - ABOVE]
         cut_into_slots(&part, n)
         memset(ranks, 0, (part.slots + 1) * sizeof(uint16_t))
@@ -356,8 +351,6 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
         if m < n:
             counted.hits = <int64_t*>loose
             keep_slots(scores, n, &part, ranks, place, counted.hits)
-        for slot in range(part.slots):
-            ranks[slot] |= (ranks[slot + 1] - ranks[slot] > 1) << 15
     else:
         memcpy(scores, loose, n * sizeof(score_t))
         sort_typed(scores, n, loose)
