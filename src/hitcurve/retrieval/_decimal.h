@@ -19,6 +19,26 @@ static inline uint64_t hitcurve_read_big_endian(const char *text) {
            (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
+static inline uint32_t hitcurve_read_u32(const char *p) {
+    uint32_t word;
+    memcpy(&word, p, 4);
+    return word;
+}
+
+/* How many of eight bytes come before one that is a blank or a control character. */
+static inline int hitcurve_before_blank(const char *p) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word = hitcurve_read_u64(p); /* a borrow goes only to the bytes behind the first that is found */
+    uint64_t low = (word - 0x2121212121212121u) & ~word & 0x8080808080808080u;
+    return low ? __builtin_ctzll(low) >> 3 : 8;
+#else
+    int i = 0;
+    while (i < 8 && (unsigned char)p[i] > 32)
+        i++;
+    return i;
+#endif
+}
+
 /* digits / 10^places, correctly rounded. 0 if it takes more than these two exact ways. */
 static inline int hitcurve_scaled_double(uint64_t digits, int places, double *value) {
     static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,

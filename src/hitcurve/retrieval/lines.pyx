@@ -5,7 +5,7 @@ do not take, nor do they name a wrong line; and importing one takes longer than 
 """
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, NAN, fabs, isinf, isnan
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
 import re
@@ -16,6 +16,8 @@ from hitcurve._files import LONGEST as _LONGEST
 
 cdef extern from "_decimal.h" nogil:
     uint64_t read_u64 "hitcurve_read_u64"(const char* p)
+    uint32_t read_u32 "hitcurve_read_u32"(const char* p)
+    int before_blank "hitcurve_before_blank"(const char* p)
     int scaled_double "hitcurve_scaled_double"(uint64_t digits, int places, double* value)
 
 cdef Py_ssize_t LONGEST = _LONGEST
@@ -66,6 +68,8 @@ cdef inline uint64_t hash_text(Text text, int64_t length) noexcept nogil:
             i += 8
         if i < length:
             word = read_u64(text + length - 8)
+    elif length >= 4:
+        word = <uint64_t>read_u32(text) << 32 | read_u32(text + length - 4)
     else:
         for i in range(length):
             word = word << 8 | <uint8_t>text[i]
@@ -95,6 +99,14 @@ cdef inline bint is_word(Text p, Text stop, Text word, Py_ssize_t length) noexce
 
 
 cdef inline Text add_digits(Text p, Text stop, uint64_t* digits, int* count, bint* slow) noexcept nogil:
+    cdef Text start = p
+    if stop - p <= 19 - count[0]:  # all of them fit
+        while p < stop and is_digit(p[0]):
+            digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
+            p += 1
+        if digits[0] != 0:
+            count[0] += <int>(p - start)
+        return p
     while p < stop and is_digit(p[0]):
         if count[0] < 19:
             digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
@@ -212,6 +224,14 @@ cdef inline Text skip_blanks(Text p, Text end) noexcept nogil:
 
 
 cdef inline Text skip_word(Text p, Text end) noexcept nogil:
+    cdef int n
+    while end - p >= 8:
+        n = before_blank(p)
+        p += n
+        if n < 8:
+            if BLANK[<uint8_t>p[0]] != 0:
+                return p
+            p += 1
     while p < end and BLANK[<uint8_t>p[0]] == 0:
         p += 1
     return p
