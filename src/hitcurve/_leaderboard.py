@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,7 +109,7 @@ def tested(rows: Sequence[Difference], systems: Sequence[str], p: str, alpha: fl
         raise ValueError(f"p={p!r} was not computed: it needs {lacks}")
     baselines = {row.baseline for row in rows}
     single = len(baselines) == 1
-    signs = string.ascii_lowercase + string.ascii_uppercase
+    signs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     letters = [signs[at] if len(systems) <= len(signs) else f"{at + 1}," for at in range(len(systems))]
     marks: dict[tuple[str, str], tuple[str, ...]] = {}
     for row in rows:

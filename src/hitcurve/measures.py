@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitcurve._checks import check_choice, quoted
@@ -19,6 +18,8 @@ from hitcurve._kernel.formulas import readings
 from hitcurve._trec_names import PARAMETERS, names_here
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
@@ -278,6 +279,8 @@ def _flag(text: str) -> bool:
 
 
 def _recall(text: str) -> Fraction:
+    from fractions import Fraction
+
     # As trec_eval writes levels, "0.10" and ".1" alike.
     if not re.fullmatch(r"\d+(\.\d*)?|\.\d+", text, re.ASCII) or len(text.lstrip("0")) > 12 or Fraction(text) > 1:
         raise ValueError("must be a recall level from 0 to 1")
@@ -593,7 +596,7 @@ def of_ir_measures(one: Any) -> bool:
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Measure:
     record, brackets, at, beta = _parts(text)
-    head = record.name if beta is None else f"F{_shown(Fraction(beta))}"
+    head = record.name if beta is None else f"F{_plain(beta)}"
     keyword, value, cutoff = _cutoff(text, record, at, beta)
     options = {**dict(record.defaults), **_options(text, record, brackets)}
     if record.name == "AP":
@@ -707,10 +710,17 @@ def _heads(ambiguous: bool = False) -> dict[str, _Found]:
     return twice if ambiguous else {name: found for name, found in lower.items() if name not in twice} | exact
 
 
+def _plain(value: float) -> str:
+    """A number in a place that takes no exponent."""
+    from decimal import Decimal
+
+    return format(Decimal(_shown(value)), "f")
+
+
 def _shown(value: Any) -> str:
     """The value of an option as it is written."""
-    if isinstance(value, Fraction):  # a number in a place that takes no exponent
-        return format(Decimal(_shown(float(value))), "f")
+    if isinstance(value, Rational) and not isinstance(value, int):  # a recall level
+        return _plain(float(value))
     if isinstance(value, float):  # the shortest text that stands for just this number
         text = format(value, ".15g")
         return text if float(text) == value else repr(value)
@@ -750,6 +760,8 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
         raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
     if record.cutoffs[-1] in _TOP:
         raise ValueError(f"{text!r}: the cutoff of {record.name} is a rank: {forms}")
+    from decimal import Decimal
+
     percent = Decimal(at[:-1]).normalize()
     if not 0 < percent <= 100:
         raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")

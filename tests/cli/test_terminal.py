@@ -426,6 +426,21 @@ def test_what_completion_offers_are_measures():
     assert {parse(name).record.name for name in offered} == {record.name for record in MEASURES}
 
 
+def test_what_a_small_run_does_not_import(tmp_path):
+    """Of a millisecond or more each; all that it needs takes 15 ms beside numpy."""
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "run").write_text("q Q0 b 1 2.5 x\nq Q0 a 2 1.5 x\n")
+    dear = {"fractions", "decimal", "string", "csv", "json", "tempfile", "concurrent.futures", "difflib", "pyarrow"}
+    code = f"""if True:
+        import sys, numpy
+        dear = {dear!r} - set(sys.modules)  # without what numpy needs
+        from hitcurve.cli.main import main
+        sys.exit(main(["trec", "qrels", "run"]) or ", ".join(dear & set(sys.modules)) or 0)
+    """
+    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    subprocess.run([sys.executable, "-c", code], env=surroundings, check=True, cwd=tmp_path)
+
+
 def test_completion_is_asked_for_by_the_shell_alone():
     code = "import sys; from hitcurve.cli.main import main; main(['--version']); print('argcomplete' in sys.modules)"
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -5,8 +5,6 @@ from libc.math cimport NAN, exp, isnan, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from fractions import Fraction
-
 import numpy as np
 
 from hitcurve.measures import LEAST as _LEAST
@@ -79,6 +77,7 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     if kernel == "IPrec":
         fractions = (options["recall"],)
     elif kernel == "IPrecAvg":
+        from fractions import Fraction
         fractions = options.get("at") or [Fraction(i, 10) for i in range(11)]
     values = options.get("weights", (1.0, -1.0, 0.0, 0.0)) if kernel == "Utility" else fractions
     gains = dict(options.get("gains", ()))
