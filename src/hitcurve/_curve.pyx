@@ -68,7 +68,7 @@ cdef bint same(a, b) except -1:
 
 
 cdef class _Measures:
-    """The measures, written once: a number for a HitCurve, an array of one number per query for a HitCurves."""
+    """The measures of both classes: a number for a HitCurve, an array with a number for each query for a HitCurves."""
     cdef readonly bint weighted
     cdef readonly bint lower_is_better
 
@@ -180,33 +180,37 @@ cdef class _Measures:
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
 
-        AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x, and x the
-        item's rank; relevant items that were never retrieved add 0.
+        AP = (1/R) sum over relevant items of h(x) / x. R is the number of relevant items, x is the item's rank, and h(x)
+        is the number of relevant items among the first x items. Relevant items that were never retrieved add 0.
 
         Parameters
         ----------
         k : int or array of int, optional
             Only the first k items count.
         ties : {"expected", "best", "worst", "threshold"}
-            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items, in closed form
-            (McSherry & Najork 2008). ``"best"``, ``"worst"``: its relevant items first, or last: the bounds (but not
-            bounds with ``normalize="hits"``). ``"threshold"``: the group enters at once, (1/R) sum r_g H_g / N_g, which
-            is scikit-learn's number and neither a mean nor a bound. Without ties all four agree.
+            How a group of equal scores is read. ``"expected"`` takes the mean over all orders of the group's items, in
+            closed form (McSherry & Najork 2008). ``"best"`` puts the group's relevant items first, ``"worst"`` puts them
+            last: both values are bounds, except with ``normalize="hits"``. ``"threshold"`` lets the group enter at once,
+            (1/R) sum r_g H_g / N_g: this is scikit-learn's number, and it is neither a mean nor a bound. Without ties
+            all four values are equal.
         interpolation : str, optional
-            None is the sum above. ``"11-point"``, ``"101-point"`` and ``"all-point"`` take the mean, over recall levels, of
-            the greatest precision at that recall or a higher one: 11 levels (PASCAL VOC 2007), 101 (COCO), or one a
-            relevant item (VOC 2010); levels are compared in whole numbers, and under expected ties the curve is the
-            mean hit curve. ``"11-point-float"`` and ``"101-point-float"`` compare them in floats, as the well-known
-            Python code of VOC 2007 and COCO does: some levels are then missed.
-            ``"trapezoid"``: straight lines between the points of precision over recall, from recall 0 at the first
-            point's precision; under expected ties the mean over all orders. ``"trapezoid-from-1"`` starts at precision 1,
-            which differs under threshold ties alone: scikit-learn's ``auc(recall, precision)``, CatBoost's ``PRAUC``.
-            ``"continuous"``: the integral of precision over recall with hits spread evenly over a tie group (Davis & Goadrich
-            2006; Keilwagen et al. 2014), the same for expected and threshold ties.
+            None is the sum above. ``"11-point"``, ``"101-point"`` and ``"all-point"`` take the mean over recall levels:
+            the value of a level is the greatest precision at this recall or a higher recall. There are 11 levels (PASCAL
+            VOC 2007), 101 levels (COCO), or a level for each relevant item (VOC 2010). Levels are compared in whole
+            numbers. Under expected ties these three read the mean hit curve. ``"11-point-float"`` and
+            ``"101-point-float"`` compare levels in floats, as the well-known Python code of VOC 2007 and COCO does: this
+            comparison misses some levels.
+            ``"trapezoid"`` joins the points of precision over recall by straight lines and starts at recall 0 with the
+            first point's precision. Under expected ties it is the mean over all orders. ``"trapezoid-from-1"`` starts at
+            precision 1, which makes a difference under threshold ties alone. It is scikit-learn's
+            ``auc(recall, precision)`` and CatBoost's ``PRAUC``.
+            ``"continuous"`` is the integral of precision over recall, with the hits of a tie group spread evenly over the
+            group (Davis & Goadrich 2006; Keilwagen et al. 2014). It is the same for expected and threshold ties.
         normalize : {"min", "relevant", "hits"}
-            What AP@k is divided by: min(k, R) (Spark, recommenders), R (trec_eval's ``map_cut``), or the relevant items
-            among the first k (torchmetrics; under expected ties the mean of the ratio, 0 where there is no hit). The
-            name ``"AP@10"`` of a measure divides by R, as trec_eval does; ``average_precision(10)`` by min(10, R).
+            The divisor of AP@k. ``"min"`` divides by min(k, R) (Spark, recommenders). ``"relevant"`` divides by R
+            (trec_eval's ``map_cut``). ``"hits"`` divides by the number of relevant items among the first k (torchmetrics);
+            under expected ties the value is the mean of this ratio, which is 0 without a hit. The measure name ``"AP@10"``
+            divides by R, as trec_eval does, and ``average_precision(10)`` divides by min(10, R).
 
         Returns
         -------
@@ -216,7 +220,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            For an unknown choice, k below 1, or k with an interpolation.
+            If a choice is unknown, if k is below 1, or if k and an interpolation are both given.
 
         Examples
         --------
@@ -248,17 +252,18 @@ cdef class _Measures:
         Parameters
         ----------
         k : int or array of int, optional
-            The cutoff rank, from 1. Without it, as for every measure that takes it, all items count: k = N.
+            The cutoff rank, from 1. If neither `k` nor `fraction` is given, all items count: k = N.
         fraction : float or array of float, in place of k
-            A share of the items: k = ceil(fraction * N), exact in the decimal that was written (0.07 of 100 is 7). A
-            product next to a whole number is that number, so that the float k / N is rank k.
+            A share of the items: k = ceil(fraction * N), computed exactly for the decimal as written (0.07 of 100 is 7).
+            A product next to a whole number counts as this whole number, so that the float k / N is rank k.
         ties : {"expected", "best", "worst", "threshold"}
-            Inside a tie group h is linear (expected, threshold) or at its extreme (best, worst).
+            Inside a tie group h is a straight line (expected, threshold), or its greatest value (best), or its least
+            value (worst).
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN only for no items without `k`.
+            In [0, 1]. NaN only if there are no items and no `k`.
 
         Examples
         --------
@@ -279,7 +284,8 @@ cdef class _Measures:
         k, fraction, ties
             As in ``precision``.
         normalize : {"relevant", "min"}
-            What the hits are divided by: R, or the most that k items can hold, min(k, R).
+            The divisor of the hits. ``"relevant"`` divides by R. ``"min"`` divides by min(k, R), the greatest number of
+            relevant items that k items can hold.
 
         Returns
         -------
@@ -303,14 +309,14 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def fall_out(self, k=None, *, fraction=None, ties="expected"):
-        """Fall-out among the first k items: those that are not relevant, over all that are not (van Rijsbergen 1979).
+        """Fall-out: the share of the items that are not relevant which the first k items hold (van Rijsbergen 1979).
 
-        (k - h(k)) / (N - R), the false-positive rate; lower is better.
+        Fall-out is (k - h(k)) / (N - R), the false-positive rate. Lower is better.
 
         Parameters
         ----------
         k, fraction, ties
-            As in ``precision``; places beyond the last item hold nothing here. The best order has the least fall-out.
+            As in ``precision``, but places beyond the last item hold no item. The best order has the least fall-out.
 
         Returns
         -------
@@ -320,7 +326,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            As ``roc_auc``.
+            If relevant items were never retrieved, as in ``roc_auc``.
 
         Examples
         --------
@@ -341,12 +347,12 @@ cdef class _Measures:
         k, fraction, ties
             As in ``precision``.
         beta : float
-            Weight of recall against precision, not negative.
+            The weight of recall against precision, not negative.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; 0 when there is no relevant item, NaN only for no items without `k`.
+            In [0, 1]. 0 when there is no relevant item. NaN only if there are no items and no `k`.
 
         Examples
         --------
@@ -359,7 +365,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_F_SCORE, ties, k, fraction, beta)
 
     def hits_at(self, k=None, *, fraction=None, ties="expected"):
-        """Relevant items among the first k, h(k): the hit curve itself (Zhu 2004).
+        """The number of relevant items among the first k items, h(k): the hit curve itself (Zhu 2004).
 
         Parameters
         ----------
@@ -369,7 +375,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            In [0, min(k, R)]; not a whole number where k falls inside a tie group (expected, threshold).
+            In [0, min(k, R)]. Under expected and threshold ties the value may be a fraction if k falls inside a tie group.
 
         Examples
         --------
@@ -383,22 +389,22 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_HITS, ties, k, fraction)
 
     def success(self, k=None, *, fraction=None, ties="expected"):
-        """1 if a relevant item is among the first k, else 0; under expected ties the probability of it.
+        """1 if a relevant item is among the first k items, else 0 (Craswell & Hawking 2004).
 
-        P = 1 - C(n - r, m) / C(n, m) when the first group with relevant items (n items, r relevant) has m places
-        above the cutoff (the measure: Craswell & Hawking 2004).
+        Under expected ties it is the probability P of a relevant item among the first k items. The first tie group with
+        relevant items has n items, r of them relevant, and m places among the first k: P = 1 - C(n - r, m) / C(n, m).
 
         Parameters
         ----------
         k, fraction
             As in ``precision``.
         ties : {"expected", "best", "worst"}
-            As in ``average_precision``; there is no threshold reading.
+            As in ``average_precision``, but ``"threshold"`` is an error.
 
         Returns
         -------
         float or ndarray
-            0 without a relevant item.
+            0 when there is no relevant item.
 
         Examples
         --------
@@ -410,7 +416,7 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_SUCCESS, ties, k, fraction)
 
     def r_precision(self, *, ties="expected"):
-        """Precision, and recall, among the first R items: h(R) / R (Buckley & Voorhees 2005).
+        """Precision among the first R items, h(R) / R, which is also their recall (Buckley & Voorhees 2005).
 
         Parameters
         ----------
@@ -432,22 +438,24 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_R_PRECISION, ties)
 
     def reciprocal_rank(self, k=None, *, ties="expected"):
-        """1 / rank of the first relevant item, 0 if none is retrieved (or among the first k; Voorhees 1999).
+        """Reciprocal rank: 1 / rank of the first relevant item, 0 if no relevant item is retrieved (Voorhees 1999).
 
-        Under expected ties the mean over the orders of the first group that holds one: sum p_j / (c + j) over its
-        places j, p_1 = r/n, p_{j+1} = p_j (n - j - r + 1) / (n - j) (McSherry & Najork 2008).
+        With `k`, it is also 0 if no relevant item is among the first k items. Under expected ties it is the mean over the
+        orders of the first tie group with relevant items: sum p_j / (c + j) over the group's places j, with p_1 = r/n and
+        p_{j+1} = p_j (n - j - r + 1) / (n - j). The group has n items, r of them relevant, and c items rank above it
+        (McSherry & Najork 2008).
 
         Parameters
         ----------
         k : int or array of int, optional
             Only the first k items count.
         ties : {"expected", "best", "worst"}
-            As in ``average_precision``; there is no threshold reading.
+            As in ``average_precision``, but ``"threshold"`` is an error.
 
         Returns
         -------
         float or ndarray
-            0 without a relevant item.
+            0 when there is no relevant item.
 
         Examples
         --------
@@ -464,18 +472,18 @@ cdef class _Measures:
         Parameters
         ----------
         ties : {"expected", "best", "worst", "threshold"}
-            The relevant items of a tie group have the rank in its middle, c + (n + 1) / 2 (expected and threshold: the
-            midrank, Wilcoxon 1945), or the first (best) or the last (worst) of its ranks.
+            The relevant items of a tie group have the group's middle rank, c + (n + 1) / 2 (expected and threshold: the
+            midrank, Wilcoxon 1945), or the group's first ranks (best), or the group's last ranks (worst).
 
         Returns
         -------
         float or ndarray
-            From (R + 1) / 2 to N - (R - 1) / 2; NaN when there is no relevant item.
+            From (R + 1) / 2 to N - (R - 1) / 2. NaN when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``; for items with weights.
+            If relevant items were never retrieved, as in ``roc_auc``, or if the items have weights.
 
         Examples
         --------
@@ -489,7 +497,7 @@ cdef class _Measures:
     def mean_percentile_rank(self, *, ties="expected"):
         """Mean percentile rank of the relevant items: 0 for the first rank, 1 for the last (Hu, Koren & Volinsky 2008).
 
-        The mean of (rank - 1) / (N - 1); 1/2 in a random order. Lower is better.
+        It is the mean of (rank - 1) / (N - 1), and 1/2 in a random order. Lower is better.
 
         Parameters
         ----------
@@ -499,12 +507,12 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            1/2 for a single item; NaN when there is no relevant item.
+            1/2 if there is a single item, which is relevant. NaN when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``; for items with weights.
+            If relevant items were never retrieved, as in ``roc_auc``, or if the items have weights.
 
         Examples
         --------
@@ -526,23 +534,25 @@ cdef class _Measures:
         Parameters
         ----------
         max_fpr : float or array of float, optional
-            Only the curve up to this false-positive rate counts, in (0, 1], taken as the decimal that was written.
+            Only the curve up to this false-positive rate counts. The rate is in (0, 1], and is read as the decimal that
+            was written.
         standardize : bool
-            The area A up to `max_fpr` f as (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, 1/2 for a random order and 1 for a
-            perfect one (McClish 1989; scikit-learn); else A itself, at most f.
+            Only with `max_fpr`. If True, the area A up to the rate f is scaled to
+            (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, which is 1/2 for a random order and 1 for a perfect order (McClish
+            1989; scikit-learn). If False, the value is A itself, at most f.
         ties : {"expected", "best", "worst", "threshold"}
-            A tied pair counts a half (expected, threshold), one (best) or nothing (worst). Up to `max_fpr` the expected
-            value is the mean over all orders; threshold takes the straight segment across a tie group.
+            A tied pair counts 1/2 (expected, threshold), 1 (best) or 0 (worst). With `max_fpr` the expected value is the
+            mean over all orders, and ``"threshold"`` takes the straight segment across a tie group.
 
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none.
+            NaN when all items are relevant, or when there is no relevant item.
 
         Raises
         ------
         ValueError
-            When relevant items were never retrieved (``num_relevant > num_hits``): their ranks are needed.
+            If relevant items were never retrieved (``num_relevant > num_hits``): the measure needs their ranks.
 
         Examples
         --------
@@ -573,12 +583,12 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            1/2 for a random order; from R/2N to 1 - R/2N. NaN when there is no relevant item.
+            From R/2N to 1 - R/2N, and 1/2 for a random order. NaN when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``; for items with weights.
+            If relevant items were never retrieved, as in ``roc_auc``, or if the items have weights.
 
         Examples
         --------
@@ -590,27 +600,29 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_AUAC, ties)
 
     def roc_enrichment(self, fpr, *, ties="expected"):
-        """ROC enrichment: the true-positive rate where the false-positive rate reaches `fpr`, over `fpr`.
+        """ROC enrichment: the true-positive rate at the false-positive rate `fpr`, divided by `fpr`.
 
-        TPR is read off the ROC polygon, after any rise at exactly that rate (Nicholls 2008; Jain & Nicholls 2008).
+        The true-positive rate is read off the ROC polygon. If the polygon rises at exactly `fpr`, the upper end of the rise
+        counts (Nicholls 2008; Jain & Nicholls 2008).
 
         Parameters
         ----------
         fpr : float or array of float
-            In (0, 1], taken as the decimal that was written. A number of false positives next to a whole number is that
-            number: the float k / n stands for k of n.
+            The rate is in (0, 1], and is read as the decimal that was written. A number of false positives next to a
+            whole number counts as this whole number: the float k / n stands for k of n.
         ties : {"expected", "best", "worst", "threshold"}
-            The mean over all orders, one of the two extreme orders, or the straight segment across a tie group.
+            ``"expected"`` takes the mean over all orders, ``"best"`` and ``"worst"`` take the two extreme orders, and
+            ``"threshold"`` takes the straight segment across a tie group.
 
         Returns
         -------
         float or ndarray
-            In [0, 1 / fpr]; NaN when all items are relevant, or none.
+            In [0, 1 / fpr]. NaN when all items are relevant, or when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``.
+            If relevant items were never retrieved, as in ``roc_auc``.
 
         Examples
         --------
@@ -622,25 +634,25 @@ cdef class _Measures:
         return self.up_to_rate(formulas.MEASURE_ROC_ENRICHMENT, ties, fpr, "fpr")
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
-        """Enrichment factor: precision among the first k items over that of the whole, (h(k) / k) / (R / N).
+        """Enrichment factor: precision among the first k items over the prevalence, (h(k) / k) / (R / N).
 
-        The measure is of Pearlman & Charifson (2001).
+        Pearlman & Charifson (2001) introduced the measure.
 
         Parameters
         ----------
         fraction, k, ties
-            As in ``precision``; the fraction comes first here, as in "EF at 1 %".
+            As in ``precision``, but the fraction is the first argument, as in "EF at 1 %".
 
         Returns
         -------
         float or ndarray
-            In [0, ``max_enrichment_factor``]; 1 for a random order. NaN when there is no relevant item. Where k exceeds N,
-            the places beyond the list count as not relevant, as in ``precision``: every order then has N / k.
+            In [0, ``max_enrichment_factor``], and 1 for a random order. NaN when there is no relevant item. If k exceeds N,
+            the places beyond the last item count as not relevant, as in ``precision``: the value of every order is N / k.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``.
+            If relevant items were never retrieved, as in ``roc_auc``.
 
         Examples
         --------
@@ -652,7 +664,9 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def max_enrichment_factor(self, fraction=None, *, k=None):
-        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R (Truchon & Bayly 2007); N / k where k exceeds N.
+        """The enrichment factor of a perfect ranking, min(R, k) / k * N / R (Truchon & Bayly 2007).
+
+        The value is N / k if k exceeds N.
 
         Parameters
         ----------
@@ -676,7 +690,7 @@ cdef class _Measures:
     def normalized_enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """The enrichment factor over its maximum, h(k) / min(R, k) (Liu et al. 2019).
 
-        Nothing but `fraction` reads N, so that relevant items that were never retrieved may count in R.
+        Only `fraction` needs N, so R may include relevant items that were never retrieved.
 
         Parameters
         ----------
@@ -698,17 +712,18 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def rie(self, alpha=20.0, *, ties="expected"):
-        """Robust initial enhancement: the weight exp(-alpha * rank / N) of the relevant items over that of random ones.
+        """Robust initial enhancement: the mean weight exp(-alpha * rank / N) of the relevant items over that of all items.
 
-        RIE = (1/R) sum exp(-alpha x_i / N) / ((1/N) (1 - exp(-alpha)) / (exp(alpha/N) - 1))  (Sheridan et al. 2001).
-        Under expected ties a group adds (r/n) q^(c+1) (1 - q^n) / (1 - q), q = exp(-alpha/N).
+        RIE = (1/R) sum exp(-alpha x_i / N) / ((1/N) (1 - exp(-alpha)) / (exp(alpha/N) - 1)), with x_i the rank of the i-th
+        relevant item (Sheridan et al. 2001). Under expected ties a group of n items, r of them relevant, below c items adds
+        (r/n) q^(c+1) (1 - q^n) / (1 - q) to the sum, with q = exp(-alpha/N).
 
         Parameters
         ----------
         alpha : float or array of float
-            Weight of the top of the list, above 0; 1/alpha is the share of the list that matters.
+            The weight of the top of the list, above 0. About the first 1/alpha of the list matters.
         ties : {"expected", "best", "worst"}
-            As in ``average_precision``; there is no threshold reading.
+            As in ``average_precision``, but ``"threshold"`` is an error.
 
         Returns
         -------
@@ -718,7 +733,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            As ``roc_auc``, and for alpha not above 0.
+            If relevant items were never retrieved, as in ``roc_auc``, or if alpha is not above 0.
 
         Examples
         --------
@@ -730,25 +745,25 @@ cdef class _Measures:
         return self.with_number(formulas.MEASURE_RIE, ties, alpha, "alpha")
 
     def bedroc(self, alpha=20.0, *, ties="expected"):
-        """Boltzmann-enhanced discrimination of ROC: RIE between its least and its greatest value, in [0, 1].
+        """Boltzmann-enhanced discrimination of ROC: RIE scaled so that its least value is 0 and its greatest value is 1.
 
-        BEDROC = (S - S_min) / (S_max - S_min), S = sum exp(-alpha x_i / N) (Truchon & Bayly 2007), evaluated without
-        cancellation: it tends to ROC AUC as alpha tends to 0 and holds for large alpha.
+        BEDROC = (S - S_min) / (S_max - S_min), S = sum exp(-alpha x_i / N) (Truchon & Bayly 2007). The sums are evaluated
+        without cancellation: BEDROC tends to ROC AUC as alpha tends to 0, and large alpha are exact too.
 
         Parameters
         ----------
         alpha, ties
-            As in ``rie``; 20, 80.5, 160.9 and 321.9 are customary.
+            As in ``rie``. Customary values of alpha are 20, 80.5, 160.9 and 321.9.
 
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none.
+            NaN when all items are relevant, or when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``rie``.
+            If relevant items were never retrieved, as in ``roc_auc``, or if alpha is not above 0.
 
         Examples
         --------
@@ -762,11 +777,12 @@ cdef class _Measures:
         return self.with_number(formulas.MEASURE_BEDROC, ties, alpha, "alpha")
 
     def log_auc(self, min_fpr=0.001, *, max_fpr=1.0, adjusted=False, ties="expected"):
-        """Area under the ROC curve over log10 of the false-positive rate, min_fpr to max_fpr, scaled to 1 for perfect.
+        """Area under the ROC curve over log10 of the false-positive rate, from min_fpr to max_fpr; 1 for a perfect order.
 
-        Under expected ties r(j + 1) / (d + 1) of r relevant items come before the (j + 1)th of d others, and the area of
-        these steps is exact. Under threshold ties the segments of the ROC curve are straight, dy/ln 10 + b dlog10 x with
-        b = y2 - x2 dy/dx (Mysinger & Shoichet 2010, as their programs compute it).
+        Under expected ties, in a tie group of r relevant items and d others, r(j + 1) / (d + 1) relevant items come before
+        the (j + 1)th other item, and the area of these steps is exact. Under threshold ties the segments of the ROC curve
+        are straight: a segment has the area dy/ln 10 + b dlog10 x with b = y2 - x2 dy/dx (Mysinger & Shoichet 2010, as
+        their programs compute it).
 
         Parameters
         ----------
@@ -775,19 +791,20 @@ cdef class _Measures:
         max_fpr : float
             The greatest false-positive rate, in (0, 1].
         adjusted : bool
-            Subtract what a random order gets, (max_fpr - min_fpr) / ln(max_fpr / min_fpr): 0.1446 from 0.001 to 1.
+            If True, subtract the value of a random order, (max_fpr - min_fpr) / ln(max_fpr / min_fpr). From 0.001 to 1
+            this value is 0.1446.
         ties : {"expected", "best", "worst", "threshold"}
             As in ``roc_enrichment``.
 
         Returns
         -------
         float or ndarray
-            NaN when all items are relevant, or none.
+            NaN when all items are relevant, or when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``roc_auc``, and for rates outside their bounds.
+            If relevant items were never retrieved, as in ``roc_auc``, or if a rate is outside its bounds.
 
         Examples
         --------
@@ -805,8 +822,9 @@ cdef class _Measures:
     def chance(self):
         """Expected average precision of a random order of the same items.
 
-        (R-1)/(N-1) + (N-R)/(N-1) H_N / N with H_N the harmonic number (Bestgen 2015): the expected AP of one tie group
-        of all items. About R/N for large N. With relevant items that were never retrieved, times their share found.
+        The value is (R-1)/(N-1) + (N-R)/(N-1) H_N / N with H_N the harmonic number (Bestgen 2015): the expected AP if all
+        items were one tie group. It is about R/N for large N. If relevant items were never retrieved, the formula takes
+        the retrieved relevant items as R, and the value is multiplied by their share of all relevant items.
 
         Returns
         -------
@@ -823,9 +841,9 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_CHANCE)
 
     def minimum(self):
-        """The least average precision that any order of the same items has: all relevant items last.
+        """The least average precision of any order of the same items: all relevant items come last.
 
-        (1/R) sum i / (N - R + i), i = 1..R (Boyd et al. 2012).
+        The value is (1/R) sum i / (N - R + i), i = 1..R (Boyd et al. 2012).
 
         Returns
         -------
@@ -846,9 +864,10 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_MINIMUM)
 
     def normalized_average_precision(self, *, ties="expected"):
-        """Average precision on a scale where a random order is 0 and a perfect one 1: (AP - chance) / (1 - chance).
+        """Average precision corrected for chance: 0 for a random order, 1 for a perfect order.
 
-        Corrected for chance as Cohen (1960) does it, the chance being exact (Bestgen 2015).
+        The value is (AP - chance) / (1 - chance). The form of the correction is Cohen's (1960), and ``chance()`` is exact
+        (Bestgen 2015).
 
         Parameters
         ----------
@@ -858,7 +877,7 @@ cdef class _Measures:
         Returns
         -------
         float or ndarray
-            NaN when there is no relevant item, or nothing else.
+            NaN when there is no relevant item, or when all items are relevant.
 
         Examples
         --------
@@ -870,14 +889,14 @@ cdef class _Measures:
         return self.measured(formulas.MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
 
     def measure(self, name, *, ties="expected"):
-        """The measure that a name stands for, as in files, reports and on the command line.
+        """Compute the measure that has this name in files, in reports and on the command line.
 
         Parameters
         ----------
         name : str
-            ``NAME(option=value, ...)@cutoff``, as ``hitcurve.measures.parse`` takes it.
+            A name ``NAME(option=value, ...)@cutoff``: see ``hitcurve.measures.parse``.
         ties : str
-            How ties are read, unless the name itself says it.
+            How ties are read. If the name has an option ``ties=``, the option decides.
 
         Returns
         -------
@@ -886,7 +905,7 @@ cdef class _Measures:
         Raises
         ------
         ValueError
-            The name is unknown, or the measure is not one of these curves.
+            If the name is unknown, or if hit curves do not have this measure.
 
         Examples
         --------
@@ -923,53 +942,60 @@ cdef class HitCurve(_Measures):
 nan_policy="raise", sample_weight=None, workers=1)
 --
 
-The hit curve of one ranking: its tie groups that hold a relevant item, and every measure computed from them.
+The hit curve of one ranking: the tie groups that hold a relevant item, and every measure computed from them.
 
     Parameters
     ----------
     y_true : array_like of shape (n,)
-        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+        1 or True for a relevant item, 0 or False for any other item. With `relevance_level`, graded labels.
     y_score : array_like of shape (n,)
-        Scores; the highest rank first. float32 and float64 are compared in their own type, integers exactly.
+        The scores. The highest score ranks first. float32 and float64 are compared in their own type, integers exactly.
     num_relevant : int, optional
-        Relevant items in all, if some were never retrieved; at least those in `y_true`.
+        The number of all relevant items, if some were never retrieved. It is at least the number of relevant items in
+        `y_true`. Default: the number of relevant items in `y_true`.
     relevance_level : number, optional
-        Graded labels are relevant from this level up. Whole labels compare with it exactly; with float labels the level
-        is rounded to their type.
+        Items whose graded label is this level or higher are relevant. Whole labels are compared with the level exactly.
+        For float labels the level is rounded to the type of the labels.
     tiebreak : "order" or array_like of shape (n,), optional
-        Resolves ties while ranking: by the order of the items, or by a key of each, smaller first (numbers or strings;
-        items equal in both stay tied). None leaves ties to be read by ``ties=``.
+        Resolves ties while ranking. ``"order"`` keeps the order of the items. An array has a key for each item, a number
+        or a string: the smaller key ranks first, and items of equal score and equal key stay tied. None keeps ties, which
+        the measures read as ``ties=`` says.
     lower_is_better : bool
-        The lowest score ranks first (docking energies, distances).
+        If True, the lowest score ranks first (docking energies, distances).
     nan_policy : {"raise", "worst", "omit"}
-        A NaN score is an error, ranks below all others (as one tie group), or its item is left out.
+        What a NaN score means. ``"raise"``: an error. ``"worst"``: the item ranks below all other scores, and all such
+        items are one tie group. ``"omit"``: the item is left out.
     sample_weight : array_like of shape (n,), optional
-        Weights of the items: every count becomes a sum of weights, and only ``ties="threshold"`` has a meaning. Items of
+        The weights of the items. Every count becomes a sum of weights, and measures need ``ties="threshold"``. Items of
         weight 0 count as absent.
     workers : int
-        Threads that count, at most as many as this process has cores (its affinity and control group count); -1 for all
-        of them, or as many as OMP_NUM_THREADS says (joblib and dask set it). Results are the same for any number.
+        The number of threads that count. It is limited to the cores of this process (its CPU affinity and control group
+        count). -1 takes all these cores, or OMP_NUM_THREADS threads where this variable is set (joblib and dask set it).
+        Results are the same for any number.
 
     Attributes
     ----------
     num_items, num_relevant, num_hits : int
-        Items, relevant items, and those of them that were ranked (sums of weights with `sample_weight`).
+        The numbers of all items, of all relevant items, and of the relevant items that were ranked. With `sample_weight`
+        they are sums of weights.
     prevalence : float
         num_relevant / num_items.
     score, above, tied, hits : ndarray
-        The table, best first: the group's score (None for curves made from ranks), items ranked above the group, items
-        in it, relevant items in it. ``len(curve)`` is the number of its rows, the tie groups that hold a relevant item;
-        a curve without any is true all the same.
+        The table. A row is a tie group that holds a relevant item, and the best row is the first. `score` is the group's
+        score, `above` counts the items ranked above the group, `tied` counts the items in the group, and `hits` counts
+        the relevant items in the group. `score` is None for a curve made from ranks. ``len(curve)`` is the number of
+        rows. ``bool(curve)`` is True even if the table has no rows.
     lower_is_better, weighted : bool
+        `lower_is_better` is the argument of this name. `weighted` says whether the items have weights.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     Notes
     -----
-    Each measure's definition and source stand in ``hitcurve.measures.MEASURES``; ``hitcurve measures NAME`` prints them.
+    ``hitcurve.measures.MEASURES`` holds each measure's definition and source; ``hitcurve measures NAME`` prints them.
 
     Examples
     --------
@@ -1069,16 +1095,16 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
 
     @classmethod
     def from_ranked(cls, hits, *, num_items=None, num_relevant=None):
-        """A curve from hit flags in rank order, best first: nothing is tied, there are no scores.
+        """Make a curve from hit flags in rank order, best first. The curve has no ties and no scores.
 
         Parameters
         ----------
         hits : array_like of shape (n,)
-            1 or True where the item at that rank is relevant (a neighbour found, a detection that is true), else 0.
+            1 or True if the item at this rank is relevant (a true neighbour, a true detection), else 0 or False.
         num_items : int, optional
-            Items in all, if the list stops before the last; those missing are not relevant.
+            The number of all items, if `hits` stops before the last item. The missing items are not relevant.
         num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+            The number of all relevant items, if some were never retrieved.
 
         Returns
         -------
@@ -1087,7 +1113,8 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Raises
         ------
         ValueError
-            For flags other than 0 and 1, num_items below the length, num_relevant below the hits.
+            If a flag is neither 0 nor 1, `num_items` is below the length of `hits`, or `num_relevant` is below the number
+            of hits.
 
         Examples
         --------
@@ -1107,16 +1134,16 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
 
     @classmethod
     def from_ranks(cls, ranks, *, num_items, num_relevant=None):
-        """A curve from the ranks of the relevant items: nothing is tied, there are no scores.
+        """Make a curve from the ranks of the relevant items. The curve has no ties and no scores.
 
         Parameters
         ----------
         ranks : array_like of int, shape (r,)
-            Ranks from 1, each once, in any order.
+            The ranks, from 1, in any order. No rank may occur twice.
         num_items : int
-            Items in all.
+            The number of all items.
         num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+            The number of all relevant items, if some were never retrieved.
 
         Returns
         -------
@@ -1125,7 +1152,8 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Raises
         ------
         ValueError
-            For a rank below 1, above num_items, or given twice; num_relevant below the hits.
+            If a rank is below 1 or above `num_items`, if a rank is given twice, or if `num_relevant` is below the number
+            of ranks.
 
         Examples
         --------
@@ -1153,20 +1181,21 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
 
     @classmethod
     def from_table(cls, score, above, tied, hits, *, num_items, num_relevant=None, lower_is_better=False):
-        """A curve from its table, as another program or another block of the data made it.
+        """Make a curve from its table, for example a table that another program made.
 
         Parameters
         ----------
         score : array_like of shape (rows,) or None
-            The score of each group, best first.
+            The score of each tie group, best first. None makes a curve without scores.
         above, tied, hits : array_like of int, shape (rows,)
-            Items ranked above the group, items in it, relevant items in it (at least one). Weights, if floats.
+            For each tie group, the number of items ranked above the group, of items in the group, and of relevant items in
+            the group (at least 1). Floats are sums of weights.
         num_items : int
-            Items in all, up to 2**62.
+            The number of all items, up to 2**62.
         num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+            The number of all relevant items, if some were never retrieved.
         lower_is_better : bool
-            Whether the scores rise down the table.
+            True if the scores rise down the table.
 
         Returns
         -------
@@ -1175,7 +1204,7 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Raises
         ------
         ValueError
-            For a table that no ranking has; the row and the values are named.
+            If no ranking has such a table. The message names the row and the values.
 
         Examples
         --------
@@ -1317,12 +1346,12 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
             return min(1.0, float(total[-1] / np.ldexp(relevant, exponent))) if total.shape[0] else 0.0
 
     def tie_report(self, k=None):
-        """What ties do to average precision: its bounds over all orders, and how much is tied.
+        """Report what ties do to average precision: the bounds over all orders, and how many items are tied.
 
         Parameters
         ----------
         k : int, optional
-            Report on AP@k (divided by min(k, R)) and the group that the cutoff falls inside.
+            Report on AP@k, with the divisor min(k, R), and on the tie group that holds the cutoff.
 
         Returns
         -------
@@ -1396,44 +1425,47 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
 
     def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
-        """Confidence interval for a measure: what another sample of items of the same kind might give.
+        """Confidence interval for a measure: the values that another sample of items of the same kind might have.
 
         Parameters
         ----------
         measure : str
             The name of a measure.
         method : {None, "logit", "delong", "bootstrap"}
-            ``"logit"``: for AP, normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
-            Eng & Page 2013); for ROCAUC the same scale with DeLong's standard error. ``"delong"``: for ROCAUC, normal with
-            the standard error of DeLong et al. 1988, exact under ties. ``"bootstrap"``: for every measure, from
-            resamples of the items. None takes logit for AP, delong for ROCAUC, else bootstrap.
+            ``"logit"`` for AP: normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
+            Eng & Page 2013). ``"logit"`` for ROCAUC: the same scale with DeLong's standard error. ``"delong"`` for ROCAUC:
+            normal with the standard error of DeLong et al. 1988, exact under ties. ``"bootstrap"`` for every measure: from
+            resamples of the items. None takes logit for AP, delong for ROCAUC, and bootstrap for every other measure.
         confidence_level : float
-            Nominal coverage. With fewer than about 100 relevant items every method may cover less.
+            The nominal coverage. With fewer than about 100 relevant items the true coverage of every method may be lower.
         n_resamples : int
-            Resamples of the bootstrap, each drawn from the table: the time goes by its rows, not by the items.
+            The number of bootstrap resamples. Each is drawn from the table: the time depends on the number of rows, not
+            on the number of items.
         stratified : bool
-            Draw relevant and other items apart, each as many as there are; else all together, so that their number
-            varies as well.
+            True draws relevant items and other items apart: every resample has as many relevant items as the curve. False
+            draws all items together, so that the number of relevant items varies.
         bootstrap_method : {"percentile", "BCa"}
-            Percentiles of the distribution, or with correction for bias and acceleration (Efron 1987).
+            ``"percentile"`` takes percentiles of the distribution. ``"BCa"`` corrects them for bias and acceleration
+            (Efron 1987).
         ties : {"expected", "best", "worst", "threshold"}
-            How the measure reads ties; an item drawn twice is tied with itself.
+            How the measure reads ties. An item that is drawn twice is tied with its copy.
         rng : int or numpy.random.Generator, optional
-            Seed or source of the random numbers.
+            The seed or the source of the random numbers.
         workers : int
-            Threads, -1 for all cores; the result does not depend on it.
+            The number of threads; -1 takes all cores. The result is the same for any number.
 
         Returns
         -------
         Interval
-            confidence_interval (low, high), bootstrap_distribution, standard_error, estimate and what was asked. NaN
-            where the measure is. Resamples in which it is undefined, as AP without a relevant item, are NaN in the
-            distribution and left out of the interval. AP 0 or 1 has no logit: both ends are the value itself.
+            The fields are confidence_interval (low, high), bootstrap_distribution, standard_error, estimate, measure,
+            method and confidence_level. The ends are NaN if the measure is NaN. If the measure of a resample is undefined,
+            such as AP without a relevant item, the distribution holds NaN and the interval leaves the resample out. AP 0
+            and AP 1 have no logit: both ends are then the value itself.
 
         Raises
         ------
         ValueError
-            For an unknown name or choice, a method that the measure does not have, weighted items.
+            If a name or choice is unknown, if the measure does not have the method, or if the items have weights.
 
         References
         ----------
@@ -1453,24 +1485,25 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
             stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
-        """Curves of resamples of the items, drawn with replacement from the table.
+        """Draw resamples of the items, with replacement, and make the curve of each.
 
         Parameters
         ----------
         n_resamples : int
-            How many.
+            The number of resamples.
         stratified, rng, workers
             As in ``interval``.
 
         Returns
         -------
         HitCurves
-            One curve for each resample, without scores: the quantiles of, say, their ``recall(k)`` are a band for it.
+            One curve for each resample, without scores. For example, quantiles of their ``recall(k)`` are a confidence
+            band for ``recall(k)``.
 
         Raises
         ------
         ValueError
-            For weighted items.
+            If the items have weights.
 
         Examples
         --------
@@ -1484,19 +1517,19 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
-        """How often a random order of the items reaches the measure of this one.
+        """The p-value of a measure: how often a random order of the items reaches the value of this order.
 
-        Under the null hypothesis every set of ranks of the relevant items is equally likely, and nothing is tied.
+        Under the null hypothesis every set of ranks of the relevant items is equally likely, and no items are tied.
 
         Parameters
         ----------
         measure : str
-            The name of a measure of which more is better.
+            The name of a measure whose higher values are better.
         method : {None, "exact", "permutation"}
-            ``"exact"`` goes through all C(N, R) sets of ranks, ``"permutation"`` through `n_resamples` random ones. None
-            is exact where that takes no more than five million ranks.
+            ``"exact"`` goes through all C(N, R) sets of ranks. ``"permutation"`` goes through `n_resamples` random sets.
+            None is exact if all sets together have at most five million ranks.
         n_resamples : int
-            Random orders; each takes time by R, whatever N is.
+            The number of random orders. The time for each depends on R, not on N.
         ties : {"expected", "best", "worst", "threshold"}
             How this curve's own ties are read.
         rng, workers
@@ -1505,13 +1538,14 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Returns
         -------
         PValue
-            pvalue, statistic, null_distribution, method and resolution: with m random orders of which b do as well, the
-            p-value is (b + 1)/(m + 1), never below the resolution 1/(m + 1). NaN where the measure is.
+            The fields are pvalue, statistic, null_distribution, method and resolution. If b of m random orders do at least
+            as well, the p-value is (b + 1)/(m + 1). The resolution is 1/(m + 1), the least possible p-value. The p-value
+            is NaN if the measure is NaN.
 
         Raises
         ------
         ValueError
-            For an unknown name or choice, weighted items, or too many orders for ``"exact"``.
+            If a name or choice is unknown, if the items have weights, or if there are too many orders for ``"exact"``.
 
         References
         ----------
@@ -1529,8 +1563,9 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
     def precision_recall_curve(self, *, ties="expected"):
         """Corner points of precision over recall.
 
-        The points are those of scikit-learn's ``precision_recall_curve`` with ``drop_intermediate=True`` (which may
-        repeat the point (0, 0) at its top): by increasing threshold, the last (precision 1, recall 0) without one.
+        The points are those of scikit-learn's ``precision_recall_curve`` with ``drop_intermediate=True``, except that
+        scikit-learn may repeat the point (0, 0). They are sorted by increasing threshold. The last point (precision 1,
+        recall 0) has no threshold.
 
         Parameters
         ----------
@@ -1540,10 +1575,11 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Returns
         -------
         PrecisionRecallCurve
-            precision and recall, one entry longer than threshold. Selecting the scores at a threshold or better gives
-            the point; below the last of the table's scores it is the type's least value (greatest, with
-            lower_is_better), NaN where the NaN scores of ``nan_policy="worst"`` are selected with all others (the
-            least value if none of them is relevant, for then they are no row), and None for a curve without scores.
+            The fields are precision, recall and threshold. precision and recall have one entry more than threshold.
+            ``threshold[i]`` selects the items of point i, whose score is this threshold or better. If items below the last
+            row are selected too, the threshold is the least value of the score type (the greatest value with
+            `lower_is_better`). If the last row holds the NaN scores of ``nan_policy="worst"``, its threshold is NaN; NaN
+            scores without a relevant item are no row. threshold is None for a curve without scores.
 
         References
         ----------
@@ -1572,18 +1608,19 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Parameters
         ----------
         ties : {"expected", "threshold", "best", "worst"}
-            Expected and threshold: straight over a tie group; best and worst add the corner inside it.
+            Expected and threshold are straight across a tie group. Best and worst add the corner inside the group.
 
         Returns
         -------
         RocCurve
-            fpr, tpr and threshold (as in ``precision_recall_curve``, but in floating point, as it begins with
-            infinity: nothing selected); NaN rates when all items are relevant, or none.
+            The fields are fpr, tpr and threshold. threshold is as in ``precision_recall_curve``, but always in floating
+            point, because it begins with infinity, where no item is selected. fpr is NaN when all items are relevant, and
+            tpr is NaN when there is no relevant item.
 
         Raises
         ------
         ValueError
-            When relevant items were never retrieved.
+            If relevant items were never retrieved.
 
         References
         ----------
@@ -1607,24 +1644,24 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         return RocCurve(shares(f, f[-1]), shares(h, self.num_relevant), thresholds)
 
     def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None, log_x=True, **line):
-        """Draw the curve, or what reads off it, with matplotlib.
+        """Draw the hit curve, or a curve computed from it, with matplotlib.
 
         Parameters
         ----------
         kind : {"hits", "precision-recall", "pr", "roc", "enrichment"}
-            The picture.
+            Which curve to draw: see ``plot_curves``.
         ax, k, band, n_resamples, rng, log_x, line
-            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
+            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and others are keywords of the line.
 
         Returns
         -------
         CurveDisplay
-            With ``ax_``, ``figure_``, ``line_``, and every attribute of the axes: ``figure.savefig``.
+            The display has ``ax_``, ``figure_``, ``line_`` and every attribute of the axes, such as ``figure.savefig``.
 
         Raises
         ------
         ValueError, TypeError, ImportError
-            As ``plot_curves``.
+            As ``plot_curves`` raises.
 
         Examples
         --------
@@ -1644,12 +1681,12 @@ The hit curve of one ranking: its tie groups that hold a relevant item, and ever
         Parameters
         ----------
         ties : {"expected", "threshold", "best", "worst"}
-            Expected and threshold: straight over a tie group; best and worst add the corner inside it.
+            Expected and threshold are straight across a tie group. Best and worst add the corner inside the group.
 
         Returns
         -------
         HitCurvePoints
-            items and hits.
+            The fields are items and hits.
 
         References
         ----------
@@ -1685,40 +1722,45 @@ cdef class HitCurves(_Measures):
 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1)
 --
 
-The hit curves of many rankings: the measures of HitCurve, one value for each query.
+The hit curves of many rankings: the measures of HitCurve, with a value for each query.
 
     Parameters
     ----------
     y_true, y_score : array_like
-        Labels and scores as for HitCurve. In two dimensions a row is a query; one-dimensional labels with
-        two-dimensional scores (n, models) rank the same items by each column.
+        Labels and scores as for HitCurve. In two dimensions each row is a query. If the scores have two dimensions
+        (n, models) and the labels have one, each column of scores ranks the same items.
     qid : array_like of shape (n,), optional
-        The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
+        The query of each item, in any order and of any type that can be sorted. The curves are in ascending order of qid.
     offsets : array_like of int, shape (Q + 1,), optional
-        Query q holds the items offsets[q] to offsets[q + 1].
+        Query q holds the items from offsets[q] up to, but not including, offsets[q + 1].
     mask : array_like of bool, optional
-        In two dimensions: False where there is no item, but padding. It goes without `tiebreak` and `sample_weight`.
+        In two dimensions: False marks padding, a place without an item. `mask` cannot be combined with `tiebreak` or
+        `sample_weight`.
     num_relevant : int or array_like of int, shape (Q,), optional
-        Relevant items in all of each query, if some were never retrieved.
+        The number of all relevant items of each query, if some were never retrieved.
     relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
-        As for HitCurve; keys and weights are one for each item, in the shape of y_score.
+        As for HitCurve. A key or weight belongs to each item, in the shape of y_score.
 
     Attributes
     ----------
     num_items, num_relevant, num_hits : ndarray of shape (Q,)
+        For each query the numbers of all items, of all relevant items, and of the relevant items that were ranked. With
+        `sample_weight` they are sums of weights.
     prevalence : ndarray of shape (Q,)
+        num_relevant / num_items of each query.
     qid : ndarray of shape (Q,) or None
         The distinct query ids, ascending.
     row_offsets : ndarray of shape (Q + 1,)
-        Query q has the rows row_offsets[q] to row_offsets[q + 1] of the table.
+        Query q has the rows of the table from row_offsets[q] up to, but not including, row_offsets[q + 1].
     score, above, tied, hits : ndarray
-        The tables of all queries, one after the other.
+        The columns of HitCurve's table, with the tables of all queries one after the other.
     lower_is_better, weighted : bool
+        As for HitCurve.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     Examples
     --------
@@ -1833,33 +1875,34 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
     def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
         """The mean of a measure over the queries.
 
-        Arithmetic for most measures. Geometric for GMAP (Robertson 2006), where values below 0.00001 count as 0.00001.
-        Counts such as ``NumRel`` are added up.
+        The mean is arithmetic for most measures. It is geometric for GMAP (Robertson 2006), where values below 0.00001
+        count as 0.00001. Counts such as ``NumRel`` are added up.
 
         Parameters
         ----------
         measure : str
             The name of a measure.
         empty : {"skip", "zero", "one", "raise"}
-            What a query without a relevant item counts as: nothing, 0, 1, or an error that names it. The value that the
-            measure has there does not matter: precision is 0, recall is NaN, and ``"skip"`` leaves out both. A query that
-            has a relevant item and no value (``ROCAUC`` where all items are relevant) is left out, and an error under
-            ``"raise"``. A sum of counts is over all queries, unless ``"raise"`` refuses one.
+            How a query without a relevant item counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
+            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query. The value of the measure for such a
+            query does not matter: its precision is 0, its recall is NaN, and ``"skip"`` leaves out both. A query that has
+            a relevant item but no value (``ROCAUC`` if all items are relevant) is left out, and ``"raise"`` makes it an
+            error. A sum of counts is over all queries, unless ``"raise"`` refuses a query.
         weights : array_like of shape (Q,), optional
-            How much each query counts, in the order of `qid`: a weight of 2 is the query twice. Finite and not negative.
+            The weight of each query, in the order of `qid`, finite and not negative. A query of weight 2 counts twice.
         ties : {"expected", "best", "worst", "threshold"}
-            How ties are read, unless the name itself says it.
+            How ties are read. If the name has an option ``ties=``, the option decides.
 
         Returns
         -------
         float
-            The mean, sum w v / sum w of weights w and values v. NaN when there is no query to take the mean over.
+            The mean, sum w v / sum w of weights w and values v. NaN when no query counts.
 
         Raises
         ------
         ValueError
-            The name is unknown, the measure is not one of these curves, a weight is negative or not finite, or
-            ``empty="raise"`` found a query.
+            If the name is unknown, if hit curves do not have this measure, if a weight is negative or not finite, or if
+            ``empty="raise"`` refuses a query.
 
         References
         ----------
@@ -1878,21 +1921,22 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
         return mean_of(self, measure, empty, weights, ties)
 
     def mean_average_precision(self, k=None, *, empty="skip", ties="expected", interpolation=None, normalize="min"):
-        """Mean average precision: the plain mean, over queries, of their average precision.
+        """Mean average precision: the arithmetic mean of the queries' average precision.
 
         Parameters
         ----------
         k : int, optional
             Only the first k items of each query count.
         empty : {"skip", "zero", "one", "raise"}
-            What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
+            How a query without relevant items counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
+            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
         ties, interpolation, normalize
             As in ``average_precision``.
 
         Returns
         -------
         float
-            NaN when there is no query to take the mean over.
+            NaN when no query counts.
 
         Examples
         --------
@@ -1912,22 +1956,22 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
         Parameters
         ----------
         kind : {"precision-recall", "pr", "distribution", "queries"}
-            ``"precision-recall"``: the mean over queries of interpolated precision at recall 0, 0.1, ..., 1.
-            ``"distribution"``: a histogram. ``"queries"``: a bar for each query.
+            ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at recall 0, 0.1, ..., 1.
+            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
         measure : str, optional
-            Of the last two kinds; AP unless said.
+            The measure of ``"distribution"`` and ``"queries"``. Default: AP.
         ax, ties, color
             As for ``plot_evaluations``, which draws several systems.
 
         Returns
         -------
         Display
-            With ``ax_``, ``figure_``, and every attribute of the axes.
+            The display has ``ax_``, ``figure_`` and every attribute of the axes.
 
         Raises
         ------
         ValueError, TypeError, ImportError
-            As ``plot_evaluations``.
+            As ``plot_evaluations`` raises.
 
         Examples
         --------
@@ -1942,24 +1986,26 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
 
     def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999,
                  bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
-        """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.
+        """Confidence interval for the mean of a measure: the means that other queries of the same kind might have.
 
         Parameters
         ----------
         measure : str
             The name of a measure.
         method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, the default: from resamples of the queries; too narrow where these are fewer than some 20.
-            ``"t"``: Student's (needs scipy), for few queries, as the folds of a cross-validation.
+            ``"bootstrap"``, which None takes: from resamples of the queries. The interval is too narrow for fewer than
+            about 20 queries. ``"t"``: Student's interval, for few queries, such as the folds of a cross-validation. It
+            needs scipy.
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
-            What a query without a relevant item counts as: see ``mean``.
+            How a query without a relevant item counts: see ``mean``.
 
         Returns
         -------
         Interval
-            As of ``HitCurve.interval``; the estimate is the mean. Both ends are NaN below two queries.
+            The fields are those of ``HitCurve.interval``, and the estimate is the mean. Both ends are NaN for fewer than
+            two queries.
 
         Examples
         --------
@@ -1973,7 +2019,7 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
                                bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 
     def tie_report(self, k=None):
-        """What ties do to average precision, for each query.
+        """Report what ties do to the average precision of each query.
 
         Parameters
         ----------
@@ -1983,7 +2029,7 @@ The hit curves of many rankings: the measures of HitCurve, one value for each qu
         Returns
         -------
         TieReport
-            Of arrays, one entry for each query.
+            The fields are arrays with an entry for each query.
 
         Examples
         --------
@@ -2132,30 +2178,30 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
                       sample_weight=None, workers=1, _strategy=None):
     """Average precision of one ranking.
 
-    AP = (1/R) sum over relevant items of h(x) / x, with h(x) the relevant items among the first x items by score and x
-    the relevant item's rank; R relevant items in all.
+    AP = (1/R) sum over relevant items of h(x) / x. R is the number of relevant items, x is the relevant item's rank, and
+    h(x) is the number of relevant items among the first x items by score.
 
     Parameters
     ----------
     y_true : array_like of shape (n,)
-        1 or True where an item is relevant, else 0; or graded labels with `relevance_level`.
+        1 or True for a relevant item, 0 or False for any other item. With `relevance_level`, graded labels.
     y_score : array_like of shape (n,)
-        Scores; the highest rank first.
+        The scores. The highest score ranks first.
     k, ties, interpolation, normalize
-        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number. With
-        `k` it divides by min(k, R) unless `normalize` says otherwise; the name ``"AP@10"`` of a measure by R.
+        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number. With `k`
+        the divisor is min(k, R) unless `normalize` says otherwise. The measure name ``"AP@10"`` divides by R instead.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
         How the ranking is made: see ``HitCurve``.
 
     Returns
     -------
     float
-        In [0, 1]; NaN when there is no relevant item, or no item.
+        In [0, 1]. NaN when there is no relevant item, also when there is no item.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     References
     ----------
@@ -2185,16 +2231,18 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
 def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip", k=None, ties="expected",
                            interpolation=None, normalize="min", num_relevant=None, relevance_level=None, tiebreak=None,
                            lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
-    """Mean average precision over many rankings: the plain mean of their average precision.
+    """Mean average precision of many rankings: the arithmetic mean of their average precision.
 
     Parameters
     ----------
     y_true, y_score : array_like
-        In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
+        Labels and scores. In two dimensions each row is a query. In one dimension `qid` or `offsets` says to which query
+        an item belongs.
     qid, offsets, mask
         See ``HitCurves``.
     empty : {"skip", "zero", "one", "raise"}
-        What a query without relevant items counts as: nothing, 0, 1, or an error that names it.
+        How a query without relevant items counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0, ``"one"``
+        counts it as 1, and ``"raise"`` is an error that names the query.
     k, ties, interpolation, normalize
         How the curves are read: see ``HitCurve.average_precision``.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
@@ -2203,12 +2251,12 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None
     Returns
     -------
     float
-        In [0, 1]; NaN when there is no query to take the mean over.
+        In [0, 1]. NaN when no query counts.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     References
     ----------
@@ -2236,7 +2284,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None
 
 
 def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"):
-    """Counts and shares when every item scored at a threshold or better is selected.
+    """Counts and shares of the items that a threshold selects.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp).
 
@@ -2245,22 +2293,25 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     y_true, y_score, relevance_level, lower_is_better
         As for ``HitCurve``.
     threshold : float or array of float
-        Selected are the scores at or above it, at or below it with `lower_is_better`. A tie is in or out as one.
+        The threshold selects the items whose score is the threshold or better: at or above the threshold, or at or below
+        it with `lower_is_better`. Items of equal score are selected together.
     beta : float
-        Weight of recall in F, not negative.
+        The weight of recall in F, not negative.
     nan_policy : {"raise", "worst", "omit"}
-        Items with a NaN score are an error, never selected, or left out.
+        What a NaN score means. ``"raise"``: an error. ``"worst"``: the item is never selected. ``"omit"``: the item is
+        left out.
 
     Returns
     -------
     ThresholdCounts
-        tp, fp, fn, tn, precision, recall, f_score: numbers, or arrays of threshold's shape. Precision is NaN when
-        nothing is selected, recall when there is no relevant item, F when both.
+        The fields are tp, fp, fn, tn, precision, recall and f_score: numbers, or arrays of the shape of `threshold`.
+        precision is NaN when no item is selected. recall is NaN when there is no relevant item. f_score is NaN when both
+        are NaN.
 
     Raises
     ------
     ValueError, TypeError
-        A threshold that is NaN or no number, `beta` below 0, and all that ``HitCurve`` refuses of labels and scores.
+        If a threshold is NaN or not a number, if `beta` is below 0, or if ``HitCurve`` refuses the labels or the scores.
 
     References
     ----------
