@@ -37,38 +37,39 @@ cdef class GainCurve(_Gains):
 
 The gain curve of one ranking of items with levels of relevance, and every measure computed from it.
 
-    The table is that of the ``HitCurve`` of the items above level 0, with the levels of each tie group beside it. Items of
-    level 0 are only counted.
+    The table is the table of the ``HitCurve`` for which all items above level 0 are relevant, with the levels of each tie
+    group added. The table only counts items of level 0.
 
     Parameters
     ----------
     y_true : array_like of shape (n,)
         The level of relevance of each item, or its gain: whole or real numbers, at least 0.
     y_score : array_like of shape (n,)
-        Scores; the highest rank first.
+        The scores. The highest score ranks first.
     unretrieved : array_like, optional
-        The levels of items that were never retrieved; those of level 0 change nothing.
+        The levels of items that were never retrieved. A level of 0 changes nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurve``.
 
     Attributes
     ----------
     num_items, num_relevant, num_hits : int
-        Items, those above level 0, and those of the latter that were ranked.
+        The numbers of all items, of all items above level 0, and of the ranked items above level 0.
     score, above, tied, hits : ndarray
-        The rows, as of ``HitCurve``.
+        The columns of the table, as for ``HitCurve``.
     level_offsets : ndarray of shape (rows + 1,)
-        Row i has the levels level_offsets[i] to level_offsets[i + 1].
+        Row i has the levels from level_offsets[i] up to, but not including, level_offsets[i + 1].
     level, level_count : ndarray
-        The levels above 0 of the items of a row, rising, and how many items have each.
+        The levels above 0 of the items of a row, rising, and the number of items of each level.
     unretrieved : ndarray
-        The levels of relevant items that were never retrieved, rising.
+        The levels above 0 of the items that were never retrieved, rising.
     lower_is_better : bool
+        The argument of this name.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     References
     ----------
@@ -124,14 +125,14 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
     @classmethod
     def from_ranked(cls, levels, *, num_items=None, unretrieved=None):
-        """A curve from levels in rank order, best first: nothing is tied, there are no scores.
+        """Make a curve from levels in rank order, best first. The curve has no ties and no scores.
 
         Parameters
         ----------
         levels : array_like of shape (n,)
             The level of the item at each rank, at least 0.
         num_items : int, optional
-            Items in all, if the list stops before the last; those missing are of level 0.
+            The number of all items, if `levels` stops before the last item. The missing items have level 0.
         unretrieved : array_like, optional
             The levels of relevant items that were never retrieved.
 
@@ -142,7 +143,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         Raises
         ------
         ValueError
-            For levels below 0 or not finite, num_items below the length.
+            If a level is below 0 or not finite, or if `num_items` is below the length of `levels`.
 
         Examples
         --------
@@ -166,20 +167,20 @@ The gain curve of one ranking of items with levels of relevance, and every measu
     @classmethod
     def from_table(cls, score, above, tied, level_offsets, level, level_count, *, num_items, unretrieved=None,
                    lower_is_better=False):
-        """A curve from its table, as another program or another block of the data made it.
+        """Make a curve from its table, for example a table that another program made.
 
         Parameters
         ----------
         score, above, tied
-            The rows, as of ``HitCurve.from_table``.
+            The columns of the table, as for ``HitCurve.from_table``.
         level_offsets, level, level_count
-            The levels of the rows, as of the attributes of this name.
+            The levels of the rows, as in the attributes of these names.
         num_items : int
-            Items in all, up to 2**62.
+            The number of all items, up to 2**62.
         unretrieved : array_like, optional
             The levels of relevant items that were never retrieved.
         lower_is_better : bool
-            Whether the scores rise down the table.
+            True if the scores rise down the table.
 
         Returns
         -------
@@ -188,7 +189,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         Raises
         ------
         ValueError
-            For a table that no ranking has; the row and the values are named.
+            If no ranking has such a table. The message names the row and the values.
 
         Examples
         --------
@@ -228,18 +229,18 @@ The gain curve of one ranking of items with levels of relevance, and every measu
                             self.num_items, self.unretrieved, self.lower_is_better)
 
     def at_level(self, level):
-        """The hit curve of the items from this level up, read off the same table.
+        """The hit curve for which the items of this level or higher are relevant, read off the same table.
 
         Parameters
         ----------
         level : float
-            Above 0.
+            The lowest relevant level, above 0.
 
         Returns
         -------
         HitCurve
-            As ``HitCurve(y_true, y_score, relevance_level=level)`` makes it. Levels are compared as float64: for
-            levels of float32 say ``np.float32(0.7)``, which is not 0.7.
+            The curve equals ``HitCurve(y_true, y_score, relevance_level=level)``. Levels are compared as float64. For
+            levels of float32 write ``np.float32(0.7)``, which is not equal to 0.7.
 
         Examples
         --------
@@ -254,22 +255,23 @@ The gain curve of one ranking of items with levels of relevance, and every measu
                          self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
 
     def gain_curve(self, *, gain="linear", ties="expected", ideal=False):
-        """Corner points of the gain curve: what the first x items gain together, from (0, 0) to all items.
+        """Corner points of the gain curve: the total gain of the first x items, from (0, 0) to all items.
 
         Parameters
         ----------
         gain
             As in ``dcg``.
         ties : {"expected", "best", "worst"}
-            Expected: straight over a tie group. Best and worst: a corner for each gain of a group, in falling or rising
-            order.
+            Expected is straight across a tie group. Best adds a corner for each gain of the group, in falling order of
+            gain, and worst adds the same corners in rising order.
         ideal : bool
-            The curve of the ideal order instead: all items in falling order of gain, those never retrieved included.
+            If True, take the ideal order instead: all items in falling order of gain, including the items that were never
+            retrieved.
 
         Returns
         -------
         GainCurvePoints
-            items and gain.
+            The fields are items and gain.
 
         References
         ----------
@@ -299,24 +301,24 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
     def plot(self, kind="gain", *, ax=None, k=None, gain="linear", band=None, n_resamples=1000, rng=None,
              **line):
-        """Draw the gain curve with matplotlib, with those of the ideal and of a random order.
+        """Draw the gain curve with matplotlib, beside the curves of the ideal order and of a random order.
 
         Parameters
         ----------
         kind : "gain"
-            The other kinds of picture are of hit curves: ``curve.at_level(1).plot("roc")``.
+            The only kind. Hit curves have the other kinds: ``curve.at_level(1).plot("roc")``.
         ax, k, gain, band, n_resamples, rng, line
-            As for ``plot_curves``, which draws several curves. The keywords of lines are ``color``, ``label`` and others.
+            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and others are keywords of the line.
 
         Returns
         -------
         CurveDisplay
-            With ``ax_``, ``figure_``, ``line_``, and every attribute of the axes: ``figure.savefig``.
+            The display has ``ax_``, ``figure_``, ``line_`` and every attribute of the axes, such as ``figure.savefig``.
 
         Raises
         ------
         ValueError, TypeError, ImportError
-            As ``plot_curves``.
+            As ``plot_curves`` raises.
 
         Examples
         --------
@@ -328,14 +330,14 @@ The gain curve of one ranking of items with levels of relevance, and every measu
                            **line)
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
-        """Curves of resamples of the items, drawn with replacement from the table.
+        """Draw resamples of the items, with replacement, and make the curve of each.
 
         Parameters
         ----------
         n_resamples : int
-            How many.
+            The number of resamples.
         stratified, rng, workers
-            As in ``HitCurve.interval``. Stratified: the items above level 0 are drawn apart from the others.
+            As in ``HitCurve.interval``. `stratified` draws the items above level 0 apart from the items of level 0.
 
         Returns
         -------
@@ -354,26 +356,27 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
     def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
-        """Confidence interval for a measure: what another sample of items of the same kind might give.
+        """Confidence interval for a measure: the values that another sample of items of the same kind might have.
 
         Parameters
         ----------
         measure : str
-            The name of a measure. Binary ones are of the items from level ``rel=`` up, else from level 1.
+            The name of a measure. For a binary measure, the items of level ``rel=`` or higher are relevant. Without
+            ``rel=`` in the name, the items of level 1 or higher are relevant.
         method, confidence_level, n_resamples, stratified, ties, rng, workers
-            As in ``HitCurve.interval``. Measures of gain have the bootstrap only.
+            As in ``HitCurve.interval``. Measures of gain have only the bootstrap.
         bootstrap_method : "percentile"
-            BCa is of hit curves only.
+            The only method. Hit curves have ``"BCa"`` too.
 
         Returns
         -------
         Interval
-            As of ``HitCurve.interval``.
+            The fields are those of ``HitCurve.interval``.
 
         Raises
         ------
         ValueError
-            For an unknown name or choice, or a method that the measure does not have.
+            If a name or choice is unknown, or if the measure does not have the method.
 
         Examples
         --------
@@ -418,35 +421,35 @@ cdef class GainCurves(_Gains):
 lower_is_better=False, nan_policy="raise", workers=1)
 --
 
-The gain curves of many rankings: the measures of GainCurve, one value for each query.
+The gain curves of many rankings: the measures of GainCurve, with a value for each query.
 
     Parameters
     ----------
     y_true, y_score : array_like
-        Levels and scores as for GainCurve. In two dimensions a row is a query; one-dimensional levels with
-        two-dimensional scores (n, models) rank the same items by each column.
+        Levels and scores as for GainCurve. In two dimensions each row is a query. If the scores have two dimensions
+        (n, models) and the levels have one, each column of scores ranks the same items.
     qid : array_like of shape (n,), optional
-        The query of each item, in any order and of any type that can be sorted; queries come out in ascending order.
+        The query of each item, in any order and of any type that can be sorted. The curves are in ascending order of qid.
     offsets : array_like of int, shape (Q + 1,), optional
-        Query q holds the items offsets[q] to offsets[q + 1].
+        Query q holds the items from offsets[q] up to, but not including, offsets[q + 1].
     mask : array_like of bool, optional
-        In two dimensions: False where there is no item, but padding.
+        In two dimensions: False marks padding, a place without an item.
     unretrieved : sequence of array_like, optional
-        For each query the levels of items that were never retrieved; those of level 0 change nothing.
+        For each query the levels of items that were never retrieved. A level of 0 changes nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurves``.
 
     Attributes
     ----------
     num_items, num_relevant, num_hits, qid, row_offsets, score, above, tied, hits, lower_is_better
-        As of ``HitCurves``.
+        As for ``HitCurves``. An item above level 0 counts as relevant.
     level_offsets, level, level_count : ndarray
-        As of ``GainCurve``, of the rows of all queries.
+        As for ``GainCurve``, but for the rows of all queries.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     Examples
     --------
@@ -547,18 +550,18 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return gain_curves, (self.curves, self.level_offsets, self.level, self.level_count, self.unretrieved)
 
     def at_level(self, level):
-        """The hit curves of the items from this level up, read off the same tables.
+        """The hit curves for which the items of this level or higher are relevant, read off the same tables.
 
         Parameters
         ----------
         level : float
-            Above 0.
+            The lowest relevant level, above 0.
 
         Returns
         -------
         HitCurves
-            As ``HitCurves(y_true, y_score, relevance_level=level, ...)`` makes them. Levels are compared as float64: for
-            levels of float32 say ``np.float32(0.7)``, which is not 0.7.
+            The curves equal ``HitCurves(y_true, y_score, relevance_level=level, ...)``. Levels are compared as float64.
+            For levels of float32 write ``np.float32(0.7)``, which is not equal to 0.7.
 
         Examples
         --------
@@ -579,30 +582,33 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
     def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
         """The mean of a measure over the queries.
 
-        As ``HitCurves.mean``. An item is relevant to a binary measure from level ``rel=`` up, else from level 1; to a measure
-        of levels above level 0; to a measure of gains if it gains anything; to ``GAP`` from its least threshold up.
+        The kinds of means are those of ``HitCurves.mean``. The measure decides which items are relevant. For a binary measure
+        these are the items of level ``rel=`` or higher, or of level 1 or higher without ``rel=``. For a measure of levels they
+        are the items above level 0, for a measure of gains the items with a gain above 0, and for ``GAP`` the items of its
+        least threshold or higher.
 
         Parameters
         ----------
         measure : str
             The name of a measure.
         empty : {"skip", "zero", "one", "raise"}
-            What a query without a relevant item counts as: nothing, 0, 1, or an error that names it. The value that the
-            measure has there does not matter: ERR is 0, nDCG is NaN, and ``"skip"`` leaves out both.
+            How a query without a relevant item counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
+            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query. The value of the measure for such a
+            query does not matter: its ERR is 0, its nDCG is NaN, and ``"skip"`` leaves out both.
         weights : array_like of shape (Q,), optional
-            How much each query counts, in the order of `qid`.
+            The weight of each query, in the order of `qid`, finite and not negative.
         ties : {"expected", "best", "worst", "threshold"}
-            How ties are read, unless the name itself says it.
+            How ties are read. If the name has an option ``ties=``, the option decides.
 
         Returns
         -------
         float
-            NaN when there is no query to take the mean over.
+            NaN when no query counts.
 
         Raises
         ------
         ValueError
-            As ``HitCurves.mean``.
+            As ``HitCurves.mean`` raises.
 
         Examples
         --------
@@ -616,21 +622,22 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return mean_of(self, measure, empty, weights, ties)
 
     def mean_ndcg(self, k=None, *, empty="skip", gain="linear", discount="log2", ties="expected", ideal_k="same"):
-        """The plain mean, over queries, of their nDCG.
+        """Mean nDCG: the arithmetic mean of the queries' nDCG.
 
         Parameters
         ----------
         k : int, optional
             Only the first k items of each query count.
         empty : {"skip", "zero", "one", "raise"}
-            What a query in which nothing gains counts as: nothing, 0, 1, or an error that names it.
+            How a query without an item that gains anything counts. ``"skip"`` leaves the query out, ``"zero"`` counts it
+            as 0, ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
         gain, discount, ties, ideal_k
             As in ``ndcg``.
 
         Returns
         -------
         float
-            NaN when there is no query to take the mean over.
+            NaN when no query counts.
 
         Examples
         --------
@@ -644,26 +651,26 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         return mean_over(self.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k), empty, self.qid)
 
     def plot(self, kind="distribution", *, measure=None, ax=None, ties="expected", color=None):
-        """Draw a measure over the queries, with matplotlib.
+        """Draw the values of a measure over the queries, with matplotlib.
 
         Parameters
         ----------
         kind : {"distribution", "queries"}
-            A histogram, or a bar for each query.
+            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
         measure : str, optional
-            nDCG unless said.
+            The name of a measure. Default: nDCG.
         ax, ties, color
             As for ``plot_evaluations``, which draws several systems.
 
         Returns
         -------
         Display
-            With ``ax_``, ``figure_``, and every attribute of the axes.
+            The display has ``ax_``, ``figure_`` and every attribute of the axes.
 
         Raises
         ------
         ValueError, TypeError, ImportError
-            As ``plot_evaluations``.
+            As ``plot_evaluations`` raises.
 
         Examples
         --------
@@ -678,7 +685,7 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
 
     def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999,
                  bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
-        """Confidence interval for the mean of a measure over the queries: what other queries of the same kind might give.
+        """Confidence interval for the mean of a measure: the means that other queries of the same kind might have.
 
         Parameters
         ----------
@@ -690,7 +697,7 @@ The gain curves of many rankings: the measures of GainCurve, one value for each 
         Returns
         -------
         Interval
-            As of ``HitCurves.interval``.
+            The fields are those of ``HitCurves.interval``.
 
         Examples
         --------
@@ -758,14 +765,14 @@ def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expec
          tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1):
     """Normalised discounted cumulated gain of one ranking.
 
-    nDCG = sum of gain / log2(rank + 1) over the ranking, divided by the same sum for the ideal order.
+    nDCG is the sum of gain / log2(rank + 1) over the ranking, divided by the same sum over the ideal order.
 
     Parameters
     ----------
     y_true : array_like of shape (n,)
         The level of relevance of each item, or its gain: whole or real numbers, at least 0.
     y_score : array_like of shape (n,)
-        Scores; the highest rank first.
+        The scores. The highest score ranks first.
     k, gain, discount, ties, ideal_k
         How the curve is read: see ``GainCurve.ndcg``.
     unretrieved, tiebreak, lower_is_better, nan_policy, workers
@@ -774,12 +781,12 @@ def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expec
     Returns
     -------
     float
-        In [0, 1]; NaN when no item gains anything.
+        In [0, 1]. NaN when no item gains anything.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     References
     ----------
@@ -808,32 +815,34 @@ def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expec
 def mean_ndcg(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip", k=None, gain="linear", discount="log2",
               ties="expected", ideal_k="same", unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
               workers=1):
-    """Mean nDCG over many rankings: the plain mean of their nDCG.
+    """Mean nDCG of many rankings: the arithmetic mean of their nDCG.
 
     Parameters
     ----------
     y_true, y_score : array_like
-        In two dimensions a row is a query; in one, `qid` or `offsets` says which query an item belongs to.
+        Levels and scores. In two dimensions each row is a query. In one dimension `qid` or `offsets` says to which query
+        an item belongs.
     qid, offsets, mask, unretrieved, tiebreak, lower_is_better, nan_policy, workers
         How the rankings are made: see ``GainCurves``.
     empty : {"skip", "zero", "one", "raise"}
-        What a query in which nothing gains counts as: nothing, 0, 1, or an error that names it.
+        How a query without an item that gains anything counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as
+        0, ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
     k, gain, discount, ties, ideal_k
         How the curves are read: see ``GainCurve.ndcg``.
 
     Returns
     -------
     float
-        In [0, 1]; NaN when there is no query to take the mean over.
+        In [0, 1]. NaN when no query counts.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning, with the argument, the place and the value.
+        If an input has no meaning. The message names the argument, the place and the value.
 
     References
     ----------
-    As of ``ndcg``.
+    Those of ``ndcg``.
 
     Examples
     --------

@@ -48,7 +48,7 @@ cdef object raised(object gains):
 
 
 cdef class _Gains:
-    """The measures of gain, written once: a number for a GainCurve, an array of one per query for a GainCurves."""
+    """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
     def _repr_html_(self):
         from hitcurve._notebook import curve_tables, shown
         return shown(curve_tables(self))
@@ -283,21 +283,23 @@ cdef class _Gains:
         Parameters
         ----------
         k : int or array of int, optional
-            Only the first k items count. None counts all.
+            Only the first k items count. None counts all items.
         gain : {"linear", "exponential"}, mapping or array
-            What an item of a level gains: the level itself, 2**level - 1, ``gain[level]``. Every level that occurs needs
-            a gain, finite and at least 0; level 0 gains 0 unless the mapping or the array says otherwise.
+            The gain of an item of a level. ``"linear"``: the level itself. ``"exponential"``: 2**level - 1. A mapping or an
+            array: ``gain[level]``. Every level that occurs needs a gain, finite and at least 0. Level 0 gains 0 unless the
+            mapping or the array says otherwise.
         discount : "log2", ("log", b) or array
-            What a rank is worth: 1 / log2(rank + 1); 1 up to rank b and 1 / log_b(rank) beyond (Jarvelin & Kekalainen);
-            or the values themselves, the first for rank 1, which must not rise and count as 0 beyond the last.
+            The weight of a rank. ``"log2"``: 1 / log2(rank + 1). ``("log", b)``: 1 up to rank b and 1 / log_b(rank) beyond
+            (Jarvelin & Kekalainen). An array: the weights themselves, from rank 1 on. The weights must not rise, and ranks
+            beyond the last weight have weight 0.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read: the mean over all orders of its items, the order with the most gain
-            first, or that with the least.
+            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``: the
+            order with the highest gain first. ``"worst"``: the order with the lowest gain first.
 
         Returns
         -------
         float or ndarray
-            0 where nothing gains.
+            0 when no item gains anything.
 
         References
         ----------
@@ -313,23 +315,23 @@ cdef class _Gains:
         return self.read(read_dcg, "dcg", k, ties, gain, discount, False, 0.5)
 
     def ndcg(self, k=None, *, gain="linear", discount="log2", ties="expected", ideal_k="same"):
-        """Normalised discounted cumulated gain: DCG divided by that of the ideal order of all relevant items.
+        """Normalised discounted cumulated gain: DCG divided by the DCG of the ideal order of all relevant items.
 
         Parameters
         ----------
         k, gain, discount, ties
             As in ``dcg``.
         ideal_k : {"same", "all"}
-            How many items of the ideal order count: as many as of the ranking, or all.
+            How many items of the ideal order count. ``"same"``: the first k, as in the ranking. ``"all"``: all items.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN where no item gains anything.
+            In [0, 1]. NaN when no item gains anything.
 
         References
         ----------
-        As of ``dcg``.
+        Those of ``dcg``.
 
         Examples
         --------
@@ -343,30 +345,30 @@ cdef class _Gains:
                          raised(gains_of(gain, self.values, self.used())))
 
     def err(self, k=None, *, max_level=None, ties="expected"):
-        """Expected reciprocal rank: of a reader who goes down the ranking and stops at the first item that satisfies.
+        """Expected reciprocal rank: the mean of 1 / rank at which a user stops, at the first item that satisfies the user.
 
-        ERR = sum over ranks r of R(r) / r times the product, over the ranks before r, of 1 - R. R(r) is the chance that the
-        item at rank r satisfies: (2**level - 1) / 2**max_level.
+        ERR is the sum, over the ranks r, of R(r) / r times the product of 1 - R over the ranks before r. R(r) is the chance
+        that the item at rank r satisfies the user: (2**level - 1) / 2**max_level.
 
         Parameters
         ----------
         k, ties
             As in ``dcg``.
         max_level : float, optional
-            The highest level there can be, below 1024. None means 4, as in TREC's gdeval. Levels need not be whole.
+            The highest level of the scale, below 1024. None means 4, as in TREC's gdeval. Levels need not be whole.
 
         Returns
         -------
         float or ndarray
-            0 without a relevant item.
+            0 when there is no relevant item.
 
         Raises
         ------
         ValueError
-            For an item of a level above `max_level`, retrieved or not.
+            If an item has a level above `max_level`, also if the item was never retrieved.
         MemoryError
-            For expected ties of more items with a small chance than memory holds: 50 bytes for each of the first
-            42 / R items of a group.
+            If expected ties need more memory than there is: a tie group whose items satisfy with a small chance R takes
+            50 bytes for each of its first 42 / R items.
 
         References
         ----------
@@ -385,7 +387,7 @@ cdef class _Gains:
     def rbp(self, k=None, *, p=0.8, ties="expected"):
         """Rank-biased precision: (1 - p) times the sum of gain times p**(rank - 1).
 
-        The gain is the level, divided by the greatest level of the ranking where that is above 1.
+        The gain is the level. If the greatest level of the ranking is above 1, all levels are divided by this level.
 
         Parameters
         ----------
@@ -397,7 +399,7 @@ cdef class _Gains:
         Returns
         -------
         float or ndarray
-            0 without a relevant item.
+            0 when there is no relevant item.
 
         References
         ----------
@@ -415,26 +417,27 @@ cdef class _Gains:
         """Q-measure: average precision that also credits gain.
 
         Q = 1/R times the sum, over the ranks r of relevant items, of (h(r) + beta cg(r)) / (r + beta cg*(r)). h(r) counts
-        the relevant items among the first r, and cg(r) adds up their gain. cg*(r) is that of the ideal order of all items,
-        those never retrieved included, as R includes them.
+        the relevant items among the first r items, and cg(r) adds up their gain. cg*(r) is the gain of the first r items of
+        the ideal order. R and the ideal order include the relevant items that were never retrieved.
 
         Parameters
         ----------
         k : int or array of int, optional
             Only the first k items count, and the sum is divided by min(k, R), as in NTCIREVAL and in
-            ``HitCurve.average_precision``. None counts all.
+            ``HitCurve.average_precision``. None counts all items.
         gain : {"linear", "exponential"}, mapping or array
-            What an item of a level gains, as in ``dcg``; level 0 gains 0.
+            The gain of an item of a level, as in ``dcg``. Level 0 gains 0.
         beta : float
-            What gain counts, at least 0. With 0 this is average precision.
+            The weight of gain, at least 0. With 0 the measure is average precision.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read: the mean over all orders of its items; relevant items first, the most
-            gain first; or relevant items last, the most gain last. No order gives more, or less.
+            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``:
+            relevant items first, the highest gain first. ``"worst"``: relevant items last, the highest gain last. The
+            values of best and worst bound the value of every order.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN without a relevant item. A level above 0 is relevant, even if it gains nothing.
+            In [0, 1]. NaN when there is no relevant item. An item above level 0 is relevant, even if it gains nothing.
 
         References
         ----------
@@ -450,32 +453,35 @@ cdef class _Gains:
         return self.utility("q_measure", k, ties, gain, beta, 1.0)
 
     def ncu(self, k=None, *, stop="uniform", p=0.8, utility="precision", gain="linear", beta=1.0, ties="expected"):
-        """Normalised cumulative utility: of users who stop at one of the relevant items.
+        """Normalised cumulative utility: the mean utility for users who stop at one of the relevant items.
 
-        NCU is the sum, over the relevant items, of the chance to stop there times the utility of the ranks down to there.
-        With uniform stopping it is average precision or, of the blended utility, Q-measure.
+        NCU is the sum, over the relevant items, of the chance that the user stops at the item times the utility of the ranks
+        down to the item. With uniform stopping, NCU is average precision for the utility ``"precision"`` and Q-measure for
+        the utility ``"blended"``.
 
         Parameters
         ----------
         k : int or array of int, optional
-            Only the first k items count; the chances to stop are those at the first min(k, R) relevant items. None counts
-            all.
+            Only the first k items count, and the user stops at one of the first min(k, R) relevant items. None counts all
+            items.
         stop : {"uniform", "rbp"}
-            The chance to stop at the j-th of R relevant items: 1 / R, or p**(j - 1) divided by the sum of these.
+            The chance that the user stops at the j-th of R relevant items. ``"uniform"``: 1 / R. ``"rbp"``: p**(j - 1),
+            divided by the sum of these numbers over all j.
         p : float
-            The chance to go on after a relevant item (gamma in the paper), between 0 and 1; for "rbp" alone.
+            The chance to go on after a relevant item (gamma in the paper), between 0 and 1. Only ``"rbp"`` uses it.
         utility : {"precision", "blended"}
-            h(r) / r, or (h(r) + beta cg(r)) / (r + beta cg*(r)) as in ``q_measure``.
+            The utility of the ranks down to r. ``"precision"``: h(r) / r. ``"blended"``: (h(r) + beta cg(r)) /
+            (r + beta cg*(r)) as in ``q_measure``.
         gain, beta
-            As in ``q_measure``, for the blended utility.
+            As in ``q_measure``. Only the blended utility uses them.
         ties : {"expected", "best", "worst"}
-            As in ``q_measure``. A tie group of any size costs the same, but "rbp" in expected ties of n items with as many
-            gains may take n**1.5 steps.
+            As in ``q_measure``. The time does not depend on the size of a tie group, with an exception: ``"rbp"`` under
+            expected ties may take n**1.5 steps for a group of n items with n different gains.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN without a relevant item.
+            In [0, 1]. NaN when there is no relevant item.
 
         References
         ----------
@@ -495,37 +501,38 @@ cdef class _Gains:
         return self.utility("ncu", k, ties, gain, beta if utility == "blended" else 0.0, 1.0 if stop == "uniform" else chance)
 
     def graded_average_precision(self, k=None, *, weights=None, max_level=None, ties="expected"):
-        """Graded average precision: AP for a user of whom one knows only how likely each threshold of relevance is.
+        """Graded average precision: AP for a user whose threshold of relevance is known only by its probabilities.
 
-        GAP is the sum over thresholds j of g_j R_j AP_j, divided by that of g_j R_j. g_j is the chance that items from
-        level j up are relevant to the user. There are R_j of these, never retrieved ones included, and AP_j is their
-        average precision.
+        GAP is the sum over thresholds j of g_j R_j AP_j, divided by the sum of g_j R_j. g_j is the chance that j is the
+        user's threshold: the items of level j or higher are then relevant. R_j is the number of these items, including the
+        items that were never retrieved. AP_j is their average precision.
 
         Parameters
         ----------
         k : int or array of int, optional
-            Only the first k items count, and R_j is min(k, R_j), so that a perfect ranking has 1 at each k. None counts
-            all.
+            Only the first k items count, and min(k, R_j) takes the place of R_j, so that a perfect ranking has GAP 1 at
+            each k. None counts all items.
         weights : mapping or array, optional
-            The chance of each threshold, or numbers in proportion to it: ``weights[level]``. A threshold may lie between
-            the levels that occur. None gives the same chance to each level above 0 that occurs in the ranking, those of
-            items never retrieved included. So a level of the scale that no item of a ranking has is no threshold there.
+            ``weights[level]`` is the chance of this threshold, or a number in proportion to the chance. A threshold may lie
+            between the levels that occur. None gives the same chance to each level above 0 that occurs in the ranking or
+            among the items that were never retrieved. A level that no item has is then no threshold of this ranking.
         max_level : int, optional
-            The highest level of the scale, in place of `weights`: each of the thresholds 1, 2, ..., max_level has the same
+            The highest level of the scale, in place of `weights`. Each of the thresholds 1, 2, ..., max_level has the same
             chance in every ranking (the paper's equiprobable thresholds). No item may have a higher level.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read: the mean over all orders of its items, the highest level first, or last.
-            No order gives more, or less.
+            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``: the
+            highest level first. ``"worst"``: the highest level last. The values of best and worst bound the value of every
+            order.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; NaN without an item of a weighted threshold.
+            In [0, 1]. NaN when no item has the level of a weighted threshold or a higher level.
 
         Raises
         ------
         ValueError
-            For `weights` beside `max_level`, and for an item above `max_level`.
+            If `weights` and `max_level` are both given, or if an item has a level above `max_level`.
 
         References
         ----------
@@ -559,15 +566,14 @@ cdef class _Gains:
         Parameters
         ----------
         k : int or array of int, optional
-            Places beyond the end of the ranking gain nothing, and count. None takes the items that were ranked, all of
-            them.
+            The cutoff rank. Places beyond the end of the ranking count and gain nothing. None takes all ranked items.
         gain, ties
             As in ``dcg``.
 
         Returns
         -------
         float or ndarray
-            0 where nothing gains; NaN without k, if there are no items.
+            0 when no item gains anything. NaN if there are no items and no k.
 
         References
         ----------
@@ -582,23 +588,24 @@ cdef class _Gains:
         return self.read(read_average_gain, "average_gain", k, ties, gain, "log2", False, 0.5)
 
     def rbp_residual(self, k=None, *, p=0.8, ties="expected"):
-        """The residual of RBP: what it would gain if all that is unknown were fully relevant.
+        """The residual of RBP: the gain of RBP if all unknown items were fully relevant.
 
-        Every item of an array has a level, so that nothing is unknown but the ranks beyond the last item, or beyond k:
+        Every item of an array has a level, so only the ranks beyond the last item, or beyond k, are unknown. The residual is
         p**min(k, N). RBP of a longer ranking lies between ``rbp`` and ``rbp`` plus the residual. Lower is better.
-        ``hitcurve.evaluate`` counts documents without a judgment too, and gives 0 if there are none, as trec_eval does.
+        ``hitcurve.evaluate`` differs, as trec_eval does: documents without a judgment are unknown there, and the residual is
+        0 if there are none.
 
         Parameters
         ----------
         k, p
             As in ``rbp``.
         ties : {"expected", "best", "worst"}
-            Makes no difference.
+            Ties make no difference.
 
         Returns
         -------
         float or ndarray
-            1 without an item.
+            1 when there is no item.
 
         References
         ----------
@@ -615,24 +622,24 @@ cdef class _Gains:
     def insq(self, k=None, *, T=1.0, max_rel=None, ties="expected"):
         """INSQ: a user who wants T relevant items looks at the item after rank i with chance ((i + 2T - 1) / (i + 2T))**2.
 
-        So rank i has a weight proportional to 1 / (i + 2T - 1)**2. The weights of all ranks, of which there is no end, sum
-        to 1; INSQ adds up gain times weight.
+        So the weight of rank i is proportional to 1 / (i + 2T - 1)**2, and the weights of infinitely many ranks sum to 1.
+        INSQ is the sum of gain times weight.
 
         Parameters
         ----------
         k, ties
             As in ``dcg``.
         T : float
-            How much gain the user wants, above 0 and below 2**53.
+            The gain that the user wants, above 0 and below 2**53.
         max_rel : float, optional
-            The highest level of the scale: the gain of an item is its level / max_rel, and 1 above, as in ir_measures.
-            None: the gain is that of ``rbp``, which divides by the highest level of each ranking, so that rankings with
-            other highest levels are not on one scale.
+            The highest level of the scale. The gain of an item is level / max_rel, and 1 for a higher level, as in
+            ir_measures. With None the gain is that of ``rbp``, which divides by the highest level of each ranking: values
+            of rankings with different highest levels are then not on one scale.
 
         Returns
         -------
         float or ndarray
-            Below 1; 0 without a relevant item.
+            Below 1. 0 when there is no relevant item.
 
         References
         ----------
@@ -652,28 +659,28 @@ cdef class _Gains:
             2.0 * wanted, 2.0 * wanted, INFINITY)
 
     def inst(self, k=None, *, ties, T=1.0, max_rel=None):
-        """INST: as INSQ, but the user goes by what is still missing of T.
+        """INST: as INSQ, but the user's chance to go on depends on the gain that is still missing.
 
         The user looks at the item after rank i with chance C(i) = ((i + T + T_i - 1) / (i + T + T_i))**2, where T_i is T less
-        the gain of the first i items. Rank i weighs the product of C over the ranks before it, divided by the sum of these
-        products over all ranks, of which there is no end. INST adds up gain times weight.
+        the gain of the first i items. The weight of rank i is the product of C over the ranks before i, divided by the sum of
+        these products over infinitely many ranks. INST is the sum of gain times weight.
 
         Parameters
         ----------
         k : int or array of int, optional
-            Only the first k items count: the others, and all ranks beyond, gain nothing.
+            Only the first k items count. All other items and ranks gain nothing.
         ties : {"best", "worst"}
-            How a group of equal scores is read: the order with the most gain first, or that with the least. There is no
-            expected value in closed form. You have to say which.
+            How a group of equal scores is read. ``"best"``: the order with the highest gain first. ``"worst"``: the order
+            with the lowest gain first. The argument has no default, because the expected value has no closed form.
         T : float
-            How much gain the user wants, from 0.5 up and below 2**53.
+            The gain that the user wants, at least 0.5 and below 2**53.
         max_rel : float, optional
             As in ``insq``.
 
         Returns
         -------
         float or ndarray
-            0 without a relevant item.
+            0 when there is no relevant item.
 
         References
         ----------
@@ -704,24 +711,24 @@ cdef class _Gains:
         return self.read(formula, name, None, ties, None, "log2", False, 0.5, gains)
 
     def pairwise_accuracy(self, *, ties="expected"):
-        """The share of the pairs of items of differing level in which the higher level has the better score.
+        """The share of pairs in the right order: of two items of different levels, the higher level has the better score.
 
-        With two levels it is ROC AUC.
+        With two levels, pairwise accuracy is ROC AUC.
 
         Parameters
         ----------
         ties : {"expected", "best", "worst"}
-            A pair of equal scores counts a half, one or nothing.
+            A pair of equal scores counts 1/2 (expected), 1 (best) or 0 (worst).
 
         Returns
         -------
         float or ndarray
-            NaN when all items have one level.
+            NaN when all items have the same level.
 
         Raises
         ------
         ValueError
-            When relevant items were never retrieved (``unretrieved=``): their ranks are needed.
+            If relevant items were never retrieved (``unretrieved=``): the measure needs their ranks.
 
         References
         ----------
@@ -738,24 +745,25 @@ cdef class _Gains:
     def somers_d(self, *, ties="expected"):
         """Somers' D of the score on the level: the level is the independent variable.
 
-        D = (C - D') / P. P pairs differ in level. In C of them the higher level has the better score, in D' the worse one. So
-        D is twice ``pairwise_accuracy`` less 1, from -1 to 1. Kendall's tau-b is not here: it needs the pairs of items of
-        level 0 that tie, and a curve only counts these items.
+        D = (C - D') / P. P is the number of pairs of different levels. In C of these pairs the higher level has the better
+        score, and in D' pairs the worse score. D is twice ``pairwise_accuracy`` minus 1, from -1 to 1. Kendall's tau-b is not
+        offered: it needs the tied pairs of items of level 0, and a curve only counts these items.
 
         Parameters
         ----------
         ties : {"expected", "best", "worst"}
-            A pair of equal scores counts nothing (as Somers has it), as right or as wrong.
+            A pair of equal scores counts as neither right nor wrong (expected: Somers' definition), as right (best), or as
+            wrong (worst).
 
         Returns
         -------
         float or ndarray
-            NaN when all items have one level.
+            NaN when all items have the same level.
 
         Raises
         ------
         ValueError
-            As ``pairwise_accuracy``.
+            If relevant items were never retrieved, as in ``pairwise_accuracy``.
 
         References
         ----------
@@ -770,20 +778,20 @@ cdef class _Gains:
         return self.read_order(read_somers_d, "somers_d", ties, self.no_gains())
 
     def goodman_kruskal_gamma(self):
-        """Goodman and Kruskal's gamma: as Somers' D, but of the pairs alone that differ in level and in score.
+        """Goodman and Kruskal's gamma: as Somers' D, but only over pairs that differ both in level and in score.
 
-        (C - D') / (C + D'), with C and D' as in ``somers_d``. Pairs of equal scores are left out, so that there are no
-        readings of ties.
+        Gamma is (C - D') / (C + D'), with C and D' as in ``somers_d``. Pairs of equal scores are left out, so ties need no
+        reading.
 
         Returns
         -------
         float or ndarray
-            From -1 to 1; NaN when no two items differ in level and in score.
+            From -1 to 1. NaN when no two items differ both in level and in score.
 
         Raises
         ------
         ValueError
-            As ``pairwise_accuracy``.
+            If relevant items were never retrieved, as in ``pairwise_accuracy``.
 
         References
         ----------
@@ -798,13 +806,13 @@ cdef class _Gains:
         return self.read_order(read_gamma, "goodman_kruskal_gamma", "expected", self.no_gains())
 
     def mean_rank(self, *, ties="expected"):
-        """Mean rank of the items above level 0, from 1; lower is better. As ``HitCurve.mean_rank`` of these items.
+        """Mean rank of the items above level 0, from 1: ``HitCurve.mean_rank`` of these items. Lower is better.
 
         Parameters
         ----------
         ties : {"expected", "best", "worst", "threshold"}
-            The relevant items of a tie group have the rank in its middle (expected and threshold), or the first (best) or
-            the last (worst) of its ranks.
+            The relevant items of a tie group have the group's middle rank (expected and threshold), or the group's first
+            ranks (best), or the group's last ranks (worst).
 
         Returns
         -------
@@ -814,7 +822,7 @@ cdef class _Gains:
         Raises
         ------
         ValueError
-            As ``pairwise_accuracy``.
+            If relevant items were never retrieved, as in ``pairwise_accuracy``.
 
         References
         ----------
@@ -832,23 +840,24 @@ cdef class _Gains:
     def mean_percentile_rank(self, *, ties="expected"):
         """Mean percentile rank, weighted by level: 0 where all levels lie at the first rank, 1 where they lie at the last.
 
-        The sum of level times (rank - 1) / (N - 1), divided by the sum of the levels. 1/2 in a random order. Lower is better.
+        The value is the sum of level times (rank - 1) / (N - 1), divided by the sum of the levels. It is 1/2 in a random order.
+        Lower is better.
 
         Parameters
         ----------
         ties : {"expected", "best", "worst", "threshold"}
-            How a group of equal scores is read: the mean over all orders of its items (threshold: the same), the order with
-            the highest level first, or that with the lowest.
+            How a group of equal scores is read. ``"expected"`` and ``"threshold"``: the mean over all orders of its items.
+            ``"best"``: the order with the highest level first. ``"worst"``: the order with the lowest level first.
 
         Returns
         -------
         float or ndarray
-            1/2 for a single item; NaN when there is no relevant item.
+            1/2 if there is a single item, which is relevant. NaN when there is no relevant item.
 
         Raises
         ------
         ValueError
-            As ``pairwise_accuracy``.
+            If relevant items were never retrieved, as in ``pairwise_accuracy``.
 
         References
         ----------
@@ -868,15 +877,15 @@ cdef class _Gains:
         return self.read_order(read_mean_percentile_rank, "mean_percentile_rank", ties, gains)
 
     def measure(self, name, *, ties="expected"):
-        """The measure that a name stands for, as in files, reports and on the command line.
+        """Compute the measure that has this name in files, in reports and on the command line.
 
         Parameters
         ----------
         name : str
-            ``NAME(option=value, ...)@cutoff``, as ``hitcurve.measures.parse`` takes it. Binary measures
-            take items from level ``rel=`` up as relevant, else from level 1.
+            A name ``NAME(option=value, ...)@cutoff``: see ``hitcurve.measures.parse``. For a binary measure, the items of
+            level ``rel=`` or higher are relevant. Without ``rel=`` in the name, the items of level 1 or higher are relevant.
         ties : str
-            How ties are read, unless the name itself says it.
+            How ties are read. If the name has an option ``ties=``, the option decides.
 
         Returns
         -------
@@ -885,7 +894,7 @@ cdef class _Gains:
         Raises
         ------
         ValueError
-            The name is unknown, or the measure is not one of these curves.
+            If the name is unknown, or if gain curves do not have this measure.
 
         Examples
         --------
