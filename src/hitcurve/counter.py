@@ -91,25 +91,25 @@ class Counter:
         return place, None if level is None else level[: place.shape[0]]
 
     def merge(self, other: Self) -> Self:
-        """Add the counts of another counter, of other blocks, and return self.
+        """Add the counts of another counter, which counted other blocks, and return self.
 
-        ``counter += other`` does the same. ``counter + other`` makes a new counter and changes neither, as reductions
-        need that keep what they are given: ``sum(counters, hc.HitCounter(thresholds))``.
+        ``counter += other`` does the same. ``counter + other`` makes a new counter and changes neither operand, as
+        ``sum(counters, hc.HitCounter(thresholds))`` needs.
 
         Parameters
         ----------
         other : HitCounter or GainCounter
-            Of the same class, made with the same thresholds or edges, direction, NaN policy and levels.
+            A counter of the same class, with the same thresholds or edges, direction, NaN policy and levels.
 
         Returns
         -------
         HitCounter or GainCounter
-            self.
+            This counter.
 
         Raises
         ------
         ValueError
-            For a counter that was made otherwise.
+            If `other` has other thresholds, edges or options.
 
         Examples
         --------
@@ -207,39 +207,40 @@ class Counter:
 
 
 class HitCounter(Counter):
-    """Counts items block by block; the blocks may come in any order, and from many machines.
+    """Count items block by block. The blocks may come in any order, and from many machines.
 
-    A row of the hit-curve table needs only how many items score above and at each relevant item's score. Given those
-    scores beforehand (a first pass over the data, or a list of known actives) the counter is exact, in memory for them
-    alone. Given bin edges it needs one pass, and none of the scores beforehand: each bin then is a tie group, so
-    ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
+    A row of the hit-curve table needs only the numbers of items above and at each relevant item's score. If you give
+    these scores as `thresholds` (from a first pass over the data, or of known actives), the counter is exact and holds
+    only these scores in memory. If you give bin `edges`, the counter needs no scores beforehand and one pass. Each bin
+    is then a tie group, so ``ties="worst"`` and ``ties="best"`` are guaranteed bounds of the true value.
 
     Parameters
     ----------
     thresholds : array_like, optional
-        The scores of all relevant items, in any order, once or more; NaN may be among them.
+        The scores of all relevant items, in any order. A score may occur more than once, and NaN may be among them.
     edges : array_like, optional
-        Increasing bin edges, in place of thresholds. A bin runs from an edge up to below the next; below the first and
-        from the last edge on lie two more.
+        Increasing bin edges, in place of `thresholds`. A bin holds the scores from an edge up to, but not including,
+        the next edge. Two more bins hold the scores below the first edge and the scores from the last edge on.
     lower_is_better : bool
-        The lowest score ranks first.
+        If True, the lowest score ranks first.
     nan_policy : {"raise", "worst", "omit"}
         As for HitCurve.
 
     Attributes
     ----------
     thresholds, edges : ndarray or None
-        Distinct and ascending; read-only.
+        The distinct thresholds or edges, ascending. The arrays are read-only.
     num_items, num_hits : int
-        Counted so far.
+        The numbers of items and of relevant items that were counted so far.
     lower_is_better, nan_policy
+        The arguments of these names.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning; a counter that raised is as it was before.
+        If an input has no meaning. The counter is then unchanged.
     RuntimeError
-        While another thread is in ``update``: a counter belongs to one, those of several are merged.
+        If another thread is in ``update``. Give each thread a counter of its own, and merge the counters.
 
     Examples
     --------
@@ -267,14 +268,14 @@ class HitCounter(Counter):
         Parameters
         ----------
         y_true : array_like of shape (n,)
-            1 or True where an item is relevant, else 0.
+            1 or True for a relevant item, 0 or False for any other item.
         y_score : array_like of shape (n,)
-            Scores, of a type that compares exactly with the thresholds'.
+            The scores, of a type that compares exactly with the type of the thresholds.
 
         Raises
         ------
         ValueError
-            For a relevant item whose score is not among the thresholds, and as HitCurve does.
+            If the score of a relevant item is not among the thresholds, or if HitCurve refuses the labels or scores.
 
         Examples
         --------
@@ -296,12 +297,12 @@ class HitCounter(Counter):
         Parameters
         ----------
         num_relevant : int, optional
-            Relevant items in all, if some were never retrieved.
+            The number of all relevant items, if some were never retrieved.
 
         Returns
         -------
         HitCurve
-            With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
+            With `edges`, each row is a bin, and its score is the bin's lower edge (minus infinity for the lowest bin).
 
         Examples
         --------

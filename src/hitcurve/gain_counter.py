@@ -69,41 +69,44 @@ def scored_levels(curve: HitCurve, score: Any, level: Any, nan_policy: str, unre
 
 
 class GainCounter(Counter):
-    """Counts items with levels of relevance block by block; the blocks may come in any order, and from many machines.
+    """Count items with levels of relevance block by block. The blocks may come in any order, and from many machines.
 
-    As HitCounter, with the levels of the items at each threshold: exact, given the scores of all items above level 0
-    beforehand; given bin edges each bin is a tie group, so ``ties="worst"`` and ``ties="best"`` are bounds.
+    GainCounter works as HitCounter does, and also counts the levels of the items at each threshold. If you give the
+    scores of all items above level 0 as `thresholds`, the counter is exact. If you give bin `edges`, each bin is a tie
+    group, so ``ties="worst"`` and ``ties="best"`` are bounds.
 
-    Levels are counted as they come, in memory for the pairs of score and level that occur: whole numbers and real gains
-    alike, and never more than there are items above level 0.
+    Levels may be whole numbers or real gains. The counter holds an entry for each pair of score and level that occurs:
+    at most as many as there are items above level 0.
 
     Parameters
     ----------
     thresholds : array_like, optional
-        The scores of all items above level 0, in any order, once or more; NaN may be among them.
+        The scores of all items above level 0, in any order. A score may occur more than once, and NaN may be among
+        them.
     levels : array_like, optional
-        The levels above 0 that can occur. An item of another one is then an error. None allows all.
+        The levels above 0 that may occur. An item of any other level above 0 is then an error. None allows all levels.
     edges : array_like, optional
-        Increasing bin edges, in place of thresholds, as for HitCounter.
+        Increasing bin edges, in place of `thresholds`, as for HitCounter.
     lower_is_better : bool
-        The lowest score ranks first.
+        If True, the lowest score ranks first.
     nan_policy : {"raise", "worst", "omit"}
         As for HitCurve.
 
     Attributes
     ----------
     thresholds, edges, levels : ndarray or None
-        Distinct and ascending; read-only.
+        The distinct thresholds, edges or levels, ascending. The arrays are read-only.
     num_items, num_hits : int
-        Items counted so far, and those above level 0.
+        The numbers of items and of items above level 0 that were counted so far.
     lower_is_better, nan_policy
+        The arguments of these names.
 
     Raises
     ------
     ValueError, TypeError
-        For input that has no meaning; a counter that raised is as it was before.
+        If an input has no meaning. The counter is then unchanged.
     RuntimeError
-        While another thread is in ``update``: a counter belongs to one, those of several are merged.
+        If another thread is in ``update``. Give each thread a counter of its own, and merge the counters.
 
     Examples
     --------
@@ -147,13 +150,13 @@ class GainCounter(Counter):
         y_true : array_like of shape (n,)
             The level of relevance of each item, or its gain: whole or real numbers, at least 0.
         y_score : array_like of shape (n,)
-            Scores, of a type that compares exactly with the thresholds'.
+            The scores, of a type that compares exactly with the type of the thresholds.
 
         Raises
         ------
         ValueError
-            For an item above level 0 whose score is not among the thresholds, a level that is not among those given,
-            and as GainCurve does.
+            If the score of an item above level 0 is not among the thresholds, if a level is not among `levels`, or if
+            GainCurve refuses the levels or scores.
 
         Examples
         --------
@@ -190,7 +193,7 @@ class GainCounter(Counter):
         Returns
         -------
         GainCurve
-            With edges, a row is a bin and its score the bin's lower edge (minus infinity for the lowest).
+            With `edges`, each row is a bin, and its score is the bin's lower edge (minus infinity for the lowest bin).
 
         Examples
         --------

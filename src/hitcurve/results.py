@@ -21,25 +21,27 @@ NO_WEIGHTS = f"has no meaning for {WEIGHTED}"
 
 
 class TieReport(NamedTuple, Generic[_Value, _Count]):
-    """What ties do to average precision: its bounds over all orders of the tied items, and how much is tied.
+    """What ties do to average precision: the bounds over all orders of the tied items, and how many items are tied.
 
-    A ``TieReport[float, int]`` of one ranking; of many, all fields are arrays.
+    The report of one ranking is a ``TieReport[float, int]``. In the report of many rankings, all fields are arrays.
 
     Attributes
     ----------
     worst, expected, best
-        Average precision with the relevant items last in each tie group, its mean over all orders, and with the
-        relevant items first.
+        Three values of average precision: with the relevant items last in each tie group, the mean over all orders of
+        the tied items, and with the relevant items first.
     threshold
-        Average precision when a tie group enters at once (scikit-learn's number); it need not lie between the bounds.
+        Average precision when each tie group enters at once (scikit-learn's number). The value may lie outside the
+        bounds.
     num_tied
-        Items in tie groups of more than one item that hold a relevant item; no other tie changes a measure.
+        The number of items in tie groups of two or more items that hold a relevant item. No other tie changes a
+        measure.
     tied_share
         ``num_tied`` as a share of all items.
     largest_group
-        Items in the largest tie group that holds a relevant item.
+        The number of items in the largest tie group that holds a relevant item.
     cutoff_group
-        Items in the tie group that the cutoff ``k`` falls inside, 0 when it falls between groups.
+        The number of items in the tie group that holds the cutoff ``k``. 0 if ``k`` falls between two groups.
     """
 
     worst: _Value
@@ -62,9 +64,10 @@ class PrecisionRecallCurve(NamedTuple):
     Attributes
     ----------
     precision, recall
-        The points; the last, precision 1 at recall 0, is where nothing is selected.
+        The coordinates of the points. At the last point, precision 1 and recall 0, no item is selected.
     threshold
-        Selecting the scores at it or better gives the point; one entry shorter than the others.
+        ``threshold[i]`` selects the items of point i: their score is the threshold or better. The last point has no
+        threshold. None for a curve without scores.
     """
 
     precision: NDArray[np.float64]
@@ -78,9 +81,10 @@ class RocCurve(NamedTuple):
     Attributes
     ----------
     fpr, tpr
-        False-positive and true-positive rate.
+        The false-positive rate and the true-positive rate of each point.
     threshold
-        Selecting the scores at it or better gives the point.
+        ``threshold[i]`` selects the items of point i: their score is the threshold or better. None for a curve without
+        scores.
     """
 
     fpr: NDArray[np.float64]
@@ -94,9 +98,9 @@ class HitCurvePoints(NamedTuple):
     Attributes
     ----------
     items
-        Items from the top of the ranking.
+        The number of items from the top of the ranking.
     hits
-        Relevant items among them.
+        The number of relevant items among these items.
     """
 
     items: NDArray[Any]
@@ -109,9 +113,9 @@ class GainCurvePoints(NamedTuple):
     Attributes
     ----------
     items
-        Items from the top of the ranking.
+        The number of items from the top of the ranking.
     gain
-        What they gain together.
+        The total gain of these items.
     """
 
     items: NDArray[np.int64]
@@ -119,16 +123,18 @@ class GainCurvePoints(NamedTuple):
 
 
 class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
-    """What selecting every item at a threshold or better gives.
+    """Counts and shares of the items that a threshold selects: every item whose score is the threshold or better.
 
-    A ``ThresholdCounts[float, int]`` for one threshold; for an array of them, all fields are arrays.
+    The counts of one threshold are a ``ThresholdCounts[float, int]``. For an array of thresholds, all fields are
+    arrays.
 
     Attributes
     ----------
     tp, fp, fn, tn
-        Relevant and other items selected, relevant and other items left.
+        Four counts: relevant items that are selected (tp), other items that are selected (fp), relevant items that are
+        not selected (fn), and other items that are not selected (tn).
     precision, recall, f_score
-        The shares read off these counts.
+        The shares computed from these counts.
     """
 
     tp: _Count
@@ -146,7 +152,7 @@ class ConfidenceInterval(NamedTuple):
     Attributes
     ----------
     low, high
-        Its ends.
+        The ends of the interval.
     """
 
     low: float
@@ -154,24 +160,25 @@ class ConfidenceInterval(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An interval for a measure, in the shape of the result of scipy.stats.bootstrap.
+    """A confidence interval for a measure, with the fields of the result of scipy.stats.bootstrap.
 
     Attributes
     ----------
     confidence_interval
-        Its ends, ``low`` and ``high``.
+        The ends of the interval, ``low`` and ``high``.
     bootstrap_distribution
-        The measure of each resample, NaN where it is undefined; None for an interval in closed form.
+        The value of the measure in each resample, NaN if the measure is undefined there. None for an interval in closed
+        form.
     standard_error
-        Of the measure; for the bootstrap the standard deviation of the distribution.
+        The standard error of the measure. For the bootstrap it is the standard deviation of the distribution.
     estimate
-        The measure itself.
+        The value of the measure.
     measure
-        Its name.
+        The name of the measure.
     method
-        How the interval was made.
+        How the interval was made, such as ``"bootstrap"``.
     confidence_level
-        Its nominal coverage.
+        The nominal coverage of the interval.
     """
 
     confidence_interval: ConfidenceInterval
@@ -188,20 +195,20 @@ class Interval(NamedTuple):
 
 
 class PValue(NamedTuple):
-    """How often a random order of the items does as well as this one.
+    """A p-value: how often a random order of the items does at least as well as the observed order.
 
     Attributes
     ----------
     pvalue
-        The share of random orders whose measure is no worse.
+        The share of orders whose measure is at least the observed measure.
     statistic
-        The measure itself.
+        The observed measure.
     null_distribution
         The measure of each random order.
     method
-        ``"exact"``: all orders were looked at; ``"permutation"``: some, drawn at random, and the observed one.
+        ``"exact"``: the share is over all orders. ``"permutation"``: it is over random orders and the observed order.
     resolution
-        The least value that pvalue can take.
+        The least value that `pvalue` can have.
     """
 
     pvalue: float

@@ -103,78 +103,85 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
          delimiter: str | None = None, na: str | Sequence[str] | None = None, decimal: _Decimal = None,
          positive: str | None = None, workers: int = 1,
          progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves:  # fmt: skip
-    """The hit curve, or gain curve, of data larger than memory; with `group`, the curves of its groups.
+    """The hit curve or gain curve of data larger than memory; with `group`, the curves of all groups.
 
-    Two passes, the relevant scores first, then the counts; the result equals that of `HitCurve`, or with `grade` of
-    `GainCurve`, to the last bit. One pass is enough with `actives` or `sorted`. Scores are compared exactly, also those
-    of batches of different types.
+    The first pass over the data collects the relevant scores, and the second pass counts all scores. With `actives` or
+    `sorted` one pass is enough. The result equals `HitCurve` (with `grade`, `GainCurve`) to the last bit. Scores are
+    compared exactly, also if batches have scores of different types.
 
     Parameters
     ----------
     source : str, path, list, Arrow or lazy data, tuple of arrays, or callable
-        A Parquet, CSV, TSV or Excel file (what `hitcurve table` reads), a folder, a glob, or a list of these; an Arrow
-        table, dataset or stream; a DuckDB relation or polars LazyFrame; ``(y_true, y_score)`` or ``(y_true, y_score,
-        qid)``, arrays that may be mapped to memory; a function without arguments that gives the batches anew: Arrow
-        record batches or data frames, or tuples of arrays.
+        The data, in one of these forms. A Parquet, CSV, TSV or Excel file (any file that `hitcurve table` reads), a
+        folder, a glob, or a list of these. An Arrow table, dataset or stream. A DuckDB relation or a polars LazyFrame.
+        A tuple of arrays ``(y_true, y_score)`` or ``(y_true, y_score, qid)``; the arrays may be mapped to memory. A
+        function without arguments that returns the batches anew at each call: Arrow record batches, data frames, or
+        tuples of arrays.
     label, score, group : str or int
-        Columns, by name or number from 1. Labels are 0/1 or true/false. Not for tuples of arrays; if a function gives
-        these with groups, ``group=3`` says so.
+        The columns, by name or by number from 1. Labels are 0/1 or true/false. Tuples of arrays need no columns. If a
+        function returns tuples of arrays with groups, write ``group=3``.
     grade : str or int, optional
-        In place of `label`: the column of the levels of relevance, numbers from 0 up. Of tuples of arrays ``grade=1``
-        says that the first are levels. Not with `actives`, `num_relevant` or `tolerance`.
+        In place of `label`: the column of the levels of relevance, numbers from 0 up. For tuples of arrays, ``grade=1``
+        makes the first array the levels. `grade` cannot be combined with `actives`, `num_relevant` or `tolerance`.
     actives : array_like, optional
-        The scores of all relevant items, known beforehand: one pass. With `label` every relevant row must be among
-        them and none be missing; without, no row of the source is relevant, and the actives are items beside them.
+        The scores of all relevant items, if you know them beforehand. One pass is then enough. With `label`, these must
+        be exactly the scores of the relevant rows. Without `label`, no row of the source is relevant, and the actives
+        are added to the rows.
     lower_is_better : bool
-        The lowest score ranks first.
+        If True, the lowest score ranks first.
     nan_policy : {"raise", "worst", "omit"}
         As for HitCurve.
     num_relevant : int, optional
-        Relevant items in all, if some were never retrieved. Not with `group`.
+        The number of all relevant items, if some were never retrieved. It cannot be combined with `group`.
     unretrieved : array_like, optional
-        With `grade`, the levels of relevant items that were never retrieved. Not with `group`.
+        With `grade`, the levels of relevant items that were never retrieved. It cannot be combined with `group`.
     sorted : {"score", "group"}, optional
-        The rows come best first, or group by group: one pass in O(1) memory beside the result. It is checked.
+        The order of the rows. ``"score"``: the best row comes first. ``"group"``: the rows of a group follow each
+        other. One pass is then enough, in O(1) memory beside the result. The order is checked.
     max_memory : int, optional
-        Bytes, beyond what Python and the libraries take. Without it, memory grows with the relevant items.
+        The limit of memory in bytes, beyond the memory of Python and the libraries. Without a limit, memory grows with
+        the number of relevant items.
     tolerance : float, optional
-        If the table of all relevant items does not fit `max_memory`: accept bins. The best scores stay exact, a sample
-        of the other relevant scores are edges, and the average precision (under expected ties) is known to lie in an
-        interval, of at most this width. ``tie_report()`` gives wider bounds, which also hold true ties.
+        Allows bins if the table of all relevant items does not fit `max_memory`. The best scores stay exact, and a
+        sample of the other relevant scores are the edges of the bins. The average precision (under expected ties) is
+        then known to lie in an interval of at most this width. ``tie_report()`` gives wider bounds, which also include
+        true ties.
     header : bool
-        Whether the first line of CSV, TSV and Excel holds the column names.
+        True if the first line of CSV, TSV and Excel holds the column names.
     delimiter : str, optional
-        The character between the cells of CSV and TSV. Default: a comma in CSV, a tab in TSV. A file that cannot be
-        read so, but with one other of commas, semicolons and tabs, is read so, with a UserWarning that says it.
+        The character between the cells of CSV and TSV. Default: a comma in CSV, a tab in TSV. If a file cannot be read
+        with the default, but with exactly one other of comma, semicolon and tab, this other character is taken, and a
+        UserWarning names it.
     decimal : {".", ","}, optional
-        The sign before the fractions of numbers that are text. Default: a point; commas in CSV and TSV that cannot be
-        read otherwise, with a UserWarning that says it. The first 64 KB of a file decide.
+        The decimal mark of numbers that are text. Default: a point. If the numbers of a CSV or TSV file can be read
+        only with a comma, the comma is taken, and a UserWarning says so. The first 64 KB of the file decide.
     na : str or sequence of str, optional
-        Texts that mean a missing score, beside an empty cell, ``nan``, ``NA`` and ``null``. If one is a number, so
-        does its value: ``na="-999"``. `nan_policy` says what becomes of missing scores.
+        Texts that mean a missing score, beside an empty cell, ``nan``, ``NA`` and ``null``. If such a text is a number,
+        scores of this value are missing too: ``na="-999"``. `nan_policy` decides how missing scores count.
     positive : str, optional
-        The column `label` holds words: rows with this text are relevant, the others are not. An empty label is an
-        error, and so is a source none of whose labels is this one.
+        The label of the relevant rows, if the column `label` holds words. Rows with any other label are not relevant.
+        An empty label is an error. A source without a single label of this text is an error too.
     workers : int
-        Threads that decode and count; -1: one for each core, and no more than these. The result does not depend on it.
-        A function runs in the caller's thread.
+        The number of threads that decode and count, at most the number of cores; -1 takes all cores. The result is the
+        same for any number. If the source is a function, it runs in the caller's thread.
     progress : bool, optional
-        Rows, rows a second and, where their number is known, per cent and time left, on standard error; in a notebook
-        that has tqdm a bar of it. Default: if standard error is a terminal.
+        True shows the progress on standard error: the rows, the rows per second and, if the number of rows is known,
+        per cent and time left. In a notebook that has tqdm it is a bar. Default: True if standard error is a terminal.
 
     Returns
     -------
     HitCurve or HitCurves
-        With `grade` GainCurve or GainCurves.
+        A HitCurve, or with `group` a HitCurves. With `grade`, a GainCurve, or with `group` a GainCurves.
 
     Raises
     ------
     ValueError
-        For a row that has no rank, a file that is broken or of another schema, a source that was not the same in both
-        passes, rows that are not sorted as promised, scores that no one type holds, groups of several types (numbers,
-        texts, ...): the text names file, row and column. When `max_memory` or `tolerance` cannot be kept; the text
-        says what it would need.
+        If a row has no rank, if a file is broken or has another schema, if the source changed between the two passes,
+        if the rows are not sorted as `sorted` says, if no single type holds all scores, or if the groups have several
+        types (numbers, texts, ...). The message names the file, the row and the column. Also if `max_memory` or
+        `tolerance` cannot be kept. The message then names the value that is needed.
     TypeError, ImportError
+        If an argument or a column has the wrong type, or if the package that reads the source is not installed.
 
     Examples
     --------
