@@ -68,36 +68,36 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
               nan_policy: str = "raise") -> HitCurve:  # fmt: skip
     """The hit curve of all rows of a DataFrame as one ranking.
 
-    The DataFrame is computed twice: for the scores of its R relevant rows, and to count. Cache it if that is dear, or
-    if it is not the same every time. Nothing is sorted, and what is shuffled are counts: O(R) for each partition, in
-    as few bytes as they need.
+    Spark computes the DataFrame twice: once for the scores of its R relevant rows, and once to count all rows. Cache
+    the DataFrame if it is expensive to compute, or if it may change between two computations. No rows are sorted. Only
+    counts are shuffled: O(R) for each partition, in as few bytes as they need.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an item.
+        The data, with a row for each item.
     label, score : str
-        Columns: labels, 0 or 1, False or True; scores, of an integer type, float or double, compared in their own type.
-        A null score is NaN.
+        The names of the columns. Labels are 0 or 1, False or True. Scores are of an integer type, float or double, and
+        are compared in their own type. A null score is NaN.
     num_relevant : int, optional
-        Relevant items in all, if some were never retrieved.
+        The number of all relevant items, if some were never retrieved.
     lower_is_better : bool
-        The lowest score ranks first.
+        If True, the lowest score ranks first.
     nan_policy : {"raise", "worst", "omit"}
         As for HitCurve.
 
     Returns
     -------
     HitCurve
-        Equal, to the last bit, to that of the same rows in memory. Without rows, an empty one.
+        The curve equals, to the last bit, the curve of the same rows in memory. Without rows the curve is empty.
 
     Raises
     ------
     ValueError
-        A label is neither 0 nor 1, or null; a score is NaN: the text names partition, row and column. The rows
-        differed between the two passes.
+        If a label is null or neither 0 nor 1, or if a score is NaN; the message names partition, row and column. Also
+        if the rows differ between the two computations.
     TypeError
-        A column is of another type.
+        If a column has another type.
 
     Examples
     --------
@@ -112,15 +112,16 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
                nan_policy: str = "raise") -> GainCurve:  # fmt: skip
     """The gain curve of all rows of a DataFrame as one ranking.
 
-    As `hit_curve`: the DataFrame is computed twice, and only counts are shuffled. The levels of the relevant rows come
-    to the driver with their scores.
+    As for `hit_curve`, Spark computes the DataFrame twice and shuffles only counts. The driver collects the scores and
+    levels of the relevant rows.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an item.
+        The data, with a row for each item.
     grade, score : str
-        Columns: levels of relevance or gains, numbers from 0 up; scores, as for `hit_curve`.
+        The names of the columns. Grades are levels of relevance or gains, numbers from 0 up. Scores are as for
+        `hit_curve`.
     unretrieved : array_like, optional
         The levels of relevant items that were never retrieved.
     lower_is_better, nan_policy
@@ -129,14 +130,14 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
     Returns
     -------
     GainCurve
-        Equal, to the last bit, to that of the same rows in memory.
+        The curve equals, to the last bit, the curve of the same rows in memory.
 
     Raises
     ------
     ValueError
-        A level is null, below 0 or not finite; and as `hit_curve` does.
+        If a level is null, below 0 or not finite, or for a reason that `hit_curve` lists.
     TypeError
-        A column is of another type.
+        If a column has another type.
 
     Examples
     --------
@@ -188,42 +189,43 @@ def _ranked(df: DataFrame, label: str, score: str, *, lower_is_better: bool, nan
 def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *,
                ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
                max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
-    """Measures of the ranking of each query of a DataFrame.
+    """Measure the ranking of each query of a DataFrame.
 
-    Rows are packed by a hash of their query and shuffled once; a task ranks many queries at a time and holds few of
-    them. Queries of more than `max_query` rows are found first, by counting, and each is measured as `hit_curve` does
-    it, at once.
+    Rows are packed by a hash of their query and shuffled once. A task ranks its queries one after another, and holds
+    few of them at a time. Queries of more than `max_query` rows are counted first: `hit_curves` then measures each at
+    once, with the method of `hit_curve`.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an item.
+        The data, with a row for each item.
     query, label, score : str
-        Columns; label and score as for `hit_curve`, the query a number, a text or a time. Null is a query as well.
+        The names of the columns. A query is a number, a text or a time, and null is a query too. Labels and scores are
+        as for `hit_curve`.
     measures : sequence of str
-        Names as on the command line: ``"AP"``, ``"P@10"``, ``"AP(norm=min)@100"``.
+        The names of the measures, as on the command line: ``"AP"``, ``"P@10"``, ``"AP(norm=min)@100"``.
     ties : {"expected", "best", "worst", "threshold"}
-        How measures read ties whose names do not say it.
+        How ties are read by the measures whose names have no option ``ties=``.
     lower_is_better, nan_policy
         As for `hit_curve`.
     max_query : int or None
-        Rows of a query that fit a task; None: all do, and nothing is counted first.
+        The greatest number of rows of a query that fits a task. None says that every query fits, and counts nothing.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row a query: the query, ``num_items``, ``num_relevant``, and a column of doubles for each measure, by its
-        name. Null, which Spark's means pass over, where the query has no relevant item, whatever value the measure has
-        there, or where the measure is not defined. Counts are never null.
+        A row for each query. The columns are the query, ``num_items``, ``num_relevant``, and a column of doubles for
+        each measure, under the measure's name. A value is null if the query has no relevant item or if the measure is
+        not defined; Spark's means skip null. Counts are never null.
 
     Raises
     ------
     ValueError
-        For a measure that does not exist, or has no such reading of ties; for names of columns that Spark cannot tell
-        apart, as those that differ by case alone unless ``spark.sql.caseSensitive`` is set; for data, when the result
-        is computed: the task's error names query, column and value.
+        If a measure does not exist or does not have this reading of ties. If Spark cannot tell two names of columns
+        apart, such as names that differ only in case unless ``spark.sql.caseSensitive`` is set. Errors of the data come
+        when Spark computes the result: the task's error names query, column and value.
     TypeError
-        A column is of another type.
+        If a column has another type.
 
     Examples
     --------
@@ -237,33 +239,34 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
 def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Sequence[str] = ("nDCG",), *,
                 ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
                 max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
-    """Measures of the ranking of each query of a DataFrame with levels of relevance.
+    """Measure the ranking of each query of a DataFrame with levels of relevance.
 
-    As `hit_curves`. The levels of the relevant rows travel with them.
+    The work is done as in `hit_curves`. The levels of the relevant rows are shuffled with the rows.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        One row an item.
+        The data, with a row for each item.
     query, grade, score : str
-        Columns; grade and score as for `gain_curve`, the query as for `hit_curves`.
+        The names of the columns. Grades and scores are as for `gain_curve`, queries as for `hit_curves`.
     measures : sequence of str
-        Names as on the command line: ``"nDCG@10"``, ``"ERR(max=3)"``, ``"AP(rel=2)"``. Binary measures take rows from
-        level ``rel=`` up as relevant, else from level 1.
+        The names of the measures, as on the command line: ``"nDCG@10"``, ``"ERR(max=3)"``, ``"AP(rel=2)"``. For a
+        binary measure, rows of level ``rel=`` or higher are relevant. Without ``rel=``, rows of level 1 or higher are
+        relevant.
     ties : {"expected", "best", "worst"}
-        How measures read ties whose names do not say it.
+        How ties are read by the measures whose names have no option ``ties=``.
     lower_is_better, nan_policy, max_query
         As for `hit_curves`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        As of `hit_curves`; ``num_relevant`` are the rows above level 0.
+        The columns are those of `hit_curves`. ``num_relevant`` counts the rows above level 0.
 
     Raises
     ------
     ValueError, TypeError
-        As `hit_curves` and `gain_curve` do.
+        For the reasons that `hit_curves` and `gain_curve` list.
 
     Examples
     --------
