@@ -92,17 +92,19 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     Parameters
     ----------
     source : path, "-", mapping, data frame, list, array or object of another library
-        A TREC run file: query, Q0, document, rank, score and tag; the lines of a query may be anywhere. Else as in
-        `read_qrels`, with the column ``score`` (and ``rank``, where ``rank_by="rank"`` is to be used) in place of
-        relevance. Ids in a matrix (numpy, torch) or in a list for each query are listed best first: the scores fall by
-        place, from 0. Three columns without a header are an error unless `format` says what the third one is.
+        A file may be a TREC run file with the columns query, Q0, document, rank, score and tag. The lines of a query
+        may be anywhere in the file. All other sources are those of `read_qrels`, with the column ``score`` in place of
+        relevance, and with a column ``rank`` if you use ``rank_by="rank"``. Ids in a matrix (numpy, torch) or in a list
+        for each query are listed best first, and their scores fall by place, from 0. A file with three columns and no
+        header is an error unless `format` says what the third column is.
     strict : bool, default True
-        False reads what trec_eval reads: further columns are passed over, a score counts as the number it begins with,
-        0 if there is none, and a whole score above 2**53 as the nearest double. A warning says how often. NaN, a score
-        beyond the range of a double, and a document twice in a query are errors always.
+        False reads every line that trec_eval reads. Further columns are skipped. A score that is not a number counts as
+        the number at its beginning, or as 0 without such a number. A whole score above 2**53 counts as the nearest
+        double. A warning says how often. NaN, a score beyond the range of a double, and a document that occurs twice in
+        a query are always errors.
     format : {"trec", "json", "csv", "msmarco", "scores"}, optional
-        How a file is written, where its first line does not say so. ``"msmarco"``: query, document and rank; scores are
-        then minus the rank. ``"scores"``: query, document and score.
+        The format of a file. Default: the first line decides. ``"msmarco"``: query, document and rank; a score is then
+        minus the rank. ``"scores"``: query, document and score.
 
     Returns
     -------
@@ -111,8 +113,9 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a score that is no number, NaN, beyond the range of a double
-        or a whole number that no double holds, a document twice in a query. A file that changes while it is read.
+        If a line has a wrong number of columns, if a score is not a number, is NaN, is beyond the range of a double, or
+        is a whole number that no double holds, or if a document occurs twice in a query; the message names the file and
+        the line. Also if a file changes while it is read.
 
     Examples
     --------
