@@ -56,18 +56,18 @@ _AFFORDABLE = 10**10  # items * systems * resamples: 10 to 50 seconds of one cor
 
 
 class SystemValue(NamedTuple):
-    """A measure of one system, with its interval.
+    """The value of a measure for one system, with its interval.
 
     Attributes
     ----------
     measure, system
-        Their names.
+        The names of the measure and of the system.
     value
-        The measure; over queries or groups its mean.
+        The value of the measure. Over queries or groups it is the mean.
     low, high
-        Ends of its interval: what ``interval`` gives for it.
+        The ends of the interval that the method ``interval`` of the system's curve makes.
     method
-        How that was made: ``"logit"``, ``"delong"``, ``"bootstrap"``.
+        How the interval was made: ``"logit"``, ``"delong"`` or ``"bootstrap"``.
     """
 
     measure: str
@@ -79,31 +79,33 @@ class SystemValue(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What one system has over another in a measure.
+    """The difference between two systems in a measure.
 
     Attributes
     ----------
     measure, baseline, system
-        Their names.
+        The names of the measure and of the two systems.
     difference
-        The system's value less the baseline's.
+        The value of the system minus the value of the baseline.
     low, high
-        Ends of the interval of the difference, made by `method`.
+        The ends of the interval of the difference, made by `method`.
     p_value
-        Two-sided, by `test`; over queries or groups that is another procedure than `method`.
+        The two-sided p-value of `test`. Over queries or groups, `test` is another procedure than `method`.
     test
-        ``"randomization"`` (``"exact randomization"`` where all ways were gone through), ``"bootstrap"``, ``"DeLong"``.
+        ``"randomization"``, ``"exact randomization"`` (over all ways to turn the signs), ``"bootstrap"`` or
+        ``"DeLong"``.
     p_holm
-        `p_value` corrected for all the pairs compared in this measure (Holm 1979).
+        `p_value`, corrected for all the pairs compared in this measure (Holm 1979).
     p_t
-        Of Student's paired test, over queries or groups; None over items, and where scipy is not installed.
+        The p-value of Student's paired test over queries or groups. None over items, and if scipy is not installed.
     p_tukey
-        Of the randomised Tukey test of all systems, where there are three or more over queries or groups; else None.
+        The p-value of the randomised Tukey test of all systems, over queries or groups. None over items, and for fewer
+        than three systems.
     method
-        How the interval was made: ``"bootstrap"``, ``"delong"``.
+        How the interval was made: ``"bootstrap"`` or ``"delong"``.
     p_interval
-        Two-sided, by the procedure that made the interval: of the same resamples, twice the smaller share on one side
-        of 0. Over items it is `p_value`.
+        The two-sided p-value of the procedure that made the interval: twice the smaller share of the same resamples on
+        one side of 0. Over items it equals `p_value`.
     """
 
     measure: str
@@ -123,24 +125,27 @@ class Difference(NamedTuple):
 
 @dataclass(repr=False, eq=False)
 class Comparison:
-    """What `compare` returns: the systems' values and their differences, with tables of them.
+    """The result of `compare`: the values of the systems, their differences, and tables of both.
 
     Attributes
     ----------
     systems : tuple of SystemValue
+        The value of each system in each measure.
     rows : tuple of Difference
-        One for each measure and pair.
+        The difference of each pair of systems in each measure.
     unit : str
         What was resampled: ``"items"``, ``"queries"`` or ``"groups"``.
     count : int
-        How many of them there are.
+        The number of items, queries or groups.
     left_out : int
-        Queries or groups without a value in any system.
+        The number of queries or groups that have no value in any system.
     n_resamples : int
-        Of the randomisation, over queries or groups; over items of the bootstrap.
+        The number of resamples of the randomisation (over queries or groups) or of the bootstrap (over items).
     n_bootstrap : int
-        Of the bootstrap, which makes intervals and `p_interval`, and of the randomised Tukey test.
+        The number of resamples of the bootstrap, which makes intervals and `p_interval`, and of the randomised Tukey
+        test.
     confidence_level : float
+        The nominal coverage of the intervals.
     """
 
     systems: tuple[SystemValue, ...]
@@ -182,17 +187,18 @@ class Comparison:
         layout : {"long", "wide"}
             ``"long"``: a row for each measure and system, with intervals, and one for each difference, with p-values.
             ``"wide"``: a row for each system and a column for each measure, as papers print it. The best value of each
-            measure is bold; of three systems or more the second best is underlined. A letter stands for each system,
-            and is raised at values that are significantly better than that system's; against one baseline † says
-            significantly better, and ‡ worse. A line below names test and correction.
+            measure is bold. With three or more systems, the second best is underlined. Each system has a letter: a
+            raised letter at a value says that the value is significantly better than that system's value. Against one
+            baseline, † marks significantly better and ‡ significantly worse values. A line below the table names the
+            test and the correction.
         p : {"p_holm", "p_value", "p_t", "p_tukey", "p_interval"}
-            Wide: the field of `Difference` that says what is significant.
+            Wide layout only: the field of `Difference` that decides what is significant.
         alpha : float
-            Wide: a difference is significant if that is at most alpha.
+            Wide layout only: a difference is significant if its p-value is at most `alpha`.
         digits : int
-            Decimals, from 0 to 17.
+            The number of decimals, from 0 to 17.
         caption : str
-            Wide: a line before the table.
+            Wide layout only: a line before the table.
 
         Returns
         -------
@@ -201,7 +207,7 @@ class Comparison:
         Raises
         ------
         ValueError
-            For p-values that were not computed, and a caption of the long layout, which is two tables.
+            If the p-values were not computed, or if a caption is given for the long layout, which is two tables.
 
         Examples
         --------
@@ -228,11 +234,11 @@ class Comparison:
         Parameters
         ----------
         layout, p, alpha, digits
-            As of `to_markdown`.
+            As for `to_markdown`.
         caption, label : str
-            Wide: with either of them the table stands in a ``table`` environment, with what explains it in small print
-            below; without, it is a ``tabular``, with comments. The caption is LaTeX, and is taken as it is; names are
-            shown letter by letter.
+            Wide layout only. With a caption or a label the table is in a ``table`` environment, with the explanation in
+            small print below it. Without both it is a ``tabular``, with the explanation in comments. The caption is
+            LaTeX code. Special characters of names are escaped.
 
         Returns
         -------
@@ -256,7 +262,7 @@ class Comparison:
         Parameters
         ----------
         layout, p, alpha, digits, caption
-            As of `to_markdown`.
+            As for `to_markdown`.
 
         Returns
         -------
@@ -282,12 +288,13 @@ class Comparison:
         return columns
 
     def to_pandas(self, table: str = "differences") -> Any:
-        """A pandas.DataFrame of the fields of `Difference`, a row for each, or of `SystemValue`.
+        """A pandas.DataFrame of the differences or of the systems.
 
         Parameters
         ----------
         table : {"differences", "systems"}
-            Which of the two. What was not computed is NaN.
+            ``"differences"``: a row for each `Difference`. ``"systems"``: a row for each `SystemValue`. Their fields
+            are the columns. A value that was not computed is NaN.
 
         Returns
         -------
@@ -303,12 +310,13 @@ class Comparison:
         return needed("pandas", "to_pandas").DataFrame(self._columns(table))
 
     def to_polars(self, table: str = "differences") -> Any:
-        """A polars.DataFrame of the fields of `Difference`, a row for each, or of `SystemValue`.
+        """A polars.DataFrame of the differences or of the systems.
 
         Parameters
         ----------
         table : {"differences", "systems"}
-            Which of the two. What was not computed is NaN.
+            ``"differences"``: a row for each `Difference`. ``"systems"``: a row for each `SystemValue`. Their fields
+            are the columns. A value that was not computed is NaN.
 
         Returns
         -------
@@ -324,32 +332,30 @@ class Comparison:
         return needed("polars", "to_polars").DataFrame(self._columns(table))
 
     def plot(self, kind: str = "differences", *, measure: str | None = None, ax: Any = None) -> Any:
-        """Draw the differences with their intervals (a forest plot), or the systems with theirs.
+        """Draw the differences or the systems with their intervals (a forest plot).
 
         Parameters
         ----------
         kind : {"differences", "systems"}
-            ``"differences"``: those with a Holm-corrected p-value of at most 1 - `confidence_level` have filled
-            marks.
-            ``"systems"``: the value of each system.
-            The picture has 60 rows at most: the greatest differences, or the first systems. The legend says how many
-            others were left out.
+            ``"differences"``: the difference of each pair. A filled mark says that the Holm-corrected p-value is at
+            most 1 - `confidence_level`. ``"systems"``: the value of each system. The picture has 60 rows at most: the
+            greatest differences, or the first systems. The legend says how many others were left out.
         measure : str, optional
-            One of the measures that were compared; the first of them unless said.
+            One of the compared measures. Default: the first.
         ax : matplotlib Axes, optional
             Where to draw, as for ``plot_curves``.
 
         Returns
         -------
         Display
-            With ``ax_``, ``figure_``, and every attribute of the axes.
+            The display has ``ax_``, ``figure_`` and every attribute of the axes.
 
         Raises
         ------
         ValueError
-            For an unknown kind or measure, and where there is no value.
+            If the kind or the measure is unknown, or if there is no value to draw.
         ImportError
-            matplotlib is not installed.
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -464,83 +470,91 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             n_resamples: int | None = None, stratified: bool = False, ties: str = "expected",
             lower_is_better: bool | Mapping[str, bool] = False, relevance_level: float | None = None,
             nan_policy: str = "raise", rng: Any = None, workers: int = 1) -> Comparison:  # fmt: skip
-    """Differences between rankings of the same items, or between systems on the same queries, with intervals and tests.
+    """Compare rankings of the same items, or systems on the same queries: differences with intervals and tests.
 
-    Over items (labels and a mapping of scores): items are drawn with replacement, the same for every ranking, from the
-    counts of items that no ranking tells apart. Over groups (with `groups`), or over queries (one mapping of per-query
-    results): differences of means, the queries being what another sample would change.
+    With labels and a mapping of scores, `compare` resamples items: it draws items with replacement, and draws the same
+    items for every ranking. With `groups`, or with per-query results, `compare` takes differences of means and
+    resamples the groups or queries.
 
     Parameters
     ----------
     y_true : array_like of shape (n,), mapping, or list of Evaluation
-        Labels of the items, or their levels if a measure of gain is asked for, such as nDCG; or, without `y_score`,
-        per-query results by the name of the system: what `evaluate` returns, a HitCurves, a GainCurves, or an array of
-        one value for each query; or a list of evaluations, which keep their names. All of them hold the same queries.
+        With `y_score`, the labels of the items, or their levels if `measures` has a measure of gain, such as nDCG.
+        Without `y_score`, per-query results by the name of the system: an Evaluation of `evaluate`, a HitCurves, a
+        GainCurves, or an array with a value for each query. A list of evaluations is also allowed, and each keeps its
+        name. All systems hold the same queries.
     y_score : mapping of str to array_like of shape (n,), optional
-        Scores of the same items by the name of the ranking.
+        The scores of the same items, by the name of the ranking.
     measures : str or sequence of str, optional
-        Names of measures; an object of ir_measures stands for its text. None takes AP and ROCAUC over items, of
-        evaluations all those that they hold but for sums and geometric means, of GainCurves nDCG, else AP. Arrays are
-        taken as they are. Beside a measure of gain, binary measures are of the items from level ``rel=`` up, else from
-        level 1.
+        The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
+        and AP for HitCurves and for groups. For evaluations None takes every measure that they hold, except sums and
+        geometric means. Arrays hold values already. If `measures` has a measure of gain, the items of level ``rel=`` or
+        higher are relevant to a binary measure; without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
-        The system that each of the others is compared with; None compares all pairs.
+        The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
-        The group (target, assay, query) of each item: a ranking for each, compared over groups.
+        The group (target, assay, query) of each item. Each group is a ranking, and `compare` resamples groups.
     method : {None, "bootstrap", "delong"}
-        Over items: None takes DeLong's paired test for ROCAUC and the bootstrap for all else, and for all of levels.
+        Only over items. None takes DeLong's paired test for ROCAUC and the bootstrap for every other measure. For items
+        with levels None takes the bootstrap for every measure.
     confidence_level : float
-        Nominal coverage of the intervals.
+        The nominal coverage of the intervals.
     n_resamples : int, optional
-        Resamples of the bootstrap and of every random test. None takes 9,999 over queries and groups, 1,999 over items.
-        Holm's correction multiplies p-values by the number of pairs. None therefore takes more for p-values that are
-        corrected, over items also for the intervals: the least n with n + 1 >= 10 * pairs / (1 - `confidence_level`),
-        at most 10**6. For 50 systems that is 244,999. Over items a resample takes time by the number of items and of
-        systems: it stays 1,999 if items * systems * n is above 10**10, which takes 10 to 50 seconds on one core.
+        The number of resamples of the bootstrap and of every random test. None takes 9,999 over queries and groups, and
+        1,999 over items. Holm's correction multiplies p-values by the number of pairs. For corrected p-values, and over
+        items also for the intervals, None therefore takes more if needed: the least n with
+        n + 1 >= 10 * pairs / (1 - `confidence_level`), at most 10**6. For 50 systems n is 244,999. Over items the time
+        of a resample grows with the numbers of items and of systems. Over items None therefore stays at 1,999 if
+        items * systems * n is above 10**10, which takes 10 to 50 seconds on one core.
     stratified : bool
-        Over items: draw relevant and other items apart.
+        Only over items. If True, draw relevant items and other items apart.
     ties, relevance_level, nan_policy
-        As for HitCurve; ``nan_policy="omit"`` leaves out an item that lacks any of its scores. Measures of gain take no
-        `relevance_level`.
+        As for HitCurve. ``nan_policy="omit"`` leaves out an item if any of its scores is missing. `relevance_level`
+        cannot be combined with measures of gain.
     lower_is_better : bool or mapping of str to bool
-        For all rankings, or by name (those not named: False).
+        Whether the lowest score ranks first: a bool for all rankings, or a mapping by the names of the rankings. A
+        ranking that the mapping does not name has False.
     rng : int or numpy.random.Generator, optional
-        Seed or source of the random numbers.
+        The seed or the source of the random numbers.
     workers : int
-        Threads, -1 for all cores; the result does not depend on it.
+        The number of threads; -1 takes all cores. The result is the same for any number.
 
     Returns
     -------
     Comparison
-        ``rows``: for each measure and pair the difference, its interval, p-values; ``systems``: each one's value and
-        the interval that the curves of its kind give for it from the same `rng` and number of resamples; ``str()``,
-        ``to_markdown()``, ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()`` make tables. Queries and
-        groups in which no system has a value (NaN) are left out, and counted.
+        ``rows`` has the difference, the interval and the p-values of each measure and pair. ``systems`` has the value
+        of each system and its interval: the curve of the system makes the same interval with the same `rng` and number
+        of resamples. ``str()``, ``to_markdown()``, ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()``
+        make tables. Queries and groups in which no system has a value (NaN) are left out, and ``left_out`` counts them.
 
     Warns
     -----
     UserWarning
-        There are too few resamples for a significant difference: corrected for the number of pairs no p-value of random
-        resamples can be 1 - `confidence_level` or less. The tables say so too.
+        If there are too few resamples for a significant difference: no p-value of random resamples, corrected for the
+        number of pairs, can be 1 - `confidence_level` or less. The tables say so too.
 
     Raises
     ------
     ValueError, TypeError
-        For fewer than two systems, two evaluations of one name, an unknown baseline or measure, queries that differ
-        between systems, an infinite value, a query with a value in some systems only, and all that HitCurve refuses.
+        If there are fewer than two systems, if two evaluations have the same name, if a baseline or measure is unknown,
+        if the systems hold different queries, if a value is infinite, if a query has a value in some systems only, or
+        if HitCurve refuses the labels or scores.
 
     Notes
     -----
-    Over items interval and p-value come from one procedure: the p-value inverts the percentile interval, twice the
-    smaller share of resamples on one side of 0, as a share (b + 1)/(m + 1); for ROCAUC both are those of DeLong, DeLong
-    & Clarke-Pearson (1988), Biometrics 44:837. Over queries the interval is the bootstrap's, and ``p_interval`` the
-    p-value that inverts it, of the same resamples. The other p-values are of tests that the field uses, and may differ
-    from it near the level: paired randomisation, exact where up to 20 queries differ (Smucker, Allan & Carterette 2007,
-    CIKM), in ``p_value`` and ``p_holm``; Student's paired t, where scipy is installed; the randomised Tukey test for
-    three or more systems (Carterette 2012, ACM Trans. Inf. Syst. 30:4). Tables name the procedure of each.
+    Over items the interval and the p-value come from the same procedure. For ROCAUC both are those of DeLong, DeLong &
+    Clarke-Pearson (1988), Biometrics 44:837. For every other measure the p-value inverts the percentile interval: it is
+    twice the smaller share of resamples on one side of 0, as a share (b + 1)/(m + 1).
 
-    A random sign of the randomisation belongs to a query, whatever the pair: systems with equal values have equal
-    p-values, and no p-value depends on the order of the systems.
+    Over queries the interval is the bootstrap interval, and ``p_interval`` is the p-value that inverts this interval,
+    from the same resamples. The other p-values come from tests that the field uses, and may differ from ``p_interval``
+    near the level. ``p_value`` and ``p_holm`` come from paired randomisation, which is exact if at most 20 queries
+    differ (Smucker, Allan & Carterette 2007, CIKM). ``p_t`` comes from Student's paired t test, if scipy is installed.
+    ``p_tukey`` comes from the randomised Tukey test, for three or more systems (Carterette 2012, ACM Trans. Inf. Syst.
+    30:4). Tables name the procedure of each p-value.
+
+    The randomisation draws a sign for each query, and takes the same signs for every pair. So systems with equal values
+    have equal p-values, and no p-value depends on the order of the systems.
 
     Examples
     --------
