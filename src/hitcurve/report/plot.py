@@ -92,10 +92,11 @@ _SHORT = {"pr": "precision-recall"}
 
 
 class Display:
-    """A picture that was drawn, as scikit-learn's Display objects are.
+    """A picture that was drawn, like the Display objects of scikit-learn.
 
-    Every other attribute is that of ``ax_``: ``display.set_title("docking")``. A display equals its axes, so that
-    ``plt.sca`` and ``fig.delaxes`` take it. It is no Axes for ``isinstance``: ``display.ax_`` is.
+    A display has every attribute of its axes: ``display.set_title("docking")``. A display is equal to its axes, so that
+    ``plt.sca`` and ``fig.delaxes`` accept a display. ``isinstance(display, Axes)`` is False: ``display.ax_`` is the
+    Axes.
 
     Attributes
     ----------
@@ -114,21 +115,22 @@ class Display:
         self.ax_, self.figure_ = ax, ax.figure
 
     def plot(self, *data: Any, ax: Axes | None = None, **options: Any) -> Any:
-        """Draw the picture again; with data for a line, what ``ax_.plot`` draws.
+        """Draw the picture again, or draw lines into the picture.
 
         Parameters
         ----------
         *data
-            Nothing, or the axes, or what goes to ``ax_.plot`` as it is, such as ``display.plot([0, 1], [0, 1], "--")``.
+            Without arguments, or with the axes alone, the picture is drawn again. All other arguments go to
+            ``ax_.plot``, which draws lines, such as ``display.plot([0, 1], [0, 1], "--")``.
         ax : matplotlib Axes, optional
-            Where to draw, by default as in ``plot_curves``.
+            Where to draw. Default: as in ``plot_curves``.
         **options
-            Arguments of what drew it (``plot_curves`` and others) in place of those before.
+            Arguments that replace those of the function that drew the picture, such as ``plot_curves``.
 
         Returns
         -------
         Display
-            This one: its attributes are those of the new picture. With data, the new lines.
+            This display, which then has the attributes of the new picture. With data for lines, the new lines.
 
         Examples
         --------
@@ -169,7 +171,7 @@ class Display:
 
 
 class CurveDisplay(Display):
-    """A picture of curves that was drawn: a `Display` with their lines.
+    """A picture of curves that was drawn: a `Display` with the lines of the curves.
 
     Attributes
     ----------
@@ -178,7 +180,7 @@ class CurveDisplay(Display):
     figure_ : matplotlib Figure
         The figure of ``ax_``.
     line_ : matplotlib Line2D, or list of them
-        The line of the curve; of several curves a list in their order.
+        The line of the curve. For several curves, a list of lines in the order of the curves.
     """
 
     line_: Line2D | list[Line2D]
@@ -191,68 +193,69 @@ class CurveDisplay(Display):
 def plot_curves(curves: Mapping[str, HitCurve] | Mapping[str, GainCurve], kind: str = "hits", *,
                 ax: Axes | None = None, k: int | None = None, gain: Any = "linear", band: float | None = None,
                 n_resamples: int = 1000, rng: Any = None, log_x: bool = True, **line: Any) -> CurveDisplay:  # fmt: skip
-    """Draw hit curves, curves computed from them, or gain curves, into one picture.
+    """Draw hit curves, curves computed from hit curves, or gain curves, into one picture.
 
-    Lines are the expected reading of ties; where items are tied, the region between the worst and the best order is
-    shaded. However many items there are, a line has at most 4,000 points: the axis is cut into 1,000 columns, and of
-    the points in a column the first, the last, the lowest and the highest are drawn, so that at any height the line is
-    less than 1/1000 of the axis from where it should be (Jugel et al. 2014, PVLDB 7:797).
+    A line is the expected reading of ties. Where items are tied, the region between the worst and the best order is
+    shaded. A line has at most 4,000 points, for any number of items: the axis is cut into 1,000 columns, and each
+    column keeps its first, last, lowest and highest point. So at any height the drawn line is less than 1/1000 of the
+    axis from the exact line (Jugel et al. 2014, PVLDB 7:797).
 
     Parameters
     ----------
     curves : mapping of str to HitCurve, or of str to GainCurve
-        The curves by the names in the legend; an empty name stays out of it. Without k, the legend also has the
-        average precision for ``"precision-recall"``, and the area under the curve for ``"roc"``, both expected under
-        ties: ``docking (AP = 0.76)``.
+        The curves, by their names in the legend. A curve with an empty name is not in the legend. Without `k`, the
+        legend also shows the average precision for ``"precision-recall"`` and the area under the curve for ``"roc"``,
+        such as ``docking (AP = 0.76)``. Both are expected values under ties.
     kind : {"hits", "precision-recall", "pr", "roc", "enrichment", "gain"}
-        In lower or upper case.
-        ``"hits"``: relevant items over items from the top, with the curves of a random and of a perfect order (Zhu
-        2004). ``"precision-recall"`` or ``"pr"``: precision over recall going down the list. ``"roc"``: with a
-        logarithmic axis of false positive rates, or a linear one (`log_x`). ``"enrichment"``: enrichment factor over
-        the share of the list, both logarithmic. ``"gain"``, of a GainCurve: what the items from the top gain together,
-        with the curves of the ideal order and of a random order of the items that were ranked. The other kinds are of
-        ``curve.at_level(level)``.
+        The kind of picture, in lower or upper case. ``"hits"``: relevant items over items from the top, with the curves
+        of a random order and of a perfect order (Zhu 2004). ``"precision-recall"`` or ``"pr"``: precision over recall
+        going down the list. ``"roc"``: true positive rate over false positive rate, on a logarithmic or a linear axis
+        (`log_x`). ``"enrichment"``: enrichment factor over the share of the list, on two logarithmic axes. ``"gain"``,
+        only for a GainCurve: the total gain of the items from the top, with the curves of the ideal order and of a
+        random order of the ranked items. For the other kinds of a GainCurve, draw ``curve.at_level(level)``.
     ax : matplotlib Axes, optional
-        Where to draw. Default: where pyplot is loaded, its current axes, which ``plt.figure()`` makes anew and
-        ``plt.savefig`` writes; else a new figure, which a notebook shows. If the current axes hold a picture of
-        another kind, pyplot makes a new figure.
+        Where to draw. Default: the current axes of pyplot if pyplot is loaded, else a new figure, which a notebook
+        shows. ``plt.figure()`` makes new current axes, and ``plt.savefig`` writes their figure. If the current axes
+        hold a picture of another kind, pyplot makes a new figure.
     k : int, optional
         Draw only the first k items.
     gain
-        For ``"gain"``, what an item of a level gains, as in ``GainCurve.dcg``.
+        The gain of an item of a level, as in ``GainCurve.dcg``. Only ``"gain"`` uses it.
     band : float, optional
-        Confidence level, such as 0.95, of bootstrap bands around the lines, at each point by itself: hits, gain and
-        enrichment at a rank, precision at a recall, true positive rate at a false positive rate. Their ends are those
-        of ``HitCurve.interval`` by bootstrap. Bands of hits, gain and enrichment keep the number of relevant items, and
-        of items of each level, so that they lie between the worst and the perfect order: of hits at rank 100 the ends
-        are those of ``interval("Hits@100", stratified=True)``.
+        The confidence level, such as 0.95, of bootstrap bands around the lines. A band is computed for each point by
+        itself: hits, gain and enrichment at a rank, precision at a recall, true positive rate at a false positive rate.
+        The ends of a band are those of ``HitCurve.interval`` by bootstrap. For hits, gain and enrichment every resample
+        has as many relevant items, and as many items of each level, as the curve, so that the bands lie between the
+        worst and the perfect order. At rank 100 the band of hits has the ends of ``interval("Hits@100",
+        stratified=True)``.
     n_resamples : int
-        Bootstrap resamples for the bands.
+        The number of bootstrap resamples for the bands.
     rng : seed or numpy.random.Generator, optional
-        For the bands.
+        The seed or the source of the random numbers for the bands.
     log_x : bool
-        For ``"roc"``: a logarithmic axis of false positive rates, or (False) a linear one from 0.
+        For ``"roc"``: True draws a logarithmic axis of false positive rates, False a linear axis from 0.
     line : keywords
-        Keywords of matplotlib's Line2D: ``color``, ``label``, ``linestyle``, ``linewidth``, ``alpha`` and others. One
-        value is for all curves; a mapping has values by the names of the curves. Regions and bands have the colour of
-        their line. ``label`` is the whole text in the legend.
+        Keywords of matplotlib's Line2D: ``color``, ``label``, ``linestyle``, ``linewidth``, ``alpha`` and others. A
+        single value is for all curves. A mapping has values by the names of the curves. The region and the band of a
+        line have the colour of the line. ``label`` is the whole text in the legend.
 
     Returns
     -------
     CurveDisplay
-        It has ``ax_``, ``figure_`` and ``line_``, as scikit-learn's Display objects, and every attribute of the axes:
-        ``figure.savefig``, ``set_title``.
+        The display has ``ax_``, ``figure_`` and ``line_``, as scikit-learn's Display objects have, and every attribute
+        of the axes, such as ``figure.savefig`` and ``set_title``.
 
     Raises
     ------
     TypeError
-        For a keyword that lines do not have.
+        If a keyword is not a keyword of lines.
     ValueError
-        For an unknown kind, a value that a line cannot have, no curves, or a curve that has no such picture: no
-        relevant item; for ROC also nothing but relevant items; for ROC and enrichment also relevant items that were
-        never retrieved. Also if `ax` holds a picture of another kind.
+        If a kind is unknown, if a line cannot have a value, if there are no curves, or if a curve has no such picture.
+        A curve without a relevant item has no picture. A curve of relevant items alone has no ROC curve. A curve with
+        relevant items that were never retrieved has no ROC and no enrichment curve. Also if `ax` holds a picture of
+        another kind.
     ImportError
-        matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -438,31 +441,34 @@ def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, ti
 
 def plot_figure(rows: int = 1, columns: int = 1, *, width: str | float = "column",
                 height: float | None = None) -> Figure:  # fmt: skip
-    """Make an empty figure in the size of a publication, whose axes the plots draw into (``ax=``).
+    """Make an empty figure in the size of a publication. Pass its axes to a plot as ``ax=``.
 
-    Texts have 7 to 8 points, several axes have letters (a, b, c ...), and ``savefig`` embeds fonts as TrueType (type
+    Texts have 7 to 8 points, and several axes have letters (a, b, c ...). ``savefig`` embeds fonts as TrueType (type
     42) in PDF and EPS, and writes PNG, JPEG and TIFF with 300 dots per inch. No setting of matplotlib is changed.
 
     Parameters
     ----------
     rows, columns : int
-        How many axes there are below and beside each other.
+        The numbers of rows and columns of axes.
     width : {"column", "page"} or float
-        ``"column"``: 3.5 inches, one column of most journals. ``"page"``: 7.2 inches, both columns. Or inches.
+        The width of the figure. ``"column"``: 3.5 inches, one column of most journals. ``"page"``: 7.2 inches, both
+        columns. A number: the width in inches.
     height : float, optional
-        Inches. Default: three quarters of the width of a column of axes, and 0.6 for the legend, for each row.
+        The height of the figure in inches. Default: for each row of axes, three quarters of the width of one column of
+        axes, and 0.6 for the legend.
 
     Returns
     -------
     matplotlib Figure
-        Apart from pyplot; a notebook shows it. ``figure.axes`` are the axes, row by row.
+        The figure, which pyplot does not manage. A notebook shows the figure. ``figure.axes`` holds the axes, row by
+        row.
 
     Raises
     ------
     ValueError, TypeError
-        For rows or columns below 1, or a size that is no positive number.
+        If `rows` or `columns` is below 1, or if a size is not a positive number.
     ImportError
-        matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------

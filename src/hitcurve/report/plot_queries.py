@@ -96,52 +96,55 @@ class _Held(NamedTuple):
 
 def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str | Measure | None = None,
                      ax: Axes | None = None, ties: str = "expected", color: Any = None) -> Display:  # fmt: skip
-    """Draw a measure over the queries of one or several systems.
+    """Draw the values of a measure over the queries of one or several systems.
 
-    All systems hold the same queries. A query without a value (NaN) in any of them is left out. Of more than 60 systems
-    the first 60 are drawn. The legend says how many queries and systems were left out.
+    All systems hold the same queries. A query without a value (NaN) in any system is left out. If there are more than
+    60 systems, the first 60 are drawn. The legend says how many queries and systems were left out.
 
     Parameters
     ----------
     systems : mapping of str to Evaluation, HitCurves, GainCurves or array, or list of Evaluation
-        Per-query results by the names in the picture; arrays have one value for each query. Evaluations in a list go
-        by their own names.
+        Per-query results, by the names in the picture. An array has a value for each query. Evaluations in a list keep
+        their own names.
     kind : {"distribution", "queries", "precision-recall", "pr", "scatter", "differences"}
-        In lower or upper case.
-        ``"distribution"``: a histogram; of several systems boxes from the lower to the upper quartile, with whiskers
-        from 5 to 95 % of the queries. ``"queries"``: a bar for each query, in falling order of the first system; of
-        more than 3 systems or 200 bars lines, each in its own order. ``"precision-recall"`` or ``"pr"``: the mean over
-        queries of interpolated precision at 11 recall levels 0, 0.1, ..., 1 (Manning, Raghavan & Schütze 2008, section
-        8.4; trec_eval's ``iprec_at_recall``). Evaluations hold it where it was asked for, as
-        ``evaluate(qrels, run, "iprec_at_recall")`` or at other levels as ``"IPrec@0.25"``. Of two systems:
-        ``"scatter"``: the second over the first, a point for each query; ``"differences"``: the second less the first,
-        in falling order. Both count the queries in which the second is better, equal and worse.
+        The kind of picture, in lower or upper case.
+        ``"distribution"``: a histogram. For several systems, boxes from the lower to the upper quartile, with whiskers
+        from 5 to 95 % of the queries.
+        ``"queries"``: a bar for each query, in falling order of the first system. For more than 3 systems or 200 bars,
+        lines, each in falling order of its own values.
+        ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at 11 recall levels 0, 0.1,
+        ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4; trec_eval's ``iprec_at_recall``). An evaluation must hold
+        this measure: ``evaluate(qrels, run, "iprec_at_recall")``, or ``"IPrec@0.25"`` for other levels.
+        ``"scatter"``, for two systems: the second system over the first, with a point for each query.
+        ``"differences"``, for two systems: the second system minus the first, in falling order. Scatter and differences
+        count the queries in which the second system is better, equal and worse.
     measure : str, optional
-        Of all kinds but precision-recall. Default: the first that the evaluations hold and that has a mean, AP of
-        HitCurves, nDCG of GainCurves.
+        The measure of every kind except precision-recall. Default: AP for HitCurves, nDCG for GainCurves, and for
+        evaluations the first measure that they hold and that has a mean.
     ax : matplotlib Axes, optional
         Where to draw, as for ``plot_curves``.
     ties : {"expected", "threshold", "best", "worst"}
-        How HitCurves and GainCurves are measured. Evaluations have values already.
+        How ties are read in HitCurves and GainCurves. Evaluations hold values already.
     color : color or mapping of str to color, optional
-        Of all systems, or by their names; not of scatter and differences, whose colours say which system is better.
-        Default: colours that are told apart with any kind of colour vision.
+        A colour for all systems, or colours by their names. Scatter and differences take no `color`, because their
+        colours say which system is better. Default: colours that people with any colour vision can tell apart.
 
     Returns
     -------
     Display
-        It has ``ax_`` and ``figure_``, as scikit-learn's Display objects, and every attribute of the axes.
+        The display has ``ax_`` and ``figure_``, as scikit-learn's Display objects have, and every attribute of the
+        axes.
 
     Raises
     ------
     TypeError
-        For systems that hold no values for queries.
+        If a system holds no values for queries.
     ValueError
-        For no systems, more or fewer than two where a kind takes two, no query with a value, queries that differ
-        between systems, an infinite value, a measure that an evaluation does not hold, precision and recall of
-        weighted items, and an `ax` that holds a picture of another kind or measure.
+        If there are no systems, if scatter or differences do not have exactly two systems, if no query has a value, if
+        the systems hold different queries, if a value is infinite, if an evaluation does not hold the measure, if
+        precision and recall are of weighted items, or if `ax` holds a picture of another kind or measure.
     ImportError
-        matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------
