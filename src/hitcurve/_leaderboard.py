@@ -230,14 +230,15 @@ class Printed:
     def to_markdown(self, *, digits: int = 4, caption: str = "") -> str:
         """The means in Markdown: a row for each system, a column for each measure.
 
-        The best value of each measure is bold; of three systems or more the second best is underlined. Values are equal
-        if they are printed so: all the best ones are bold. "-" is no value. Of measures such as Unjudged@10 the least
-        value is the best one. Counts and Judged@10, which say nothing of quality, are not marked.
+        The best value of each measure is bold. With three or more systems, the second best is underlined. Values that
+        are printed alike count as equal: if several values are best, all of them are bold. "-" means no value. For
+        measures such as Unjudged@10 the least value is the best. Counts and Judged@10 are not marked, because they say
+        nothing about quality.
 
         Parameters
         ----------
         digits : int
-            Decimals, from 0 to 17.
+            The number of decimals, from 0 to 17.
         caption : str
             A line before the table.
 
@@ -262,16 +263,16 @@ class Printed:
         return rendered([self._grid(digits, caption)], "markdown")
 
     def to_latex(self, *, digits: int = 4, caption: str = "", label: str = "") -> str:
-        r"""The means in LaTeX, as of `to_markdown`, with the rules of the package booktabs.
+        r"""The table of `to_markdown` in LaTeX, with the rules of the package booktabs.
 
         Parameters
         ----------
         digits : int
-            Decimals, from 0 to 17.
+            The number of decimals, from 0 to 17.
         caption, label : str
-            With either of them the table stands in a ``table`` environment, with what explains it in small print
-            below; without, it is a ``tabular``, with comments. The caption is LaTeX, and is taken as it is; names are
-            shown letter by letter.
+            With a caption or a label the table is in a ``table`` environment, with the explanation in small print below
+            it. Without both it is a ``tabular``, with the explanation in comments. The caption is LaTeX code. Special
+            characters of names are escaped.
 
         Returns
         -------
@@ -300,12 +301,12 @@ class Printed:
         return rendered([self._grid(digits, caption, label)], "latex")
 
     def to_html(self, *, digits: int = 4, caption: str = "") -> str:
-        """The means in HTML, as of `to_markdown`: a part of a page, in the colours of that page.
+        """The table of `to_markdown` in HTML: a part of a page, in the colours of the page.
 
         Parameters
         ----------
         digits : int
-            Decimals, from 0 to 17.
+            The number of decimals, from 0 to 17.
         caption : str
             The caption of the table.
 
@@ -327,7 +328,7 @@ class Printed:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: of an Evaluation a row for each query, of a Leaderboard the means of each system.
+        """A pandas.DataFrame: the values of each query (of an Evaluation), or the means of each system (of a Leaderboard).
 
         Returns
         -------
@@ -343,7 +344,7 @@ class Printed:
         return needed("pandas", "to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame: of an Evaluation a row for each query, of a Leaderboard the means of each system.
+        """A polars.DataFrame: the values of each query (of an Evaluation), or the means of each system (of a Leaderboard).
 
         Returns
         -------
@@ -365,20 +366,22 @@ class Leaderboard(Printed):
     Parameters
     ----------
     evaluations : list of Evaluation, or mapping of str to Evaluation
-        What `evaluate` returns for a list of runs, whose names they keep, or evaluations by the names of their systems.
+        A list of evaluations, as `evaluate` returns it for a list of runs: each evaluation keeps its name. Or a mapping
+        of evaluations by the names of their systems.
 
     Attributes
     ----------
     systems : tuple of str
+        The names of the systems.
     measures : tuple of str
-        Those of any of the systems. One that goes by several names stands once.
+        The measures of all systems. A measure that has several names occurs once.
     means : dict of str to dict of str to float
-        By the system and the measure; NaN where a system has none.
+        The means, by the system and then by the measure. NaN if a system does not have the measure.
 
     Raises
     ------
     ValueError, TypeError
-        For no evaluations, two of one name in a list, and what is no evaluation.
+        If there are no evaluations, if two evaluations in a list have the same name, or if an object is no evaluation.
 
     Examples
     --------

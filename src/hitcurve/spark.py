@@ -192,8 +192,8 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     """Measure the ranking of each query of a DataFrame.
 
     Rows are packed by a hash of their query and shuffled once. A task ranks its queries one after another, and holds
-    few of them at a time. Queries of more than `max_query` rows are counted first: `hit_curves` then measures each at
-    once, with the method of `hit_curve`.
+    few of them at a time. Spark first counts the rows of the queries. A query of more than `max_query` rows is measured
+    immediately, as `hit_curve` measures all rows.
 
     Parameters
     ----------

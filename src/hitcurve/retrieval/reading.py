@@ -35,21 +35,23 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     Parameters
     ----------
     source : path, "-", mapping, data frame, list, array or object of another library
-        A TREC qrels file: query, iteration, document and relevance, separated by any mix of blanks and tabs; empty
-        lines and lines that begin with # are passed over. It may be compressed (gzip, bzip2, xz; zstd with pyarrow);
-        ``"-"`` is standard input. Or a Parquet file or a data frame (pandas, polars, pyarrow, or a dict of arrays) with
-        columns ``query_id, doc_id, relevance``; or ``{query: {document: relevance}}``. Ids are text or integers.
-        A file that is no TREC file may be JSON of such a dict (ranx), have a header that names the columns (BEIR, CSV),
-        or three columns query, document, relevance (MS MARCO). Or a tuple of three arrays (query, document, relevance);
-        named tuples of ir_measures or ir_datasets; a Qrels of ranx; ``"ir_datasets:ID"``, if ir_datasets is installed.
-        Or, for queries that are numbered from 0 and keep that order, a list with the relevant ids of each query or with
-        a dict ``{id: relevance}``; a matrix of ids with a row for each query, where -1 is none; a sparse matrix in CSR
-        format, whose values are the relevance.
+        A file may be a TREC qrels file with the columns query, iteration, document and relevance, separated by any mix
+        of blanks and tabs. Empty lines and lines that begin with # are skipped. A file may also be JSON of a dict
+        ``{query: {document: relevance}}`` (ranx), have a header that names the columns (BEIR, CSV), or have the three
+        columns query, document, relevance (MS MARCO). All these files may be compressed (gzip, bzip2, xz; zstd with
+        pyarrow), and ``"-"`` is standard input. A Parquet file has the columns ``query_id, doc_id, relevance``. Other
+        sources are a data frame (pandas, polars, pyarrow, or a dict of arrays) with the columns ``query_id, doc_id,
+        relevance``; a dict ``{query: {document: relevance}}``; a tuple of three arrays (query, document, relevance);
+        named tuples of ir_measures or ir_datasets; a Qrels of ranx; and ``"ir_datasets:ID"``, if ir_datasets is
+        installed. Ids are text or integers. Three sources have queries without ids, which are numbered from 0 and keep
+        their order: a list that holds the relevant ids or a dict ``{id: relevance}`` of each query; a matrix of ids
+        with a row for each query, in which -1 is no id; and a sparse matrix in CSR format, whose values are the
+        relevance.
     strict : bool, default True
-        False reads what trec_eval reads: a relevance that is no whole number counts as the whole number it begins
-        with, 0 if there is none. A warning says how often.
+        False reads every line that trec_eval reads: a relevance that is not a whole number counts as the whole number
+        at its beginning, or as 0 without such a number. A warning says how often.
     format : {"trec", "json", "csv", "msmarco"}, optional
-        How a file is written, where its first line does not say so.
+        The format of a file. Default: the first line decides.
 
     Returns
     -------
@@ -58,8 +60,8 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     Raises
     ------
     ValueError
-        Named by file and line: a wrong number of columns, a relevance that is no whole number, a document twice for a
-        query; no judgments at all.
+        If a line has a wrong number of columns, if a relevance is not a whole number, or if a document occurs twice in
+        a query; the message names the file and the line. Also if there are no judgments.
 
     Examples
     --------
