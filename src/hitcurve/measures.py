@@ -96,8 +96,8 @@ class Definition(NamedTuple):
     kernel: str = ""  #: By what `hitcurve.evaluate` measures a run; none for measures that need all scores.
     synonyms: tuple[str, ...] = ()  #: trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals.
     cutoffs: tuple[str, ...] = ("",)
-    """The keywords a cutoff may go to: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
-    level); ``""`` means none needed."""
+    """The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
+    level). ``""`` says that the measure needs no cutoff."""
     ties: tuple[str, ...] = ()  #: The readings of ties it has; none where ties make no difference.
     reading: str = ""  #: Where "expected" is no mean over the orders of tied items, or "best" and "worst" no bounds.
     options: tuple[Option, ...] = ()
@@ -112,25 +112,25 @@ class Definition(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A measure with its options and cutoff fixed: what `parse` returns.
+    """A measure with its options and cutoff. `parse` makes measures.
 
-    Call it on a curve: ``measure(curve, ties="expected")`` is a number for a `HitCurve` and an array, one value per
-    ranking, for `HitCurves`. Where the name itself says ``ties=``, that reading wins.
+    Call a measure with a curve: ``measure(curve, ties="expected")`` is a number for a `HitCurve`, and an array with a
+    value for each ranking for `HitCurves`. If the name has an option ``ties=``, the option decides.
 
     Attributes
     ----------
     name : str
-        The canonical text: synonyms resolved, options in a fixed order, defaults left out.
+        The canonical name: synonyms are replaced, options are in a fixed order, and defaults are left out.
     record : Definition
-        The row of `MEASURES` it belongs to.
+        The row of `MEASURES` that defines the measure.
     keywords : tuple of (str, value)
-        What is passed to the curve's method.
+        The arguments for the curve's method.
     ties : str or None
-        The reading of ties said by the name.
+        The reading of ties, if the name has an option ``ties=``.
     rel : int or None
-        The lowest level that counts as relevant, if the name says it.
+        The lowest relevant level, if the name has an option ``rel=``.
     judged_only : bool
-        Documents without a judgment are taken out of the ranking first.
+        True if documents without a judgment are first removed from the ranking.
     """
 
     name: str
@@ -141,12 +141,12 @@ class Measure(NamedTuple):
     judged_only: bool = False
 
     def reading(self, ties: str = "expected", levels: bool = False) -> str:
-        """The reading of ties that a call with `ties` uses; `levels`: a call on a `GainCurve` or `GainCurves`.
+        """The reading of ties that a call with `ties` uses. `levels` is True for a `GainCurve` or `GainCurves`.
 
         Raises
         ------
         ValueError
-            `ties` is unknown, or the measure has no such reading.
+            If `ties` is unknown, or if the measure does not have this reading.
         """
         if levels and self.judged_only:
             raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
@@ -169,9 +169,10 @@ class Measure(NamedTuple):
         return ties
 
     def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:
-        """The measure of `curve`: a number, or an array with one value per ranking.
+        """Compute the measure of `curve`: a number, or an array with a value for each ranking.
 
-        Of a `GainCurve` or `GainCurves` a binary measure takes items from level `rel` up as relevant, or from level 1.
+        For a binary measure of a `GainCurve` or `GainCurves`, the items of level `rel` or higher are relevant. Without
+        `rel` the items of level 1 or higher are relevant.
         """
         if not hasattr(curve, "average_precision"):
             return self._of_gains(curve, ties)
@@ -182,11 +183,12 @@ class Measure(NamedTuple):
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
     def empty(self, curve: HitCurve | HitCurves | GainCurve | GainCurves) -> Any:
-        """Whether `curve` has no relevant item for this measure: a bool, or an array with one for each ranking.
+        """Whether `curve` has no relevant item for this measure: a bool, or an array with a bool for each ranking.
 
-        Of a `GainCurve` or `GainCurves` an item is relevant to a binary measure from level `rel` up, or from level 1;
-        to a measure of levels above level 0; to a measure of gains if it gains anything; to GAP from its least
-        threshold up.
+        In a `GainCurve` or `GainCurves` the measure decides which items are relevant. For a binary measure these are
+        the items of level `rel` or higher, or of level 1 or higher without `rel`. For a measure of levels they are the
+        items above level 0, for a measure of gains the items with a gain above 0, and for GAP the items of its least
+        threshold or higher.
         """
         if hasattr(curve, "average_precision"):
             return curve.num_relevant == 0
@@ -200,7 +202,7 @@ class Measure(NamedTuple):
         return (curve.at_level(min(thresholds)) if thresholds else curve).num_relevant == 0
 
     def relevant_level(self, relevance_level: int = 1) -> int:
-        """The lowest level that is relevant, of judgments that are read with `relevance_level`."""
+        """The lowest relevant level: that of the name, else `relevance_level`."""
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
 
     def _gain_keywords(self, curve: GainCurve | GainCurves) -> dict[str, Any]:
@@ -553,18 +555,18 @@ MEASURES: tuple[Definition, ...] = (
 
 
 def parse(name: str) -> Measure:
-    """The measure that `name` stands for.
+    """Make the measure that has this name.
 
     Parameters
     ----------
     name : str
-        ``NAME(option=value, ...)@cutoff``. A cutoff is a rank (``@10``) or a share in percent (``@1%``, which stands
-        for ``ceil(N/100)`` items, exactly; for ROCE a false positive rate). ``AP@10`` divides by R, as ir_measures and
-        trec_eval's ``map_cut_10`` do; ``AP(norm=min)@10`` by min(10, R), as the method ``average_precision(10)`` does
-        where its ``normalize=`` says nothing else. Any measure that depends on ties takes ``ties=``. Names of trec_eval
-        (``map``, ``P_10``, ``recall_1000`` ...), BEIR and MTEB (``MAP@100``, ``ndcg_at_10``) and ranx (``hit_rate@10``,
-        ``precision@5-l2``, ``rbp.95``) mean the same definitions, and lower case is understood; the caller's ``ties``
-        holds for them.
+        A name ``NAME(option=value, ...)@cutoff``. A cutoff is a rank (``@10``) or a share in percent (``@1%``, exactly
+        ``ceil(N/100)`` items). For ROCE a share is a false positive rate. Every measure that depends on ties has the
+        option ``ties=``. ``AP@10`` divides by R, as ir_measures and trec_eval's ``map_cut_10`` do. ``AP(norm=min)@10``
+        divides by min(10, R), as the method ``average_precision(10)`` does by default. Names of trec_eval (``map``,
+        ``P_10``, ``recall_1000`` ...), of BEIR and MTEB (``MAP@100``, ``ndcg_at_10``) and of ranx (``hit_rate@10``,
+        ``precision@5-l2``, ``rbp.95``) are synonyms, also in lower case. They have hitcurve's definitions, and ties are
+        read as the caller's ``ties`` says.
 
     Returns
     -------
@@ -573,7 +575,7 @@ def parse(name: str) -> Measure:
     Raises
     ------
     ValueError
-        The name is unknown (the text lists near ones), or an option or cutoff does not fit the measure.
+        If the name is unknown (the message lists similar names), or if an option or cutoff does not fit the measure.
 
     Examples
     --------
@@ -833,8 +835,8 @@ def _near(text: str) -> str:
 
 def _split(text: str) -> tuple[str, str, str]:
     """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
-    head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
-    return _letters(head), mark, number
+    head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type:
+    ignore[union-attr] return _letters(head), mark, number
 
 
 def _letters(name: str) -> str:

@@ -1,14 +1,14 @@
-"""PRESETS: the keyword arguments by which a number here is the number of another tool."""
+"""PRESETS: the keyword arguments that reproduce the numbers of other tools."""
 from __future__ import annotations
 
 from typing import Any
 
-#: Keyword arguments that reproduce another tool's average precision, by the tool's name: plain dictionaries, to pass on
-#: as ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision`` (those with ``empty`` go
-#: to the mean alone); those with ``gain`` go to ``mean_ndcg``, that of ``"scikit-learn dcg"`` to the method ``dcg`` of
-#: ``GainCurves``; those of tools that read judgments and runs go to ``evaluate``, that of ``"RDKit"`` to ``HitCurve``.
-#: The page "The numbers of other libraries" of the documentation says for each what else the tool does to the data and
-#: what no argument can reproduce.
+#: Keyword arguments that reproduce another tool's average precision, in a dictionary for each tool. Pass a preset as
+#: ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision``. Presets with ``empty`` go to
+#: ``mean_average_precision`` only. Presets with ``gain`` go to ``mean_ndcg``, but ``"scikit-learn dcg"`` goes to the
+#: method ``dcg`` of ``GainCurves``. Presets of tools that read judgments and runs go to ``evaluate``, and ``"RDKit"``
+#: goes to ``HitCurve``. The page "The numbers of other libraries" of the documentation says for each tool what else the
+#: tool does to the data, and what no argument can reproduce.
 PRESETS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},

@@ -22,18 +22,20 @@ _Value = TypeVar("_Value")
 
 
 class TieBand(NamedTuple):
-    """What ties among the scores of a run leave open in a mean: `worst` .. `best`, and the mean over all orders."""
+    """The range that ties among the scores of a run leave open in a mean."""
 
     worst: float
+    """The mean with all ties at their worst. NaN if the bound cannot be computed."""
     expected: float
-    """NaN where the measure has no expected value. Bounds are NaN where they cannot be computed."""
+    """The mean over all orders of the tied documents. NaN if the measure has no expected value."""
     best: float
+    """The mean with all ties at their best. NaN if the bound cannot be computed."""
     value: float
-    """With the rule of the evaluation."""
+    """The mean with the evaluation's own rule for ties."""
 
 
 class Named(dict[str, _Value]):
-    """Something for each measure, by the name that was asked for; every other name of the measure finds it too."""
+    """A dict keyed by the measure names that you asked for. Lookup also accepts synonyms."""
 
     def __init__(self, found: Mapping[str, _Value], asked: Mapping[str, str]) -> None:
         super().__init__(found)
@@ -63,35 +65,37 @@ class Named(dict[str, _Value]):
 
 @dataclass(repr=False, eq=False)
 class Evaluation(Printed):
-    """A run measured. Made by `evaluate`.
+    """The values of the measures for a run. `evaluate` makes evaluations.
 
     Attributes
     ----------
     name : str
-        What the run is called: see `evaluate`.
+        The name of the run: see `evaluate`.
     query_ids : list of str
-        The queries that count, in the order of their bytes; numbered ones, which had no ids, in that of their numbers.
+        The ids of the queries that count, in the order of their bytes. Numbered queries, which had no ids, are in the
+        order of their numbers.
     values : dict of str to float64 array
-        By the name that was asked for, a value for each query; NaN where a query has none. Every other name of the
-        measure finds it too. Measures of a set of trec_eval go by the names here.
+        For each measure an array with a value for each query, NaN for a query without a value. The keys are the measure
+        names that you asked for. Lookup also accepts synonyms. If you ask for a set such as ``"official"``, its
+        measures have hitcurve's names.
     means : dict of str to float
-        Over the queries that have a value: the arithmetic mean, the geometric one for GMAP and GMBpref, the sum for
-        counts.
+        The mean of each measure over the queries that have a value, with the keys of `values`. The mean is arithmetic,
+        but geometric for GMAP and GMBpref. Counts are summed.
     counts : dict of str to int
-        How many queries and documents. ``queries``: those that count. ``missing``: judged, but not in the run.
-        ``extra``: in the run, but not judged.
-        ``empty``: without a relevant document. ``retrieved``, ``judged``: documents of the run, and those judged.
-        ``contradicting``: whose scores rise somewhere in the order of ``rank_by="listed"`` or ``"rank"``.
+        Numbers of queries and documents. ``queries``: queries that count. ``missing``: judged queries that the run does
+        not have. ``extra``: queries of the run that have no judgments. ``empty``: queries without a relevant document.
+        ``retrieved``: documents of the run. ``judged``: documents of the run that have a judgment. ``contradicting``:
+        queries whose scores rise somewhere in the order of ``rank_by="listed"`` or ``"rank"``.
     definitions : dict of str to str
-        What each measure is, and how ties, levels, unjudged documents and missing queries were read.
+        For each measure its definition, and how ties, levels, unjudged documents and missing queries were read.
     missing, extra : list of str
-        The queries counted so.
+        The ids of the queries that `counts` counts as ``missing`` and as ``extra``.
     notes : list of str
-        What ``strict=False`` let pass; where scores contradict `rank_by`; that the run has no documents.
+        What ``strict=False`` let pass, where scores contradict `rank_by`, and whether the run has no documents.
     ties, rank_by : str
-        The rules by which it was ranked.
+        The arguments of `evaluate` that ranked the documents.
     tag : str
-        The tag in the run's file; `name` may be another.
+        The tag in the run's file. `name` may differ.
     """
 
     name: str
@@ -120,10 +124,10 @@ class Evaluation(Printed):
         self.__dict__ |= {**state, "_band": partial(copy, state["_band"]), "_tables": partial(list, state["_tables"])}
 
     def tie_report(self) -> Named[TieBand]:
-        """For each measure, the mean with all ties at their worst, their expected value, and their best.
+        """For each measure, the mean with all ties at their worst, at their expected value, and at their best.
 
-        Measures that ties do not touch are left out; so is everything if the run was read with
-        ``rank_by="listed"`` or ``"rank"``, where there are none, or with ``depth=``.
+        Measures that do not depend on ties are left out. The report is empty if the run was read with
+        ``rank_by="listed"`` or ``"rank"``, which leave no ties, or with ``depth=``.
 
         Returns
         -------
@@ -140,15 +144,17 @@ class Evaluation(Printed):
         return self._band()
 
     def level_strings(self, length: int = 10) -> list[str]:
-        """For each query, the levels of its first documents: a digit, > beyond 9, - unjudged, . in the pool only.
+        """For each query, a text with a character for the level of each of its first documents.
 
-        With ``depth=`` and ``judged_only=`` these are the first of those that the measures look at.
-        Not under ``ties="expected"``, ``"worst"`` or ``"best"``, which give no single order: ids decide there.
+        The character is a digit for a level up to 9, ``>`` for a level above 9, ``-`` for a document without a
+        judgment, and ``.`` for a document that is judged as in the pool only. With ``depth=`` and ``judged_only=`` the
+        documents are the first documents that the measures look at. ``ties="expected"``, ``"worst"`` and ``"best"``
+        give no single order: the ids of the documents then decide.
 
         Parameters
         ----------
         length : int
-            How many documents.
+            The number of documents.
 
         Returns
         -------
@@ -168,7 +174,7 @@ class Evaluation(Printed):
         return found
 
     def __getitem__(self, name: Any) -> Any:
-        """Of a measure its mean, of a query its values: ``found["map"]``, ``found["q1"]["map"]``."""
+        """The mean of a measure, ``found["map"]``, or the values of a query, ``found["q1"]["map"]``."""
         if "_rows" not in self.__dict__:
             self.__dict__["_rows"] = {query: i for i, query in enumerate(self.query_ids)}
         asked = dict.__contains__(self.means, name)  # its other names take long to look up
@@ -202,20 +208,21 @@ class Evaluation(Printed):
         Parameters
         ----------
         kind : {"distribution", "queries", "precision-recall", "pr"}
-            ``"distribution"``: a histogram. ``"queries"``: a bar for each query. ``"precision-recall"``: the mean
-            interpolated precision at recall levels, which `evaluate` computes where ``"iprec_at_recall"`` is asked for.
+            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
+            ``"precision-recall"`` or ``"pr"``: the mean interpolated precision at recall levels. `evaluate` computes it
+            if you ask for ``"iprec_at_recall"``.
         measure, ax, color
             As for ``plot_evaluations``, which draws several systems.
 
         Returns
         -------
         Display
-            With ``ax_``, ``figure_``, and every attribute of the axes.
+            The display has ``ax_``, ``figure_`` and every attribute of the axes.
 
         Raises
         ------
         ValueError, TypeError, ImportError
-            As ``plot_evaluations``.
+            As ``plot_evaluations`` raises.
 
         Examples
         --------
@@ -236,7 +243,7 @@ class Evaluation(Printed):
         return {self.name: self}
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain dicts, lists, strings and numbers; None where there is no value.
+        """The evaluation in plain dicts, lists, strings and numbers. None stands for a missing value.
 
         Returns
         -------

@@ -53,21 +53,21 @@ _BEYOND = 2**62  # there is neither a level nor a rank
 
 
 class Evaluator:
-    """Judgments and measures, ready for one run after another.
+    """Judgments and measures that evaluate one run after another.
 
     Parameters
     ----------
     qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict, workers
-        As of `evaluate`.
+        As for `evaluate`.
 
     Raises
     ------
     ValueError, TypeError
-        As of `evaluate`, for all that does not depend on a run.
+        As `evaluate` raises, for every error that does not depend on a run.
 
     Notes
     -----
-    An evaluator never changes: threads may share one, and a pickle of it makes an equal one.
+    An evaluator never changes. Threads may share an evaluator, and unpickling makes an equal evaluator.
 
     Examples
     --------
@@ -141,24 +141,24 @@ class Evaluator:
     @overload
     def evaluate(self, run: Any, name: str | None = ...) -> Evaluation: ...
     def evaluate(self, run: Any, name: str | None = None) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
-        """Measure a run, or several of them.
+        """Measure one or several runs.
 
         Parameters
         ----------
         run
-            As of `hitcurve.evaluate`.
+            As for `hitcurve.evaluate`.
         name : str, optional
-            What the evaluation of a single run is called, in place of the run's tag.
+            The name of the evaluation of a single run. Default: as for `hitcurve.evaluate`.
 
         Returns
         -------
         Evaluation, list of Evaluation, or dict of str to Evaluation
-            As of `hitcurve.evaluate`.
+            As `hitcurve.evaluate` returns.
 
         Raises
         ------
         ValueError, TypeError
-            As of `hitcurve.evaluate`, for all that depends on a run.
+            As `hitcurve.evaluate` raises, for every error that depends on a run.
 
         Examples
         --------
@@ -402,74 +402,77 @@ def evaluate(
     judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
     workers: int = 1, progress: Callable[[int], None] | bool | None = None, **_old: Never,
 ) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
-    """Measure a run, or several of them, against relevance judgments.
+    """Measure one or several runs against relevance judgments.
 
     Parameters
     ----------
     qrels, run
-        Whatever `read_qrels` and `read_run` take, or what they return: files, dicts, frames, arrays, objects of other
-        libraries, and ids in rows, one for each query. A list of runs, or a mapping of names to runs, is measured one
-        by one (on `workers` threads), with the qrels read once. Queries without ids are numbered from 0, and the
-        results stay in that order.
+        Anything that `read_qrels` and `read_run` take or return: files, dicts, frames, arrays, objects of other
+        libraries, and a row of ids for each query. A list of runs, or a mapping of names to runs, is measured one by
+        one (on `workers` threads), and the qrels are read once. Queries without ids are numbered from 0, and the
+        results keep this order.
     measures : name, Measure, or several
-        Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``) or trec_eval (``"ndcg_cut_10"``, ``"map"``), or
-        trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``).
-        An object of ir_measures stands for its text. `Evaluation.values` keeps the names that were asked for.
+        Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``), names of trec_eval (``"ndcg_cut_10"``, ``"map"``), and
+        trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``). Measures of
+        ir_measures are allowed too. `Evaluation.values` keeps the names that you asked for.
     name : str, optional
-        The name of a single run. By default an evaluation has the name of its run in a mapping of names; else the tag
-        in a TREC file; else the name of the file, without ``.gz`` and the like; else ``"run"``. If two runs of a list
-        have the same tag, all have the names of their files; if those are no different, the names are numbered from 1.
+        The name of a single run. The default is the first of these names that exists: the name of the run in a mapping,
+        the tag in a TREC file, the name of the file without ``.gz`` and the like, ``"run"``. If two runs of a list have
+        the same tag, all runs of the list have the names of their files. If two files have the same name, the names are
+        numbered from 1.
     rank_by : {"score", "listed", "rank"}
-        What orders the documents of a query: their scores; the order in which they are listed; the rank column. A
-        warning says where scores contradict the latter two.
+        The order of the documents of a query. ``"score"``: by score. ``"listed"``: as the run lists them. ``"rank"``:
+        by the rank column. With ``"listed"`` and ``"rank"`` a warning says where scores contradict the order.
     ties : {"docid", "expected", "worst", "best"}
         How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
-        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders,
-        as the measure counts gains (the best value of Unjudged and RBPResid is the least).
+        ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders.
+        Best is in terms of gains: for Unjudged and RBPResid the best value is the least value.
     scores : {"float64", "float32"}
-        ``"float32"`` rounds scores to single precision first, as trec_eval 9 does, which makes more of them equal.
+        ``"float32"`` first rounds scores to single precision, as trec_eval 9 does. More scores are then equal.
     missing : {"zero", "skip", "raise"}
-        Judged queries for which the run has no documents: as if nothing was retrieved, left out, or an error.
+        How a judged query counts if the run has no documents for it. ``"zero"``: as if no document was retrieved.
+        ``"skip"``: the query is left out. ``"raise"``: an error.
     extra : {"skip", "raise"}
-        Queries of the run that have no judgments.
+        What happens to a query of the run that has no judgments. ``"skip"``: it is left out. ``"raise"``: an error.
     empty : {"zero", "skip", "one", "raise"}
-        Queries without a relevant document at the level of a measure (above 0 for measures of levels), whatever value
-        the measure has there: as trec_eval has them, which is 0 but for measures that look at no judgment's level, such
-        as ``Judged`` and ``RBPResid``; no value; 1; or an error. Counts, which are summed, stay.
+        How a query counts if it has no relevant document at the level of a measure (above 0 for measures of levels).
+        ``"zero"``: as in trec_eval, as 0; measures that look at no judgment's level, such as ``Judged`` and
+        ``RBPResid``, keep their value. ``"skip"``: the query has no value. ``"one"``: as 1. ``"raise"``: an error.
+        Counts, which are summed, keep their value.
     judged_only : bool
-        Take documents without a judgment out of each ranking first, rather than count them as not relevant. Such
-        condensed lists favour systems whose documents were not pooled (Sakai 2007, 2008).
+        True first removes the documents without a judgment from each ranking. Such condensed rankings favour systems
+        whose documents were not pooled (Sakai 2007, 2008). False counts documents without a judgment as not relevant.
     relevance_level : int
-        The lowest level that is relevant, for measures that do not name one (``P(rel=2)@10``) or use the levels
-        themselves.
+        The lowest relevant level, for binary measures whose names do not have a level, as ``P(rel=2)@10`` has.
     depth : int, optional
-        Only the first so many documents of each query, ties resolved by id, or as listed or ranked.
+        Only the first `depth` documents of each query count. Ties are resolved by id, or `rank_by` gives the order.
     strict : bool
         See `read_run`.
     workers : int
-        Threads, for a list of runs; -1 for all cores, and never more than there are.
+        The number of threads for a list of runs, at most the number of cores; -1 takes all cores.
     progress : bool or callable, optional
-        True: per cent and time left on standard error, of a run's file or of a list of runs; in a notebook that has
-        tqdm a bar of it. A callable is called with the number of bytes read of a run's file, now and then; of a
-        compressed file they are those of the text. Default: neither.
+        True shows per cent and time left on standard error, for a run's file or for a list of runs. In a notebook that
+        has tqdm it is a bar. A callable is called now and then with the number of bytes that were read of a run's file;
+        for a compressed file these are bytes of the text. Default: no progress is shown.
 
     Returns
     -------
     Evaluation, list of Evaluation, or dict of str to Evaluation
-        A list of runs gives a list, and a mapping of names to runs a dict with these names.
+        An Evaluation for a single run, a list for a list of runs, and a dict with the same names for a mapping of names
+        to runs.
 
     Warns
     -----
     UserWarning
-        A run has no documents; scores contradict `rank_by`; ``strict=False`` let something pass. `Evaluation.notes` has
-        the texts.
+        If a run has no documents, if scores contradict `rank_by`, or if ``strict=False`` let bad lines pass.
+        `Evaluation.notes` has the texts.
 
     Raises
     ------
     ValueError
-        Unreadable data (with file and line); an unknown measure or option; a measure without the reading of ties asked
-        for, or a bound of G, nDCGrel or infAP that cannot be computed (see the page of measures); qrels and run that
-        have no query in common.
+        If data cannot be read (the message names file and line), if a measure or option is unknown, if a measure does
+        not have this reading of ties, if a bound of G, nDCGrel or infAP cannot be computed (see the page of measures),
+        or if qrels and run have no query in common.
 
     References
     ----------
