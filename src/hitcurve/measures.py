@@ -835,8 +835,7 @@ def _near(text: str) -> str:
 
 def _split(text: str) -> tuple[str, str, str]:
     """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
-    head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type:
-    ignore[union-attr] return _letters(head), mark, number
+    head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
 
 
 def _letters(name: str) -> str:
