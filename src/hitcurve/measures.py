@@ -202,7 +202,7 @@ class Measure(NamedTuple):
         return (curve.at_level(min(thresholds)) if thresholds else curve).num_relevant == 0
 
     def relevant_level(self, relevance_level: int = 1) -> int:
-        """The lowest relevant level: that of the name, else `relevance_level`."""
+        """The lowest relevant level: `rel` if the name has it, 1 for measures of levels, else `relevance_level`."""
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
 
     def _gain_keywords(self, curve: GainCurve | GainCurves) -> dict[str, Any]:
@@ -836,6 +836,7 @@ def _near(text: str) -> str:
 def _split(text: str) -> tuple[str, str, str]:
     """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
     head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
+    return _letters(head), mark, number
 
 
 def _letters(name: str) -> str:
