@@ -279,6 +279,21 @@ def test_groups_are_queries():
     assert got.rows[0].test == "exact randomization"
 
 
+@pytest.mark.parametrize("name", ["AP", "P@2", "P(rel=2)@2", "nDCG", "RR(rel=2)"])
+def test_groups_count_as_in_intervals(name):
+    """A group without an item that is relevant for the measure is in no mean; `rel=` says that these are levels."""
+    level, a, b = [1, 0, 0, 0, 0, 0, 0, 3, 2, 2, 1, 0, 0, 0, 1], [*range(15)], [3, 1, 2] * 5
+    groups, levels = np.repeat([*"vwxyz"], 3), "rel" in name or name == "nDCG"
+    kind, y = (hc.GainCurves, level) if levels else (hc.HitCurves, np.minimum(level, 1))
+    curves = {system: kind(y, score, qid=groups) for system, score in (("a", a), ("b", b))}
+    got = hc.compare(y, {"a": a, "b": b}, groups=groups, measures=name, n_resamples=99, rng=1)
+    assert got.rows == hc.compare(curves, measures=name, n_resamples=99, rng=1).rows
+    for one in got.systems:
+        made = curves[one.system].interval(name, n_resamples=99, rng=1)
+        assert (one.value, one.low, one.high) == (made.estimate, *made.confidence_interval)
+    assert got.left_out == 5 - got.count == (3 if "rel" in name else 1)
+
+
 def test_queries_without_a_value():
     values = {"a": np.array([0.1, np.nan, 0.3]), "b": np.array([0.2, np.nan, 0.1])}
     got = hc.compare(values, rng=1)

@@ -479,7 +479,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     Parameters
     ----------
     y_true : array_like of shape (n,), mapping, or list of Evaluation
-        With `y_score`, the labels of the items, or their levels if `measures` has a measure of gain, such as nDCG.
+        With `y_score`, the labels of the items, or their levels if a measure needs levels, such as nDCG.
         Without `y_score`, per-query results by the name of the system: an Evaluation of `evaluate`, a HitCurves, a
         GainCurves, or an array with a value for each query. A list of evaluations is also allowed, and each keeps its
         name. All systems hold the same queries.
@@ -488,8 +488,9 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
         and AP for HitCurves and for groups. For evaluations None takes every measure that they hold, except sums and
-        geometric means. Arrays hold values already. If `measures` has a measure of gain, the items of level ``rel=`` or
-        higher are relevant to a binary measure; without ``rel=`` the items of level 1 or higher.
+        geometric means. Arrays hold values already. Measures of gain need levels, and so do measures with ``rel=``, such
+        as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a binary measure;
+        without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
         The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -526,6 +527,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         of each system and its interval: the curve of the system makes the same interval with the same `rng` and number
         of resamples. ``str()``, ``to_markdown()``, ``to_latex()``, ``to_html()``, ``to_pandas()`` and ``to_polars()``
         make tables. Queries and groups in which no system has a value (NaN) are left out, and ``left_out`` counts them.
+        A group without an item that is relevant to the measure has no value.
 
     Warns
     -----
@@ -594,7 +596,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
     make: dict[str, Any] = {"nan_policy": nan_policy, "workers": threads}
-    of_gains = next((one for one in known if one.record.of_gains), None)
+    of_gains = next((one for one in known if one.record.of_gains or one.rel is not None), None)
     if of_gains is None:
         make["relevance_level"] = relevance_level
     elif relevance_level is not None:
@@ -604,8 +606,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         if method is not None:
             raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
         many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
-        ids = many[0].qid.tolist()
-        found = {one.name: (np.stack([one(curves, ties) for curves in many], axis=1), ids) for one in known}
+        found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
         return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "groups", threads))
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
