@@ -570,12 +570,8 @@ def test_poses_of_one_level_are_one_item(command, tmp_path):
     [
         (["--label", "level"], "--label, --grade and --actives stand in place of each other"),
         (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives stand in place of each other"),
-        (["--top", "3"], "--top counts hits, of --label: with --grade, write -m nDCG@N"),
-        (["--score", "other", "--compare"], "--compare needs --label or --actives: levels are not compared"),
         (["--plot", "x.png"], "--plot needs --label or --actives: gain curves are not drawn"),
         (["--report", "x.html"], "--report needs --label or --actives: a page is of hit curves"),
-        (["--interval"], "--interval with --grade needs --group or --by-file"),
-        (["--ties", "threshold"], "--ties threshold: nDCG has no such reading"),
         (["--ties", "threshold", "-m", "nDCG"], "nDCG has no reading of ties called 'threshold', only expected"),
         (["-m", "nDCG(rel=2)"], "nDCG(rel=2): levels with rel= are flags"),
         (["-m", "AP(judged_only)"], "AP(judged_only=True) needs judgments"),

@@ -28,9 +28,11 @@ from hitcurve.cli.common import (
     seed,
     write_page,
 )
-from hitcurve.measures import TIES, Measure
+from hitcurve.measures import TIES, Measure, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hitcurve.report.summary import Report
     from hitcurve.sources.screen import Screen
     from hitcurve.statistics.comparison import Comparison
@@ -173,12 +175,11 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (len(dict(scores)) < len(scores), "--score names a column twice"),
         (labels is actives is grade is None, "one of --label and --actives is needed, or --grade"),
         ((labels, grade, actives).count(None) != 2, "--label, --grade and --actives stand in place of each other"),
-        (grade and options.top, "--top counts hits, of --label: with --grade, write -m nDCG@N"),
-        (grade and options.compare, "--compare needs --label or --actives: levels are not compared"),
+        (grade and options.top, "--top counts relevant items: with --grade, name measures with a cutoff: -m nDCG@10"),
         (grade and plot, "--plot needs --label or --actives: gain curves are not drawn"),
         (grade and options.report, "--report needs --label or --actives: a page is of hit curves"),
-        (grade and options.interval and not grouped, "--interval with --grade needs --group or --by-file"),
-        (grade and not options.measures and options.ties == "threshold", "--ties threshold: nDCG has no such reading"),
+        (grade and not options.measures and options.ties == "threshold",
+         "--ties threshold is not defined for nDCG: use expected, best or worst, or name other measures with -m"),
         (options.measures and options.all, "--all and -m both say which measures are listed"),
         (options.measures and options.top and not options.report,
          "--top adds to the usual measures: -m has Hits@N, P@N"),
@@ -189,7 +190,8 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (files.count("-") > 1, "standard input can be read once"),
         (twice, "--by-file makes a group of each file, and one is named twice"),
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
-        (options.compare and options.format in ("csv", "json"), "--compare is printed as a table"),
+        (options.compare and options.format in ("csv", "json"),
+         "--compare prints tables: use --format table, markdown or latex"),
         (plot and grouped and len(scores) > 1,
          "--plot: groups are drawn for one score; --report has a picture for each"),
         no_picture(plot),
@@ -234,24 +236,23 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
 
 
 def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any]) -> Comparison:
-    import numpy as np
-
+    from hitcurve.report.summary import FIRST, GRADED
     from hitcurve.statistics.comparison import compare
 
     arrays, group = found.arrays, None
     assert arrays is not None
+    usual: Sequence[str] = FIRST if options.grade is None else GRADED
     if arrays.group is not None:
-        # Groups without a relevant item are left out of the means everywhere.
-        kept = np.isin(arrays.group, arrays.group[arrays.label != 0])
-        group = [found.group_names[code] for code in arrays.group[kept].tolist()]
-        arrays = arrays._replace(label=arrays.label[kept], scores=[one[kept] for one in arrays.scores])
+        group, usual = [found.group_names[code] for code in arrays.group.tolist()], usual[:1]
         drawn = drawn | {"n_resamples": options.resamples}
-    default = None if group is not None else ["AP", "ROCAUC", "BEDROC(20)", "EF@1%"]
+    measures = options.measures or [parse(name) for name in usual]
+    if options.grade is not None:  # rel= says that these are levels where all measures are binary
+        measures = [one if one.record.of_gains or one.rel is not None else one._replace(rel=1) for one in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command says it itself
         return compare(
             arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
-            measures=options.measures or default, groups=group, confidence_level=options.level, nan_policy=options.nan,
+            measures=measures, groups=group, confidence_level=options.level, nan_policy=options.nan,
             lower_is_better={score.name: score.lower_is_better for score in found.scores},
             ties=options.ties or "expected", **drawn,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._curve import HitCurve, mean_over
+from hitcurve._gain_curve import GainCurve
 from hitcurve._grid import Grid, are, as_csv, many, rendered
 from hitcurve._grid import number as printed
 from hitcurve._progress import Progress
@@ -127,7 +128,7 @@ class Report:
         self.title, self.ties, self.each = title, ties, each
         self.asked, self.warnings, self.scores = measures is not None and not self.first, list(notes), list[Score]()
         self.named, self.grouped = int(len(found) > 1), int(found[0].names is not None)  # columns that names take
-        if (graded and not self.grouped) or (quick and not self.first):
+        if quick and not self.first:
             intervals = None
         self.first_level: float | None = intervals["confidence_level"] if intervals else None
         self.level = None if quick else self.first_level
@@ -382,6 +383,8 @@ def _readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
 
 def _drawn(curves: Any) -> int:
     """How many numbers are drawn for one resample."""
+    if isinstance(curves, GainCurve):  # a level of a tie group takes as long as three rows of hits
+        return 3 * (len(curves.level) + len(curves.unretrieved))
     return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
 
 

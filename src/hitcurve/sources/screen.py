@@ -73,7 +73,8 @@ class ScreenedScore(NamedTuple):
 class Arrays(NamedTuple):
     """The items themselves, where they were kept."""
 
-    label: NDArray[np.uint8]
+    label: NDArray[Any]
+    """uint8: 1 for a relevant item, else 0; or the levels, as float64."""
     scores: list[NDArray[Any]]
     group: NDArray[np.int64] | None
     """The place of each item's group among the names."""
@@ -97,7 +98,7 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     scores : what each score column of the reader is called, and whether low scores rank first.
     best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
         must have the same label, else a ValueError. Rows without a score lose.
-    keep : keep the items however many there are, and return them; not those with levels.
+    keep : keep the items however many there are, and return them.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
@@ -124,7 +125,7 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
                 return np.concatenate([np.empty(0, dtype), *(column.astype(dtype, copy=False) for column in columns)])
 
             arrays = Arrays(
-                whole((piece.label for piece in pieces), np.uint8),
+                whole((piece.label for piece in pieces), np.float64 if reader.graded else np.uint8),
                 [whole((one.scores[at] for one in pieces), types.common()) for at, types in enumerate(job.types)],
                 places[whole((piece.group for piece in pieces), np.int64)] if grouped else None,
             )

@@ -298,19 +298,20 @@ def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP
     return Interval(between, distribution, error, mean, known.name, method, level)
 
 
-def interval_ends(curves: HitCurve | HitCurves, measures: Sequence[Measure], *, ties: str, workers: int,
-                  drawn: bool = True, told: Callable[[int], None] = lambda drawn: None,
+def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measures: Sequence[Measure], *, ties: str,
+                  workers: int, drawn: bool = True, told: Callable[[int], None] = lambda drawn: None,
                   **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
     """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
 
     A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
     `drawn`: False for none by bootstrap. `told`: as of `curve_intervals`, of one ranking.
     """
-    varying = [one for one in measures if (one.ties or ties) in one.record.ties]
+    of_gains = isinstance(curves, GainCurve | GainCurves)
+    varying = [one for one in measures if (one.ties or ties) in one.record.ties or (of_gains and one.record.of_gains)]
     if not drawn:
-        single = isinstance(curves, HitCurve)
+        single = isinstance(curves, HitCurve | GainCurve)
         varying = [one for one in varying if single and _usual_method(one, ties) != "bootstrap"]
-    if isinstance(curves, HitCurve):
+    if isinstance(curves, HitCurve | GainCurve):
         made = curve_intervals(curves, varying, ties=ties, workers=workers, told=told, **how)
     else:
         made = [curves_interval(curves, one, ties=ties, **how) for one in varying]
