@@ -488,7 +488,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
         and AP for HitCurves and for groups. For evaluations None takes every measure that they hold, except sums and
-        geometric means. Arrays hold values already. Measures of gain need levels, and so do measures with ``rel=``, such
+        geometric means. Arrays hold values already. Measures of gain need levels; so do measures with ``rel=``, such
         as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a binary measure;
         without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
