@@ -570,8 +570,6 @@ def test_poses_of_one_level_are_one_item(command, tmp_path):
     [
         (["--label", "level"], "--label, --grade and --actives stand in place of each other"),
         (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives stand in place of each other"),
-        (["--plot", "x.png"], "--plot needs --label or --actives: gain curves are not drawn"),
-        (["--report", "x.html"], "--report needs --label or --actives: a page is of hit curves"),
         (["--ties", "threshold", "-m", "nDCG"], "nDCG has no reading of ties called 'threshold', only expected"),
         (["-m", "nDCG(rel=2)"], "nDCG(rel=2): levels with rel= are flags"),
         (["-m", "AP(judged_only)"], "AP(judged_only=True) needs judgments"),

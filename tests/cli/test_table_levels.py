@@ -1,4 +1,4 @@
-"""`hitcurve table --grade` with intervals and comparisons: the numbers are those of the library."""
+"""`hitcurve table --grade` with intervals, comparisons, pictures and the page: the numbers are those of the library."""
 
 import csv
 import gzip
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow")
+
+from html_page import Page
 
 import hitcurve as hc
 from hitcurve.cli.main import main
@@ -187,11 +189,143 @@ def test_files_and_missing_scores(run, tmp_path):
     assert out.endswith(f"\n\n{expected}\n")
 
 
+# --- pictures -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn(run, monkeypatch):
+    """The figure that is saved."""
+    pytest.importorskip("matplotlib")
+    from hitcurve.cli import table
+
+    figures, saved = [], table.save_picture
+
+    def saving(figure, path):
+        figures.append(figure)
+        return saved(figure, path)
+
+    monkeypatch.setattr(table, "save_picture", saving)
+
+    def call(*arguments):
+        run(*arguments, "--plot", "p.png")
+        return figures.pop()
+
+    return call
+
+
+@pytest.mark.parametrize("scores", [ONE, BOTH], ids=["one", "both"])
+def test_gain_curves_are_drawn(drawn, tmp_path, scores):
+    (ax,) = drawn(*scores).axes
+    names = ["first", "second"][: len(scores) // 2]
+    expected = hc.plot_curves({name: curves_of(name, False) for name in names}, "gain", ax=hc.plot_figure().axes[0])
+    lines = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    for line in expected.ax_.get_lines():
+        np.testing.assert_array_equal(lines[line.get_label()], line.get_xydata())
+    assert ax.get_ylabel() == "cumulated gain"
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("more", [(), ("--ties", "best"), ("-m", "P(rel=3)@5", "nDCG")])
+def test_the_distribution_over_groups_is_drawn(drawn, more):
+    """Of the groups that are in the mean."""
+    (ax,) = drawn(*ONE, "--group", "query", *more).axes
+    name, ties = more[1] if "-m" in more else "nDCG", "best" if "--ties" in more else "expected"
+    curves = curves_of("first", True)
+    values = curves.measure(name, ties=ties)[(curves.at_level(3) if "rel" in name else curves).num_relevant > 0]
+    assert [bar.get_height() for bar in ax.patches] == np.histogram(values, np.linspace(0, 1, 21))[0].tolist()
+    assert f"mean {curves.mean(name, ties=ties):.3f}" in ax.get_legend_handles_labels()[1]
+    assert ax.get_xlabel() == name
+
+
+def test_groups_of_several_scores_are_drawn_side_by_side(drawn):
+    (ax,) = drawn(*BOTH, "--group", "query").axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
+    means = [line.get_xdata()[0] for line in ax.get_lines() if line.get_marker() == "D" and line.get_label() != "mean"]
+    assert means == pytest.approx([curves_of(name, True).mean("nDCG") for name in SCORES])
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    ((), "there is no relevant item"), (("--group", "query"), "no group has a value of nDCG"),
+    (("--group", "query", "-m", "AP(rel=4)"), "no group has a value of AP(rel=4)"),
+])  # fmt: skip
+def test_nothing_is_drawn_without_relevant_items(run, tmp_path, more, said):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "t.csv").write_text("level,first,query\n0,1,a\n0,2,a\n")
+    err = run(*ONE, *more, "--plot", "p.png", status=1)
+    assert f"p.png: {said}, and nothing to draw" in err
+    assert not (tmp_path / "p.png").exists()
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    def call(*arguments):
+        run(*arguments, "--report", "r.html")
+        return Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+
+    return call
+
+
+def test_the_page_of_one_ranking(page):
+    found = page(*ONE, "--interval", "--resamples", "200", "--seed", "5")
+    table, files = found.tables
+    assert table[0] == ["", "expected", "worst", "best", "threshold", "interval", "by", ""]
+    curve = curves_of("first", False)
+    for row, name in zip(table[1:], USUAL, strict=True):
+        readings = [shown(curve.measure(name, ties=ties)) for ties in ("expected", "worst", "best")]
+        last = "-" if name.startswith("nDCG") or name == "RR" else shown(curve.measure(name, ties="threshold"))
+        made = curve.interval(name, **DRAWN)
+        assert row[:7] == [name, *readings, last, " to ".join(map(shown, made.confidence_interval)), made.method]
+    assert files[1][0] == "t.csv"
+    pictures = [one["aria-label"] for tag, one in found.tags if tag == "svg" and "role" in one]
+    assert pictures == ["Gain curve: cumulated gain over items from the top, of ideal order, random order, first"]
+    words = "".join(found.words)
+    assert "Light bands: 95 % of bootstrap resamples" in words
+    assert "items (" in words and "in a tie with a relevant item" in words
+    assert "count items from level 1 up as relevant" in words
+    assert found.fetched == []
+
+
+def test_the_page_of_groups(page):
+    found = page(*BOTH, "--group", "query", "--interval", "--compare", *SEEDED, "-m", "nDCG@5", "P(rel=3)@5")
+    summary, systems, differences, *rest = found.tables
+    assert summary[0] == ["score", "nDCG@5", "P(rel=3)@5"]
+    means = [[shown(curves_of(name, True).mean(one)) for one in ("nDCG@5", "P(rel=3)@5")] for name in SCORES]
+    assert [row[1:] for row in summary[1:]] == means
+    made = compared(["nDCG@5", "P(rel=3)@5"], True, **DRAWN)
+    assert [row[:3] for row in systems[1:]] == [[one.measure, one.system, f"{one.value:.4f}"] for one in made.systems]
+    assert [row[3] for row in differences[1:]] == [f"{row.difference:+.4f}" for row in made.rows]
+    for name, groups, table in zip(SCORES, rest[::2], rest[1::2], strict=False):
+        curves = curves_of(name, True)
+        assert groups[0] == ["group", "items", "relevant", "nDCG@5", "nDCG@5 worst", "nDCG@5 best"]
+        values = [[shown(one) if one == one else "nan" for one in curves.ndcg(5, ties=ties)]
+                  for ties in ("expected", "worst", "best")]  # fmt: skip
+        assert [row[3:] for row in groups[1:]] == [list(row) for row in zip(*values, strict=True)]
+        ends = curves.interval("nDCG@5", **DRAWN).confidence_interval
+        assert " to ".join(map(shown, ends)) in table[1]
+    pictures = [one["aria-label"] for tag, one in found.tags if tag == "svg" and "role" in one]
+    assert len(pictures) == 1 and pictures[0].startswith("nDCG@5, 7 queries")
+    words = "".join(found.words)
+    assert "How nDCG@5 is distributed over the groups" in words
+    assert "Groups without a relevant item: 1 of 8, left out of the means." in words
+
+
+@pytest.mark.parametrize("more", [(), ("--group", "query")])
+def test_a_page_without_relevant_items(page, tmp_path, more):
+    (tmp_path / "t.csv").write_text("level,first,query\n0,1,a\n0,2,a\n0,2,b\n")
+    found = page(*ONE, *more, "--interval")
+    assert not [tag for tag, _ in found.tags if tag == "svg"]
+    assert "3 items, 0 relevant" in "".join(found.words)
+
+
 def test_a_file_that_is_cut_short(run, tmp_path):
     """Nothing is printed or written."""
     whole = gzip.compress((tmp_path / "t.csv").read_bytes())
     (tmp_path / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
-    for more in (("--interval",), ("--compare",)):
+    for more in (("--interval",), ("--compare",), ("--report", "r.html"), ("--plot", "p.png")):
         err = run(*BOTH, *more, status=1, files=("cut.csv.gz",))
         assert "cut.csv.gz" in err.splitlines()[-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.csv.gz", "t.csv"]

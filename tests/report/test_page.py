@@ -149,7 +149,7 @@ def test_ids_are_used_once_and_found():
 def test_pictures_of_large_screens_are_small():
     found = [ScreenedScore(name, False, curve(400_000, 0.02, digits, at), None)
              for at, (name, digits) in enumerate({"a": None, "b": 2, "c": 1, "d": None}.items())]  # fmt: skip
-    (one,) = figures(found, band=0.95, n_resamples=50, rng=0, workers=2)
+    ((one, _),) = figures(found, band=0.95, n_resamples=50, rng=0, workers=2)
     assert 30_000 < len(frame.picture(one, 0, "").encode()) < 150_000
 
 
@@ -162,7 +162,7 @@ def test_pictures_of_many_groups_are_small():
         curves = hc.HitCurves(y, np.round(rng.normal(size=n) + y, digits), qid=group)
         found.append(ScreenedScore(name, False, curves, list(range(10))))
     drawings = figures(found, band=None, n_resamples=1, rng=0, workers=1)
-    sizes = [len(frame.picture(one, at, "").encode()) for at, one in enumerate(drawings)]
+    sizes = [len(frame.picture(one, at, "").encode()) for at, (one, _) in enumerate(drawings)]
     assert len(sizes) == 2
     assert 30_000 < sum(sizes) < 270_000
 

@@ -244,7 +244,7 @@ def test_pictures(capsys, path, tmp_path):
     (tmp_path / "g.svg").unlink()
     assert main(arguments) == 2  # before anything is read
     out, err = capsys.readouterr()
-    assert "groups are drawn for one score" in err and not out
+    assert "--plot draws the groups of one score: name one --score, or use --report" in err and not out
     assert not (tmp_path / "g.svg").exists()
     (tmp_path / "n.csv").write_text("y,s\n0,1\n")
     arguments = ["table", str(tmp_path / "n.csv"), "--label", "y", "--score", "s", "--plot", str(tmp_path / "n.png")]

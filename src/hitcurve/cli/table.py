@@ -33,6 +33,8 @@ from hitcurve.measures import TIES, Measure, parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.figure import Figure
+
     from hitcurve.report.summary import Report
     from hitcurve.sources.screen import Screen
     from hitcurve.statistics.comparison import Comparison
@@ -176,8 +178,6 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (labels is actives is grade is None, "one of --label and --actives is needed, or --grade"),
         ((labels, grade, actives).count(None) != 2, "--label, --grade and --actives stand in place of each other"),
         (grade and options.top, "--top counts relevant items: with --grade, name measures with a cutoff: -m nDCG@10"),
-        (grade and plot, "--plot needs --label or --actives: gain curves are not drawn"),
-        (grade and options.report, "--report needs --label or --actives: a page is of hit curves"),
         (grade and not options.measures and options.ties == "threshold",
          "--ties threshold is not defined for nDCG: use expected, best or worst, or name other measures with -m"),
         (options.measures and options.all, "--all and -m both say which measures are listed"),
@@ -192,8 +192,8 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (options.compare and len(scores) < 2, "--compare needs two --score or more"),
         (options.compare and options.format in ("csv", "json"),
          "--compare prints tables: use --format table, markdown or latex"),
-        (plot and grouped and len(scores) > 1,
-         "--plot: groups are drawn for one score; --report has a picture for each"),
+        (plot and grouped and len(scores) > 1 and not grade,
+         "--plot draws the groups of one score: name one --score, or use --report, with a picture for each score"),
         no_picture(plot),
         *no_output(options, files if actives is None else [*files, actives]),
     ))  # fmt: skip
@@ -268,15 +268,20 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
 
         progress("drawing")
         lack, how = pictures_lack(), drawn | {"band": made.level, "workers": check_workers(options.workers)}
-        figures = [] if lack else page.figures(found.scores, **how)
+        figures: list[tuple[Figure, str]] = []
+        without = "there is no relevant item"
+        if made.graded and made.grouped:
+            figures, without = [] if lack else page.distribution(made), f"no group has a value of {made.measures[0]}"
+        elif not lack:
+            figures = page.figures(found.scores, **how)
         made.warnings += lack if options.report else []
         with beside(options):
             if options.plot:
                 needed("matplotlib", "a picture")
             if options.plot and not figures:
-                raise ValueError(f"{options.plot}: there is no relevant item, and nothing to draw")
+                raise ValueError(f"{options.plot}: {without}, and nothing to draw")
             if options.plot:
-                made.warnings += save_picture(figures[0], options.plot)
+                made.warnings += save_picture(figures[0][0], options.plot)
         if options.report:
             files = options.files if options.actives is None else [*options.files, options.actives]
             write_page(options.report, page.page(made, found.num_rows, files, options.command, figures, progress))

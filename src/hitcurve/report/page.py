@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hitcurve._curve import HitCurve, HitCurves
+from hitcurve._gain_curve import GainCurve
 from hitcurve._grid import as_html, many, rendered
 from hitcurve.measures import parse
 from hitcurve.report.frame import document, made_of, names_of, picture, section
-from hitcurve.report.plot import KINDS, figure, literal
+from hitcurve.report.plot import KINDS, figure, literal, new_figure
 from hitcurve.report.summary import Report
 
 if TYPE_CHECKING:
@@ -17,24 +20,27 @@ if TYPE_CHECKING:
 
     from hitcurve.sources.screen import ScreenedScore
 
-__all__ = ["figures", "page"]
+__all__ = ["distribution", "figures", "page"]
 
 _MOST_GROUPS = 7  # lines that a person can tell apart
 _MOST_BANDS = 4
+_LINES = "Lines: expected over all orders of tied items; darker regions: from the worst to the best order."
+_BINARY = "Binary measures, such as AP, count items from level 1 up as relevant, or from the level that rel= names."
 
 
-def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -> list[Figure]:
-    """Pictures of all scores together; with groups, for each score the groups with most hits.
+def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -> list[tuple[Figure, str]]:
+    """Pictures of all scores together; with groups of labels, for each score the groups with most hits. With captions.
 
     Bands are drawn around few lines only, and not around those of groups.
     """
-    plain = {score.name: score.curves for score in found if isinstance(score.curves, HitCurve)}
+    plain = {score.name: score.curves for score in found if isinstance(score.curves, HitCurve | GainCurve)}
     curves = {literal(name): curve for name, curve in plain.items() if curve.num_hits}
     if curves:
         every = all(curve.num_relevant < curve.num_items for curve in curves.values())
-        kinds = tuple(kind for kind in KINDS if kind != "roc" or every)
+        kinds = ("gain",) if found[0].graded else tuple(kind for kind in KINDS if kind != "roc" or every)
         band = band if len(curves) <= _MOST_BANDS else None
-        return [figure(curves, kinds, band=band, **how)]
+        said = f" Light bands: {100 * band:g} % of bootstrap resamples, at each point by itself." if band else ""
+        return [(figure(curves, kinds, band=band, **how), _LINES + said)]
     drawn = []
     for score in found if not plain else ():
         assert isinstance(score.curves, HitCurves)
@@ -46,12 +52,25 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
         title = literal(score.name) if len(found) > 1 else ""
         if len(most) < len(usable):
             title += f"{': ' if title else ''}the {len(most)} of {len(usable):,} groups with the most relevant items"
-        drawn.append(figure(dict(usable[at] for at in sorted(most)), title=title))
+        drawn.append((figure(dict(usable[at] for at in sorted(most)), title=title), _LINES))
     return drawn
 
 
-def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str], figures: Sequence[Figure],
-         progress: Callable[[str], None]) -> str:  # fmt: skip
+def distribution(report: Report) -> list[tuple[Figure, str]]:
+    """A picture of the first measure over the groups, of each column of scores; none where no group has a value."""
+    from hitcurve.report.plot_queries import plot_evaluations
+
+    name = report.measures[0]
+    values = {literal(score.name): np.where(score.empty[name], np.nan, score.values[name]) for score in report.scores}
+    if np.isnan(list(values.values())).any(axis=0).all():
+        return []
+    drawing = new_figure((6.0, 4.6 if len(values) == 1 else 1.6 + 0.4 * len(values)))
+    plot_evaluations(values, measure=name, ax=drawing.add_subplot())
+    return [(drawing, f"How {name} is distributed over the groups, which are the queries of the picture.")]
+
+
+def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str],
+         figures: Sequence[tuple[Figure, str]], progress: Callable[[str], None]) -> str:  # fmt: skip
     """The report, made with ``page=True``, as text of one page.
 
     `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
@@ -61,11 +80,8 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
     body = []
     if report.named:
         body.append(section("Summary", report.summary()))
-    for number, drawing in enumerate(figures):
+    for number, (drawing, caption) in enumerate(figures):
         progress("drawing")
-        caption = "Lines: expected over all orders of tied items; darker regions: from the worst to the best order."
-        if report.level is not None and any(ax.collections for ax in drawing.axes):
-            caption += f" Light bands: {100 * report.level:g} % of bootstrap resamples, at each point by itself."
         body.append(picture(drawing, number, caption))
     if report.differences:
         body.append(section("Differences", *report.differences))
@@ -75,6 +91,8 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
             sentences.append("Rows that repeat an id: not counted, as no column of ids was named.")
         body.append(section(f"{score.name} ({score.direction} is better)", counts, *grids, " ".join(sentences)))
     body.append("<h2>Definitions</h2>" + _definitions(name for block in report.usual for name in block))
+    if report.graded:
+        body.append(rendered([_BINARY], "html"))
     body.append(rendered([*report.legend, *report.how], "html"))
     progress("checksums")
     body.append(made_of(files, command))

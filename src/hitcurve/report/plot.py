@@ -420,7 +420,7 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
     return lines
 
 
-def figure(curves: Mapping[str, HitCurve], kinds: tuple[str, ...] = KINDS, *, title: str = "", workers: int = 1,
+def figure(curves: _Curves, kinds: tuple[str, ...] = KINDS, *, title: str = "", workers: int = 1,
            band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Figure:  # fmt: skip
     """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
     columns = min(len(kinds), 2)

@@ -110,7 +110,7 @@ class Report:
 
         `measures`: None for the first screen, which has `FIRST`, of levels `GRADED`, between the worst and the best
         order of ties; with `whole` or `machine` for all usual ones, of levels `GRADED` under one reading. `page`: the
-        usual ones as well; `machine`: with intervals under every reading.
+        usual ones as well, of levels those of `measures`; `machine`: with intervals under every reading.
         `title` stands before the counts. `each`: with groups a line for each before the mean. `list_sizes`: where hits
         and hit rate are read, by default 10, 100 and 1000, as far as there are more items. `notes`: warnings that come
         before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if there
@@ -118,10 +118,8 @@ class Report:
         what is done.
         """
         progress = progress or Progress(False)
-        graded = any(score.graded for score in found)
+        self.graded = graded = any(score.graded for score in found)
         self.first, self.whole = measures is None and not machine and (graded or not whole), whole
-        rest = "--all lists every measure and reading of ties, -m those that you name."
-        self.rest = "-m names other measures." if graded else rest
         if self.first or (measures is None and graded):
             asked = [f"{name}@{size}" for size in dict.fromkeys(list_sizes or ()) for name in ("Hits", "P")]
             measures = [parse(name) for name in (GRADED if graded else (*FIRST, *asked))]
@@ -132,24 +130,23 @@ class Report:
             intervals = None
         self.first_level: float | None = intervals["confidence_level"] if intervals else None
         self.level = None if quick else self.first_level
-        self.legend = _LEGEND if ties is None else ()
         method = _OF_MEANS if self.grouped else _OF_ENDS if ties in ("worst", "best") else _OF_ITEMS
         how = f"Intervals: {100 * (self.level or 0):g} %, {method}"
         self.left_to_draw = False
         self.how = (how,) if self.level is not None else ()
         self.differences = tables_of(comparison) if comparison else []
-        most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
-        sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
-        usual = [[name for name in _NOTES if "@" not in name]]
-        usual += [[name.replace("%", f"{share}%") for share in _PERCENTS] for name in _NOTES if name.endswith("@%")]
-        self.usual = [*usual, [f"{name}@{size}" for size in sizes for name in ("Hits", "P")]]
+        self.usual = [[one.name for one in measures]] if graded and measures else _usual(found, list_sizes)
         plain = [parse(name) for block in self.usual for name in block]
         every = _readings(plain, ties)
+        self.readings = (ties,) if ties else tuple(
+            one for one in _READINGS if one == "expected" or any(one in measure.record.ties for measure in plain))
+        self.legend = _LEGEND[: 1 + ("threshold" in self.readings)] if ties is None else ()
         shown = every if measures is None else list(measures)
         self.measures = [one.name for one in shown]
         wanted = dict.fromkeys(_readings(shown, ties) if self.first else shown)
         if measures is None or page:
-            wanted |= dict.fromkeys([*every, *(parse(f"EFmax@{percent}%") for percent in _PERCENTS)])
+            most = (parse(one.name.replace("EF@", "EFmax@")) for one in plain if one.name.startswith("EF@"))
+            wanted |= dict.fromkeys([*every, *most])
         bounded = dict.fromkeys(plain if measures is None and not machine else shown)
         bounded |= dict.fromkeys(plain if page and not quick else ())
         suspected = plain if measures is None or (self.first and page) else measures
@@ -196,9 +193,8 @@ class Report:
         for score in self.scores:
             lead = f"{score.name}: " * self.named
             read = score.counted.sentences() if score.counted is not None else []
-            ties = _ties(score)[0].removesuffix(";").removesuffix(".") + "."
             left = score.left_out(name for name in self.measures if name in score.values)
-            said += [lead + one for one in (ties, *left, *read)]
+            said += [lead + one for one in (_tied(score), *left, *read)]
         by: dict[str, list[str]] = {}
         for name in self.measures:
             for low, _, method in (score.intervals.get(name, _NO_INTERVAL) for score in self.scores):
@@ -211,7 +207,9 @@ class Report:
             said.append(f"Intervals: {'; '.join(listed)}.")
         if form not in ("table", "terminal"):
             return [*parts, "\n".join(said)]
-        more = [self.rest] + ["--interval adds the intervals that take longer."] * self.left_to_draw
+        rest = "--all lists every measure and reading of ties, -m those that you name."
+        rest = "-m names other measures." if self.graded else rest
+        more = [rest] + ["--interval adds the intervals that take longer."] * self.left_to_draw
         return [*parts, "\n".join(fill(line, _WIDTH, subsequent_indent="  ") for line in said), "\n".join(more)]
 
     def _groups(self, score: Score, most: int | None) -> Grid:
@@ -335,8 +333,9 @@ class Report:
             parts += [f"{title}: {counts}" if title else counts, *grids, "\n".join(said)]
         return [*parts, self.summary()._replace(foot=self.how)] if self.named else parts
 
-    def summary(self, names: Sequence[str] = SUMMARY) -> Grid:
+    def summary(self, names: Sequence[str] | None = None) -> Grid:
         """Columns of scores side by side: some measures, with groups their means."""
+        names = names or (self.usual[0] if self.graded else SUMMARY)
         rows = [[score.name, *(_cell(score, name) for name in names)] for score in self.scores]
         return Grid([["score", *names], *rows])
 
@@ -348,26 +347,37 @@ class Report:
 
     def section(self, score: Score) -> tuple[str, list[Grid], list[str]]:
         """Of one column of scores: how much was ranked, the tables, and what ties and undefined values do."""
-        readings, more = ((self.ties,), ()) if self.ties else (_READINGS, _READINGS[1:])
-        counts, grids, head = self.counts(score), [], ""
+        counts, grids, head, more, first = self.counts(score), [], "", self.readings[1:], self.usual[0][0]
         if score.groups is not None:
             head = f"mean of {many(len(score.kept), 'groups', ',')}"
-            columns = [score.values[name] for name in ("AP", *(_under("AP", one) for one in more))]
-            heads = ["AP" if one == "expected" else f"AP {one}" for one in readings]
-            grids = [Grid(_by_group(score, heads, columns))] if self.each else []
-        rows, breaks = [[head, *readings, *["interval", "by"] * (self.level is not None), ""]], []
+            columns = zip(self.readings, (first, *(_under(first, one) for one in more)), strict=True)
+            named = {first if one == "expected" else f"{first} {one}": name for one, name in columns}
+            shown = {title: score.values[name] for title, name in named.items() if name in score.values}
+            grids = [Grid(_by_group(score, list(shown), shown.values()))] if self.each else []
+        rows, breaks = [[head, *self.readings, *["interval", "by"] * (self.level is not None), ""]], []
         for block in self.usual:
             breaks.append(len(rows))
             for name in block:
                 cells = [_cell(score, one) for one in (name, *(_under(name, one) for one in more))]
                 cells += self._between(score, name)
-                if not parse(name).record.ties:  # the same under every reading
+                record = parse(name).record
+                if not record.ties and not record.of_gains:  # a constant of the data
                     cells[1:] = [""] * (len(cells) - 1)
                 rows.append([name, *cells, _note(name, score)])
         grids.append(Grid(rows, last="note", breaks=tuple(breaks[1:])))
         names = [name for block in self.usual for name in block if name in score.values]
         read = score.counted.sentences() if score.counted is not None else []
-        return counts, grids, [*_ties(score), *score.left_out(names), *read]
+        ties = [_tied(score)] if self.graded else _ties(score)
+        return counts, grids, [*ties, *score.left_out(names), *read]
+
+
+def _usual(found: Sequence[ScreenedScore], list_sizes: Sequence[int] | None) -> list[list[str]]:
+    """The usual measures of hits, in blocks."""
+    most = max((items for one in found for items in _many(one.curves.num_items)), default=0)
+    sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
+    usual = [[name for name in _NOTES if "@" not in name]]
+    usual += [[name.replace("%", f"{share}%") for share in _PERCENTS] for name in _NOTES if name.endswith("@%")]
+    return [*usual, [f"{name}@{size}" for size in sizes for name in ("Hits", "P")]]
 
 
 def _readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
@@ -431,9 +441,14 @@ def _band(score: Score, name: str) -> str:
 
 def _note(name: str, score: Score) -> str:
     head, _, cutoff = name.partition("@")
-    note = _NOTES[name if not cutoff else f"{head}@%" if "%" in cutoff else f"{head}@K"]
+    note = _NOTES.get(name if not cutoff else f"{head}@%" if "%" in cutoff else f"{head}@K", "")
     most = score.mean(f"{head}max@{cutoff}") if "{most" in note else 0.0
     return note.format(at=cutoff.replace("%", " %") if "%" in cutoff else f"{int(cutoff or 0):,}", most=most)
+
+
+def _tied(score: Score) -> str:
+    """How many items are tied, in a sentence."""
+    return _ties(score)[0].removesuffix(";").removesuffix(".") + "."
 
 
 def _ties(score: Score) -> list[str]:
