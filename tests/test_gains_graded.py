@@ -454,8 +454,8 @@ def test_names(name, call):
     assert low <= np.mean(call(curves, "expected")) <= high
     with pytest.raises(ValueError, match=r"needs items with levels: hitcurve.GainCurve"):
         hc.HitCurve([1, 0], [2, 1]).measure(name)
-    with pytest.raises(ValueError, match=r"is measured on a hitcurve.GainCurve"):
-        hc.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, name)
+    run = hc.evaluate({"q": {"d": 1, "e": 2}}, {"q": {"d": 1.0}}, name)
+    assert run.values[name].tolist() == call(hc.GainCurves([[1]], [[1.0]], unretrieved=[[2]]), "expected").tolist()
 
 
 @pytest.mark.filterwarnings("error")

@@ -20,7 +20,7 @@ OF_HITS = [name for name in NAMES if parse(name).record.method and parse(name).r
 OF_GAINS = [name for name in NAMES if (parse(name).record.method or parse(name).record.of_gains) and
             (parse(name).rel is None or not parse(name).record.of_gains)]  # fmt: skip
 OF_GAINS += ["P(rel=2)@3", "nDCG(gains={1:0,2:3})@2", "DCG(gains={1:0,2:3})", "GAP(weights={2:1})", "F1(rel=3)@2"]
-OF_RUNS = [name for name in NAMES if parse(name).record.kernel and "%" not in name and "infAP" not in name
+OF_RUNS = [name for name in NAMES if parse(name).record.of_runs and "%" not in name and "infAP" not in name
            and parse(name).record.ties[:1] != ("best",)]  # fmt: skip
 OF_RUNS += ["P(rel=2)@3", "nDCG(gains={1:0,2:3})@2", "RBP(rel=2)"]
 

@@ -75,7 +75,7 @@ def columns(draw, nested, name, text, dtype):
 
 # --- bounds over ties ---------------------------------------------------------------------------------------
 
-TIED = [record for record in MEASURES if record.kernel and record.ties and record.mean == "arithmetic"]
+TIED = [record for record in MEASURES if record.of_runs and record.ties and record.mean == "arithmetic"]
 MEAN_CURVE = "interp=(11|101|all)-point|interp=continuous"
 GAINS = (-2, -1, 0, 0.5, 1, 1, 2, 3)
 
@@ -83,7 +83,7 @@ GAINS = (-2, -1, 0, 0.5, 1, 1, 2, 3)
 def a_name(draw):
     """The name of a measure that reads ties, with options."""
     record = draw.pick(TIED)
-    if any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
+    if record.kernel and any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
         gains = ",".join(f"{level}:{draw.pick(GAINS)}" for level in range(draw.whole(1, 4)))
         cutoff = f"@{draw.whole(1, 4)}" if "k" in record.cutoffs and draw.chance(2) else ""
         return f"{record.name}(gains={{{gains}}}){cutoff}"

@@ -96,5 +96,5 @@ class GainCurves(_Gains[_Floats, NDArray[Any]]):
     ) -> results.Interval: ...
 
 def _gain_curves_of(
-    lower: bool, table: tuple[Any, ...], values: Any, pairs: tuple[Any, ...], missing: tuple[Any, ...],
+    lower: bool, table: tuple[Any, ...], values: Any, pairs: tuple[Any, ...], missing: tuple[Any, ...], qid: Any = None,
 ) -> GainCurves: ...

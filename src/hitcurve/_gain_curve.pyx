@@ -734,10 +734,10 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     return made
 
 
-def _gain_curves_of(lower, table, values, pairs, missing):
-    """The gain curves of arrays that were made for it, without ids and scores: they are taken as they are."""
+def _gain_curves_of(lower, table, values, pairs, missing, qid=None):
+    """The gain curves of arrays that were made for it, without scores: they are taken as they are."""
     cdef GainCurves curves = GainCurves.__new__(GainCurves)
-    curves.set_curves(None, lower, (table[0], None, *table[1:]), values, pairs, missing)
+    curves.set_curves(qid, lower, (table[0], None, *table[1:]), values, pairs, missing)
     return curves
 
 

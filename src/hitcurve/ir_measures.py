@@ -28,7 +28,7 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
     """Measures by hitcurve."""
 
     NAME = "hitcurve"
-    SUPPORTED_MEASURES = [  # noqa: RUF012 (ir_measures reads it so)
+    SUPPORTED_MEASURES = [
         getattr(_measures, f"_{name}")(**{one.strip("!"): _Any(required="!" in one) for one in options.split()})
         for names, options in (
             ("AP P R RR Success", "cutoff rel judged_only"), ("Rprec SetAP", "rel judged_only"),
@@ -37,7 +37,7 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
             ("SetP", "rel relative judged_only"), ("SetF", "rel beta judged_only"),
         )
         for name in names.split()
-    ]
+    ] + [getattr(_measures, f"_{name}")(T=_Any(), min_rel=0, max_rel=_Any(required=True)) for name in ("INSQ", "INST")]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
         return _Evaluator(list(measures), qrels)
@@ -66,7 +66,7 @@ class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
 def _ours(measure: Any) -> Measure:
     """The record here of a measure there."""
     options = []
-    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg"):
+    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "max_rel"):
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
         if value is not NOT_PROVIDED and value is not False:
             options.append(f"{name}={value}")

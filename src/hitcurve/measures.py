@@ -105,10 +105,16 @@ class Definition(NamedTuple):
     mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
     graded: bool = False  #: Uses the levels of relevance themselves, so that ``rel=`` says nothing.
     of_gains: str = ""  #: The method of the gain curves that has the value.
+    of_all: bool = False  #: Needs the rank of every item, of level 0 too: no run of a search engine has it.
     lower_is_better: bool = False  #: Its best reading of ties is the least value, its worst the greatest.
     report: tuple[tuple[str, str], ...] = ()
     """The names under which a report has it, each with a note: ``@%`` stands for each share of the list, ``@K`` for
     each list size, and ``{at}`` in a note for the cutoff."""
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether a run of a search engine can give it, which lists some documents of a collection."""
+        return bool(self.kernel or self.of_gains) and not self.of_all
 
 
 class Measure(NamedTuple):
@@ -198,12 +204,18 @@ class Measure(NamedTuple):
         if isinstance(keywords.get("gain"), dict):
             ideal = curve.ndcg(gain=keywords["gain"])
             return ideal != ideal
-        thresholds = [level for level, weight in keywords.get("weights", {}).items() if weight > 0 and level > 0]
-        return (curve.at_level(min(thresholds)) if thresholds else curve).num_relevant == 0
+        level = self.lowest_level()
+        return (curve.at_level(level) if level > 1 else curve).num_relevant == 0
 
     def relevant_level(self, relevance_level: int = 1) -> int:
         """The lowest relevant level: `rel` if the name has it, 1 for measures of levels, else `relevance_level`."""
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
+
+    def lowest_level(self, relevance_level: int = 1) -> int:
+        """The lowest level that counts for the measure at all: of GAP its least threshold."""
+        weights = dict(self.keywords).get("weights", ()) if self.record.of_gains else ()
+        thresholds = [level for level, weight in weights if weight > 0 and level > 0]
+        return min(thresholds, default=self.relevant_level(relevance_level))
 
     def _gain_keywords(self, curve: GainCurve | GainCurves) -> dict[str, Any]:
         """What is passed to the method of gain curves."""
@@ -222,7 +234,10 @@ class Measure(NamedTuple):
     def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
         ties = self.reading(ties, levels=True)
         if not self.record.of_gains:
-            return self._replace(rel=None)(curve.at_level(1 if self.rel is None else self.rel), ties)
+            hits = curve.at_level(1 if self.rel is None else self.rel)
+            if self.record.name == "NumRet" and self.rel is not None:
+                return hits.num_hits  # as ir_measures and evaluate count
+            return self._replace(rel=None)(hits, ties)
         keywords = self._gain_keywords(curve)
         if self.record.ties:
             keywords["ties"] = ties
@@ -365,11 +380,11 @@ MEASURES: tuple[Definition, ...] = (
          cutoffs=_TOP),
     _row("MeanRank", "MeanRank", "the mean rank of the relevant items; lower is better",
          "Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko 2013, NIPS; ties: Wilcoxon 1945, Biometrics Bull. 1:80",
-         method="mean_rank", kernel="", of_gains="mean_rank", lower_is_better=True),
+         method="mean_rank", kernel="", of_gains="mean_rank", of_all=True, lower_is_better=True),
     _row("MeanPercentileRank", "MeanPercentileRank",
          "the mean of (rank - 1) / (N - 1) over the relevant items, 1/2 for a single item; gain curves weigh each item "
          "by its level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", method="mean_percentile_rank", kernel="",
-         ties=TIES, of_gains="mean_percentile_rank", lower_is_better=True),
+         ties=TIES, of_gains="mean_percentile_rank", of_all=True, lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
          "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
     _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
@@ -497,14 +512,15 @@ MEASURES: tuple[Definition, ...] = (
     _row("OPA", "OPA",
          "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
          "half",
-         "Joachims 2002, KDD", kernel="", ties=_ORDERS, graded=True, of_gains="pairwise_accuracy"),
+         "Joachims 2002, KDD", kernel="", ties=_ORDERS, graded=True, of_gains="pairwise_accuracy", of_all=True),
     _row("SomersD", "SomersD", "Somers' D of the score on the level: 2 OPA - 1",
-         "Somers 1962, Am. Sociol. Rev. 27:799", kernel="", ties=_ORDERS, graded=True, of_gains="somers_d"),
+         "Somers 1962, Am. Sociol. Rev. 27:799", kernel="", ties=_ORDERS, graded=True, of_gains="somers_d",
+         of_all=True),
     _row("Gamma", "Gamma",
          "Goodman and Kruskal's gamma: (right - wrong) / (right + wrong), the numbers of pairs of differing level that "
          "are in the right order and in the wrong order",
          "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732", kernel="", graded=True,
-         of_gains="goodman_kruskal_gamma"),
+         of_gains="goodman_kruskal_gamma", of_all=True),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - min(judged others ranked above it, R) / min(judged others, R); "
          "items without a judgment do not count", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),
@@ -783,7 +799,7 @@ def _converted(text: str, name: str, convert: Callable[[str], Any], value: str) 
 def _taken(record: Definition) -> tuple[Option, ...]:
     """The options that a measure takes, in the order in which they are written."""
     ties = (Option("ties", "ties", _choice(*record.ties)),) if record.ties else ()
-    return record.options + (_OF_RUNS if record.kernel else ()) + ties
+    return record.options + (_OF_RUNS if record.kernel else _OF_RUNS[1:] if record.of_runs else ()) + ties
 
 
 def _options(text: str, record: Definition, brackets: str | None) -> dict[str, Any]:

@@ -305,15 +305,6 @@ def test_warnings_point_at_the_caller(tmp_path):
         assert [one.filename for one in told] == [__file__]
 
 
-def test_old_names():
-    for call in (hc.evaluate, hc.Evaluator):
-        arguments = ({"q": {"a": 1}}, {"q": {"a": 1.0}})[: 2 if call is hc.evaluate else 1]
-        with pytest.raises(TypeError, match=r"unexpected keyword argument 'rel': it is relevance_level= now"):
-            call(*arguments, rel=2)
-        with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo'$"):
-            call(*arguments, foo=2)
-
-
 # --- names ----------------------------------------------------------------------------------------------------
 
 

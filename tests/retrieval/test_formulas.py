@@ -122,8 +122,10 @@ def each_order(run):
         yield {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
 
 
-READ = [record for record in MEASURES if record.kernel and record.ties]
-WITH_GAINS = [record.name for record in READ if any(option.name == "gains" for option in record.options)]
+READ = [record for record in MEASURES if record.of_runs and record.ties]
+# Of curves alone no gain is below 0, and level 0 has none.
+WITH_GAINS = [record.name for record in READ
+              if record.kernel and any(option.name == "gains" for option in record.options)]
 
 
 def readable(k, rel, gains):

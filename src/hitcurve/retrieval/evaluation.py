@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from hitcurve._grid import many, number
 from hitcurve._leaderboard import Printed, as_utf8
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Evaluation", "Named", "TieBand", "without"]
+    from hitcurve import GainCurves, HitCurves
+
+__all__ = ["Evaluation", "Named", "TieBand"]
 
 
 _Value = TypeVar("_Value")
@@ -94,6 +96,8 @@ class Evaluation(Printed):
         What ``strict=False`` let pass, where scores contradict `rank_by`, and whether the run has no documents.
     ties, rank_by : str
         The arguments of `evaluate` that ranked the documents.
+    relevance_level : int
+        The lowest level that is relevant, for measures that do not name a level.
     tag : str
         The tag in the run's file. `name` may differ.
     """
@@ -109,19 +113,23 @@ class Evaluation(Printed):
     rank_by: str
     missing: list[str]
     extra: list[str]
-    # Only asked when `tie_report` and `level_strings` are, or when it is pickled: what they give goes along.
+    # Only asked when `tie_report`, `level_strings` and `curves` are, or when it is pickled: what they give goes along.
     _band: Callable[[], Named[TieBand]]
     _tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]]
+    _curves: Callable[[], GainCurves]
+    relevance_level: int = 1
     tag: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_band": self._band(), "_tables": self._tables()}
+        return {**self.__dict__, "_band": self._band(), "_tables": self._tables(), "_curves": self._curves()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from copy import copy
         from functools import partial
 
-        self.__dict__ |= {**state, "_band": partial(copy, state["_band"]), "_tables": partial(list, state["_tables"])}
+        curves = state["_curves"]
+        self.__dict__ |= {**state, "_band": partial(copy, state["_band"]), "_tables": partial(list, state["_tables"]),
+                          "_curves": lambda: curves}
 
     def tie_report(self) -> Named[TieBand]:
         """For each measure, the mean with all ties at their worst, at their expected value, and at their best.
@@ -142,6 +150,50 @@ class Evaluation(Printed):
         (0.5, 1.0)
         """
         return self._band()
+
+    @overload
+    def curves(self, level: None = ...) -> GainCurves: ...
+    @overload
+    def curves(self, level: int) -> HitCurves: ...
+    def curves(self, level: int | None = None) -> GainCurves | HitCurves:
+        """The run as gain curves, one for each of `query_ids`: on them every measure, interval and resample works.
+
+        A document gains its level if that is above 0. A document without a judgment is an item of level 0. A relevant
+        document that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`,
+        each document has its own rank; else documents of equal score are a tie group. ``judged_only=`` and ``depth=``
+        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them:
+        some 50 bytes for each judged document.
+
+        Parameters
+        ----------
+        level : int, optional
+            For hit curves: the lowest level that is relevant, above 0.
+
+        Returns
+        -------
+        GainCurves or HitCurves
+
+        Raises
+        ------
+        ValueError
+            `level` is not above 0.
+
+        Notes
+        -----
+        A query without a relevant document has no nDCG and the like on curves (NaN), and 0 by `evaluate`, as trec_eval
+        has it. AP, nDCG, RBP and other sums of `evaluate` under ``ties="docid"`` are added in trec_eval's order, and
+        may differ from those of the curves in the last bits.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}, "nDCG")
+        >>> curves = found.curves()
+        >>> curves.q_measure().round(4).tolist(), found.curves(level=2).average_precision().round(4).tolist()
+        ([0.5179], [0.3333])
+        """
+        curves = self._curves()
+        return curves if level is None else curves.at_level(level)
 
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, a text with a character for the level of each of its first documents.
@@ -209,8 +261,7 @@ class Evaluation(Printed):
         ----------
         kind : {"distribution", "queries", "precision-recall", "pr"}
             ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
-            ``"precision-recall"`` or ``"pr"``: the mean interpolated precision at recall levels. `evaluate` computes it
-            if you ask for ``"iprec_at_recall"``.
+            ``"precision-recall"`` or ``"pr"``: the mean interpolated precision at 11 recall levels, read off the curves.
         measure, ax, color
             As for ``plot_evaluations``, which draws several systems.
 
@@ -227,7 +278,7 @@ class Evaluation(Printed):
         Examples
         --------
         >>> import hitcurve as hc
-        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "iprec_at_recall"])
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, "AP")
         >>> found.plot("queries").get_ylabel()
         'AP'
         >>> found.plot("pr").get_xlabel()
@@ -280,19 +331,6 @@ class Evaluation(Printed):
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False)
-
-
-def without(evaluation: Evaluation, names: Collection[str]) -> Evaluation:
-    """The evaluation as it would be without these of the measures that were asked for."""
-
-    def rest(found: Named[_Value]) -> Named[_Value]:
-        return Named({name: value for name, value in found.items() if name not in names}, found.asked)
-
-    definitions = {name: text for name, text in evaluation.definitions.items() if name not in names}
-    return replace(
-        evaluation, values=rest(evaluation.values), means=rest(evaluation.means), definitions=definitions,
-        _band=lambda: rest(evaluation._band()),
-    )  # fmt: skip
 
 
 def _or_none(value: float) -> float | None:

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
 from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run, text_of
+from hitcurve.retrieval.judged import CurvePlan, gain_curves
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
@@ -26,6 +27,8 @@ from hitcurve.retrieval.runs import Judged, Run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from hitcurve._gain_curve import GainCurves
 
 __all__ = ["Evaluator", "evaluate"]
 
@@ -46,8 +49,9 @@ _MISSING = {
 }
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
-_RENAMED = {("ties", "order"): "rank_by='listed'", ("ties", "rank"): "rank_by='rank'"}
-_Planned = list[tuple[plans.Plan, list[int]]]
+_Planned = list[tuple[plans.Plan | CurvePlan, list[int]]]
+#: Measured by sums rather than on curves, reading of ties, whether unjudged documents go, places of the measures.
+_Group = tuple[bool, str, bool, list[int]]
 _Told = Callable[[int], None] | Progress | None
 _BEYOND = 2**62  # there is neither a level nor a rank
 
@@ -82,13 +86,10 @@ class Evaluator:
     def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
                  scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
                  judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-                 workers: int = 1, **_old: Never) -> None:
-        check_renamed("Evaluator", _old)
+                 workers: int = 1) -> None:
         chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
                   "empty": empty}
         for option, value in chosen.items():
-            if (option, value) in _RENAMED:
-                raise ValueError(f"{option}={value!r} is {_RENAMED[option, value]} now")
             check_choice(value, option, _CHOICES[option])
         self._options = {"measures": measures, **chosen, "judged_only": judged_only, "relevance_level": relevance_level,
                          "depth": depth, "strict": strict, "workers": workers}
@@ -199,25 +200,30 @@ class Evaluator:
             evaluation.name = distinct
         return found
 
-    def _groups(self, ties: str, measures: Sequence[Measure]) -> list[tuple[str, bool, list[int]]]:
-        """What is read alike: the reading of ties, whether unjudged documents go, and the places of the measures."""
-        groups: dict[tuple[str, bool], list[int]] = {}
+    def _groups(self, ties: str, measures: Sequence[Measure]) -> list[_Group]:
+        """What is read alike."""
+        groups: dict[tuple[bool, str, bool], list[int]] = {}
         for row, one in enumerate(measures):
-            groups.setdefault((_reading(one, ties), one.judged_only or self._judged_only), []).append(row)
+            how = bool(one.record.kernel), _reading(one, ties), one.judged_only or self._judged_only
+            groups.setdefault(how, []).append(row)
         return [(*how, rows) for how, rows in groups.items()]
 
     def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
         """Which queries have no relevant document at the level of a measure; with gains, none that gains anything."""
         count = self._qrels.num_relevant
-        number = count(one.relevant_level(self._level))
+        number = count(one.lowest_level(self._level))
         for level, gain in dict(dict(one.keywords).get("gains", ())).items():
             if (gain > 0) != (level > 0):
                 number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
         return np.asarray(number == 0)
 
-    def _planned(self, groups: list[tuple[str, bool, list[int]]], measures: Sequence[Measure]) -> _Planned:
-        return [(plans.Plan(self._qrels, [measures[row] for row in rows], reading, judged_only, self._level), rows)
-                for reading, judged_only, rows in groups]
+    def _planned(self, groups: list[_Group], measures: Sequence[Measure]) -> _Planned:
+        found: _Planned = []
+        for summed, reading, judged_only, rows in groups:
+            of = [measures[row] for row in rows]
+            found.append((plans.Plan(self._qrels, of, reading, judged_only, self._level) if summed
+                          else CurvePlan.made(of, reading, judged_only), rows))
+        return found
 
     def _judge(self, run: Any, progress: _Told) -> Judged:
         qrels, order, single = self._qrels, self._rank_by, self._single
@@ -263,12 +269,17 @@ class Evaluator:
     def _read(self, judged: Judged, planned: _Planned, measures: Sequence[Measure],
               ties: str) -> NDArray[np.float64]:
         """Values of each measure for each query of the qrels."""
+
+        def values(plan: plans.Plan | CurvePlan) -> NDArray[np.float64]:
+            depth = self._depth
+            return plan.values(judged, depth) if isinstance(plan, CurvePlan) else plans.measure(judged, plan, depth)
+
         if len(planned) == 1:
-            found = plans.measure(judged, planned[0][0], self._depth)
+            found = values(planned[0][0])
         else:
             found = np.empty((len(measures), len(self._texts)))
             for plan, rows in planned:
-                found[rows] = plans.measure(judged, plan, self._depth)
+                found[rows] = values(plan)
         unknown = found != found
         if unknown.any():
             if ties == self._ties:
@@ -349,6 +360,10 @@ class Evaluator:
                 number = len(rows)
             return number, rows
 
+        def curves() -> GainCurves:
+            tied = self._rank_by == "score" and self._ties != "docid"
+            return gain_curves(judged, places, query_ids, tied=tied, judged_only=self._judged_only, depth=self._depth)
+
         def tables() -> list[tuple[int, list[tuple[int, int, int, int]]]]:
             return list(map(table, places.tolist(), judged.num_retrieved()[places].tolist()))
 
@@ -360,7 +375,7 @@ class Evaluator:
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: own[one.name] for name, one in self._asked.items()}, self._names),
             counts, dict(self._definitions), notes, self._ties, self._rank_by, [decoded(one) for one in absent],
-            [decoded(one) for one in judged.others], band, tables, tag,
+            [decoded(one) for one in judged.others], band, tables, curves, self._level, tag,
         )
 
 
@@ -400,7 +415,7 @@ def evaluate(
     qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, rank_by: str = "score",
     ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
     judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-    workers: int = 1, progress: Callable[[int], None] | bool | None = None, **_old: Never,
+    workers: int = 1, progress: Callable[[int], None] | bool | None = None,
 ) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
     """Measure one or several runs against relevance judgments.
 
@@ -489,7 +504,6 @@ def evaluate(
     >>> hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP", ties="expected").means
     {'AP': 0.75}
     """
-    check_renamed("evaluate", _old)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is {progress!r}: it must be True, False or a callable")
     evaluator = Evaluator(
@@ -528,13 +542,6 @@ def _told(progress: _Told, name: str, text: Any) -> Any:
     of_file = isinstance(text, TextFile)
     progress.begin(os.path.basename(name), text.size if of_file else len(text), "bytes")
     return (lambda place: progress.reach(text.reached(place))) if of_file else progress.reach
-
-
-def check_renamed(of: str, old: Mapping[str, Any]) -> None:
-    """An error for an argument that has another name now, or that never was."""
-    for name in old:
-        now = "relevance_level" if name == "rel" else None
-        raise TypeError(f"{of}() got an unexpected keyword argument {name!r}" + (f": it is {now}= now" if now else ""))
 
 
 def _reading(measure: Measure, ties: str) -> str:

@@ -22,9 +22,10 @@ def resolve(measures: Any) -> dict[str, Measure]:
     for one in [measures] if single else measures:
         named = _named(one)
         for name, measure in named:
-            if not measure.record.kernel:
-                what = "a hitcurve.GainCurve" if measure.record.of_gains else "all items of a ranking"
-                raise ValueError(f"{measure.name} is measured on {what}, not on a run with judgments")
+            if not measure.record.of_runs:
+                curve = "HitCurves" if measure.record.method else "GainCurves"
+                raise ValueError(f"{measure.name} needs every item of the collection, and a run lists some documents "
+                                 f"alone: give labels and scores of all items to hitcurve.{curve}")
             found[name] = measure
     if not found:
         raise ValueError("no measures")

@@ -1,0 +1,146 @@
+"""A judged run as curves: the table of the same items as arrays, and the same values of every measure."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import hitcurve as hc
+from hitcurve.measures import MEASURES, parse
+
+# What a run can give and a curve too. The residual of RBP is another measure on curves, where every item is judged.
+SHARED = [
+    measure for measure in map(parse, dict.fromkeys(form for record in MEASURES for form in record.forms))
+    if measure.record.of_runs and (measure.record.method or measure.record.of_gains)
+    and measure.record.name != "RBPResid" and "%" not in measure.name and measure.ties is None
+    and (measure.rel is None or not measure.record.of_gains)
+]  # fmt: skip
+SHARED += map(parse, ["P(rel=2)@3", "AP(rel=2)", "nDCG(gains={1:1,2:10})@3", "GAP(weights={2:1})", "ERR(max=3)", "INST",
+                     "INST(T=2,max_rel=3)@4"])  # fmt: skip
+TABLE = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant", "row_offsets", "level", "level_count",
+         "level_offsets")  # fmt: skip
+
+
+def drawn(rng, queries=None):
+    """Judgments with levels below 0, and a run with ties, documents without a judgment and queries of its own."""
+    ids = [f"d{i}" for i in range(12)]
+    qrels, run = {}, {}
+    for q in range(queries or rng.integers(1, 6)):
+        judged, listed = rng.permutation(12)[: rng.integers(1, 9)], rng.permutation(12)[: rng.integers(0, 11)]
+        qrels[f"q{q}"] = {ids[i]: int(rng.integers(-1, 4)) for i in judged}
+        run[f"q{q}"] = {ids[i]: float(rng.integers(-2, 3)) for i in listed}
+    run = {query: docs for query, docs in run.items() if docs} or {"q0": {"d0": 0.5}}
+    return qrels, run | ({"z": {"d1": 1.0}} if rng.random() < 0.2 else {})
+
+
+def as_arrays(qrels, run, ties, judged_only=False, depth=None):
+    """The gain curves of the items, one after the other, as `evaluate` orders them."""
+    levels, scores, offsets, missing = [], [], [0], []
+    for query in sorted(qrels):
+        docs = sorted(run.get(query, {}).items(), key=lambda item: (item[1], item[0].encode()), reverse=True)[:depth]
+        listed = {doc for doc, _ in docs}
+        if judged_only:
+            docs = [(doc, score) for doc, score in docs if qrels[query].get(doc, -1) >= 0]
+        levels += [max(qrels[query].get(doc, 0), 0) for doc, _ in docs]
+        scores += [float(-place) if ties == "docid" else score for place, (_, score) in enumerate(docs)]
+        offsets.append(len(levels))
+        missing.append([level for doc, level in qrels[query].items() if level > 0 and doc not in listed])
+    return hc.GainCurves(np.array(levels, int), np.array(scores, float), offsets=offsets, unretrieved=missing)
+
+
+@pytest.mark.parametrize("ties", ["docid", "expected", "worst", "best"])
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_every_measure_of_a_run_is_that_of_its_curves_and_of_arrays(ties, judged_only):
+    measures = [one for one in SHARED if ties == "docid" or not one.record.ties or ties in one.record.ties]
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        qrels, run = drawn(rng)
+        found = hc.evaluate(qrels, run, measures, ties=ties, judged_only=judged_only)
+        curves, arrays = found.curves(), as_arrays(qrels, run, ties, judged_only)
+        assert curves.qid.tolist() == found.query_ids == sorted(qrels)
+        for name in TABLE:
+            assert np.array_equal(getattr(curves, name), getattr(arrays, name)), name
+        assert [one.tolist() for one in curves.unretrieved] == [one.tolist() for one in arrays.unretrieved]
+        for one in measures:
+            read = ties if ties != "docid" else (*one.record.ties, "expected")[0]
+            values = one._replace(judged_only=False)(curves, read)
+            nothing = one.empty(curves) | (curves.num_items == 0)
+            values = np.where(nothing, 0.0, values) if one.record.mean != "sum" else values
+            np.testing.assert_allclose(found.values[one.name], values, rtol=1e-14, atol=0, err_msg=one.name)
+
+
+def test_what_the_options_of_a_run_leave_out():
+    rng = np.random.default_rng(11)
+    for _ in range(40):
+        qrels, run = drawn(rng)
+        depth, judged_only = int(rng.integers(1, 8)), bool(rng.integers(0, 2))
+        found = hc.evaluate(qrels, run, ["Q", "DCG@3", "AP"], depth=depth, judged_only=judged_only)
+        arrays = as_arrays(qrels, run, "docid", judged_only, depth)
+        assert np.array_equal(found.curves().above, arrays.above)
+        np.testing.assert_allclose(found.values["DCG@3"], arrays.dcg(3), rtol=1e-14)
+        here = hc.evaluate(qrels, run, "Q", missing="skip")
+        assert here.curves().qid.tolist() == here.query_ids == [query for query in sorted(qrels) if query in run]
+
+
+def test_from_files_dicts_and_arrays(tmp_path):
+    qrels, run = drawn(np.random.default_rng(3), 50)
+    names = ["Q@10", "NCU(stop=rbp,p=0.8)", "GAP", "AG@5", "INSQ(T=2)@5", "DCG(dcg=exp-log2)@7", "INST(ties=best)"]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {one}\n" for q in qrels for d, one in qrels[q].items()))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {one} x\n" for q in run for d, one in run[q].items()))
+    found, again = hc.evaluate(qrels, run, names), hc.evaluate(tmp_path / "qrels", tmp_path / "run", names)
+    assert found.curves() == again.curves()
+    for name in names:
+        assert found.values[name].tobytes() == again.values[name].tobytes()
+        assert found.means[name] == pytest.approx(found.values[name].mean(), rel=1e-14)
+    ranks = {}
+    for query, docs in run.items():
+        listed = sorted(docs, key=lambda doc: (docs[doc], doc.encode()))
+        ranks[query] = {doc: float(place) for place, doc in enumerate(listed)}
+    assert hc.evaluate(qrels, ranks, names, ties="expected").curves() == found.curves()
+
+
+def test_a_level_gives_hit_curves():
+    qrels, run = drawn(np.random.default_rng(5), 9)
+    found = hc.evaluate(qrels, run, ["AP(rel=2)", "P(rel=3)@5"], ties="expected")
+    np.testing.assert_allclose(found.curves(2).average_precision(), np.where(
+        found.curves(2).num_relevant > 0, found.values["AP(rel=2)"], np.nan), rtol=1e-14)
+    assert found.curves(3).precision(5).tolist() == found.values["P(rel=3)@5"].tolist()
+    with pytest.raises(ValueError, match="level is 0: must be above 0"):
+        found.curves(0)
+
+
+def test_a_pickle_keeps_the_curves():
+    qrels, run = drawn(np.random.default_rng(6), 200)
+    found = hc.evaluate(qrels, run, ["nDCG@10", "Q@10"])
+    again = pickle.loads(pickle.dumps(found))
+    assert again.curves() == found.curves()
+    assert again.curves().qid.tolist() == found.query_ids
+    assert again.values["Q@10"].tolist() == found.values["Q@10"].tolist()
+
+
+def test_without_rows():
+    found = hc.evaluate({"q": {"a": 0}, "r": {"b": 1}}, {"q": {"a": 1.0}}, ["Q", "AG", "INSQ"])
+    assert [found.values[name].tolist() for name in ("Q", "AG", "INSQ")] == [[0, 0], [0, 0], [0, 0]]
+    assert found.curves().num_items.tolist() == [1, 0]
+    assert found.curves().num_relevant.tolist() == [0, 1]
+    with pytest.warns(UserWarning, match="no documents"):
+        nothing = hc.evaluate({"q": {"a": 1}}, {}, "Q", missing="skip")
+    assert len(nothing.curves()) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ROCAUC", "ROCAUC needs every item of the collection, and a run lists some documents alone"),
+        ("Fallout@10", "give labels and scores of all items to hitcurve.HitCurves"),
+        ("OPA", "give labels and scores of all items to hitcurve.GainCurves"),
+        ("MeanRank", "MeanRank needs every item"),
+        ("Q(gains={0:1,1:2})", "level 0 has no gain here, as a document without a judgment"),
+        ("DCG(gains={-1:1})", "level -1 has no gain here"),
+        ("GAP(max=1)", "max_level is 1, but an item has level 2"),
+        ("INST", r"INST\(T=1\) has no expected value over ties in closed form"),
+    ],
+)
+def test_what_a_run_cannot_give(name, text):
+    with pytest.raises(ValueError, match=text):
+        hc.evaluate({"q": {"a": 2}}, {"q": {"a": 1.0}}, name, ties="expected")
