@@ -182,13 +182,10 @@ def test_without_matplotlib_the_page_says_that_it_has_no_pictures(capsys, monkey
         assert len(page.tables) > 1
         assert main([*command, "--plot", str(tmp_path / "out.png")]) == 1
         assert "needs matplotlib" in capsys.readouterr().err
-    assert main([*runs, "--ties", "expected", "--report", str(out)]) == 0
-    assert "pictures" not in capsys.readouterr().err  # there would be none anyway
 
 
-@pytest.mark.parametrize("arguments", [("--ties", "expected"), ("--missing", "skip")])
-def test_what_has_no_curves_is_not_drawn(capsys, tmp_path, paths, arguments):
-    page = written(capsys, tmp_path, *paths[:3], "-m", "AP", *arguments, status=3)
+def test_runs_of_different_queries_are_not_drawn(capsys, tmp_path, paths):
+    page = written(capsys, tmp_path, *paths[:3], "-m", "AP", "--missing", "skip", status=3)
     assert pictures(page) == []
     assert page.tables[0][1][0] == "first.txt"
 

@@ -32,7 +32,7 @@ def judged(seed, queries=12, documents=40):
 
 
 QRELS, RUNS = judged(0)
-MEASURES = ["AP", "nDCG@10", "iprec_at_recall"]
+MEASURES = ["AP", "nDCG@10", *(f"IPrec@{level / 10}" for level in range(11))]
 A, B = (hc.Evaluator(QRELS, MEASURES).evaluate(run, name) for run, name in zip(RUNS, "AB", strict=True))
 BOTH = {"A": A, "B": B}
 
@@ -69,18 +69,28 @@ def test_the_mean_curve_of_evaluations():
     for at, one in enumerate((A, B)):
         x, y = line(display, at)
         np.testing.assert_array_equal(x, np.arange(11) / 10)
-        np.testing.assert_allclose(y, [one[f"iprec_at_recall_{level:.2f}"] for level in x], rtol=1e-15)
+        np.testing.assert_allclose(y, [one[f"IPrec@{level:g}"] for level in x], rtol=1e-15)
         assert labels(display)[at] == f"{'AB'[at]} ({np.mean(y):.3f})"
     (text,) = display.figure_.legends
     assert text.get_title().get_text() == "in brackets: mean of the 11 points"
 
 
-def test_other_recall_levels():
-    some = hc.evaluate(QRELS, RUNS[0], ["IPrec@0.75", "IPrec@0.25", "AP", "IPrec(levels=trec_eval9)@0.3"])
-    x, y = line(some.plot("pr"))
-    assert x.tolist() == [0.25, 0.75]
-    assert y.tolist() == pytest.approx([some["IPrec@0.25"], some["IPrec@0.75"]], rel=1e-15)
-    assert hc.plot_evaluations({"a": some}, "pr").figure_.legends[0].get_title().get_text() == ""
+@pytest.mark.parametrize("ties", ["docid", "expected", "worst", "best"])
+@pytest.mark.parametrize("level", [1, 2])
+def test_no_measure_has_to_be_asked_for(ties, level):
+    """The picture of an evaluation is that of its curves, under its own ties and from its own level up."""
+    graded = {query: {doc: one * (1 + at % 2) for at, (doc, one) in enumerate(levels.items())}
+              for query, levels in QRELS.items()}  # fmt: skip
+    found = hc.evaluate(graded, RUNS[0], "P@1", ties=ties, relevance_level=level)
+    assert found.relevance_level == level
+    asked = [f"IPrec(rel={level})@{at / 10}" for at in range(11)]
+    whole = hc.evaluate(graded, RUNS[0], asked, ties=ties) if ties != "expected" else None
+    with_relevant = found.curves(level).num_relevant > 0
+    shown = line(found.plot("pr"))[1]
+    if whole is not None:
+        np.testing.assert_allclose(shown, [whole.values[name][with_relevant].mean() for name in asked], rtol=1e-14)
+    again = found.curves(level).plot("pr", ties="expected" if ties == "docid" else ties)
+    np.testing.assert_array_equal(shown, line(again)[1])
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -270,9 +280,7 @@ def test_one_system_has_no_picture_of_two(one):
         one.plot("scatter")
 
 
-def test_curves_that_were_not_asked_for():
-    with pytest.raises(ValueError, match="'A' holds no interpolated precision: ask evaluate for 'iprec_at_recall' too"):
-        hc.plot_evaluations({"A": hc.evaluate(QRELS, RUNS[0], "AP")}, "pr")
+def test_weighted_curves_have_no_mean_curve():
     weighted = hc.HitCurves([1, 0], [2, 1], qid=[0, 0], sample_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match="kind='precision-recall' has no meaning for weighted items"):
         weighted.plot()
@@ -422,12 +430,6 @@ def test_gain_curves_draw_their_ndcg():
     assert curves.plot().get_xlabel().startswith("nDCG")
     with pytest.raises(TypeError, match=r"the result must be an Evaluation or a HitCurves .* use at_level"):
         curves.plot("pr")
-
-
-def test_the_curve_with_most_levels_is_drawn():
-    found = hc.evaluate(QRELS, RUNS[0], ["IPrec@0.5", "iprec_at_recall", "IPrec@0.25"])
-    whole = hc.evaluate(QRELS, RUNS[0], "iprec_at_recall")
-    np.testing.assert_array_equal(line(found.plot("pr")), line(whole.plot("pr")))
 
 
 def test_pictures_of_many_systems_have_a_greatest_size():

@@ -174,7 +174,6 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         ((options.caption or options.label) and options.each, "--caption and --label do not go with -q"),
         (files.count("-") > 1, "standard input can be read once"),
         (options.plot and len(set(runs)) < len(runs), "--plot: a run is named twice"),
-        (options.plot and options.ties == "expected", "--plot: interpolated precision has no expected value"),
         no_picture(options.plot),
         (options.report and len(set(runs)) < len(runs), "--report: a run is named twice"),
         *no_output(options, files),
@@ -207,18 +206,14 @@ def _run(options: argparse.Namespace) -> str:
     """Measure, print, and leave with a status that says whether anything was left out."""
     from hitcurve.retrieval.evaluator import evaluate
     from hitcurve.retrieval.reading import read_qrels
-    from hitcurve.retrieval.trec_eval import expand
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
-    # Interpolated precision has no expected value.
-    drawn = expand("iprec_at_recall", options.version) if options.ties != "expected" and _pictures(options) else []
-    more = [one.measure for one in drawn if one.measure is not None and one.measure not in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
-            qrels, options.runs, [*(measures or ["NumQ"]), *more], rank_by=options.rank_by, ties=options.ties,
+            qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
             scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
@@ -230,8 +225,8 @@ def _run(options: argparse.Namespace) -> str:
         options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
-    if _pictures(options):
-        evaluations = _shown(names, evaluations, {one.name for one in more}, options)
+    if options.plot or options.report:
+        _draw(names, evaluations, options)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     elif options.format == "json":
@@ -245,17 +240,9 @@ def _run(options: argparse.Namespace) -> str:
     return ""
 
 
-def _pictures(options: argparse.Namespace) -> bool:
-    return bool(options.plot or options.report)
-
-
-def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
-           options: argparse.Namespace) -> list[Evaluation]:  # fmt: skip
-    """Write the picture and the page; what is printed is without the measures that only pictures need."""
-    from hitcurve.retrieval.evaluation import without
-
-    printed = [without(one, more) for one in evaluations]
-    compared = _compared(names, printed, options) if options.compare else None
+def _draw(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
+    """Write the picture and the page."""
+    compared = _compared(names, evaluations, options) if options.compare else None
     key = options.sort.name if options.sort is not None else None
     with beside(options):
         if options.plot:
@@ -268,15 +255,14 @@ def _shown(names: list[str], evaluations: list[Evaluation], more: set[str],
             from hitcurve.report.leaderboard_page import figures, page
 
             files = [options.qrels, *options.runs]
-            lack = [] if options.ties == "expected" else pictures_lack()
-            drawn = [] if options.ties == "expected" or lack else figures(names, evaluations, compared, key)
+            lack = pictures_lack()
+            drawn = [] if lack else figures(names, evaluations, compared, key)
             for line in lack:
                 say(f"hitcurve: warning: {line}")
             with Progress() as progress:
-                board = _board(names, printed, compared, options)
-                text = page(names, printed, board, compared, files, options.command, drawn, progress, key, lack)
+                board = _board(names, evaluations, compared, options)
+                text = page(names, evaluations, board, compared, files, options.command, drawn, progress, key, lack)
             write_page(options.report, text)
-    return printed
 
 
 def _names(paths: Sequence[str]) -> list[str]:

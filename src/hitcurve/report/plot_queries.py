@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
 LEVELS = tuple(at / 10 for at in range(11))  # of recall
+_LEVEL_NAMES = tuple(f"IPrec@{level:g}" for level in LEVELS)
 _MARKS = "osD^v<>PX*"
 _BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
 
@@ -113,8 +114,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         ``"queries"``: a bar for each query, in falling order of the first system. For more than 3 systems or 200 bars,
         lines, each in falling order of its own values.
         ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at 11 recall levels 0, 0.1,
-        ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4; trec_eval's ``iprec_at_recall``). An evaluation must hold
-        this measure: ``evaluate(qrels, run, "iprec_at_recall")``, or ``"IPrec@0.25"`` for other levels.
+        ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4). It is read off the hit curves, for an evaluation off the
+        hit curves of its `relevance_level`. A query without a relevant item has no such curve, and is left out.
         ``"scatter"``, for two systems: the second system over the first, with a point for each query.
         ``"differences"``, for two systems: the second system minus the first, in falling order. Scatter and differences
         count the queries in which the second system is better, equal and worse.
@@ -234,35 +235,26 @@ def _with_values(data: _Data) -> _Data:
 
 
 def _recall_data(named: dict[str, Any], ties: str) -> _Data:
-    """Interpolated precision at the recall levels that all systems hold."""
+    """Interpolated precision at the recall levels, read off the hit curves."""
     names = list(named)
     results = {name: _held(name, one, ties) for name, one in named.items()}
-    curves: dict[str, dict[float, str]] = {}  # other ways to set levels, or documents that count, make another curve
-    for text in results[names[0]].values:
-        family, _, level = measure_of(text).name.rpartition("@")
-        if measure_of(text).record.name == "IPrec":
-            curves.setdefault(family, {})[float(level)] = text
-    kept = sorted(max(curves.values(), key=len, default={}).items())
-    if len(kept) < 2:
-        raise ValueError(f"{names[0]!r} holds no interpolated precision: ask evaluate for 'iprec_at_recall' too")
-    found_values = per_query(results, names, [text for _, text in kept], ties)
-    values, ids = zip(*found_values.values(), strict=True)
-    levels = [level for level, _ in kept]
-    return _with_values(_Data(names, "interpolated precision", np.stack(values), ids[0], 0, False, levels))
+    values, ids = zip(*per_query(results, names, list(_LEVEL_NAMES), ties).values(), strict=True)
+    return _with_values(_Data(names, "interpolated precision", np.stack(values), ids[0], 0, False, LEVELS))
 
 
-def _held(name: str, one: Any, ties: str) -> Any:
-    if isinstance(one, HitCurves):
-        if one.weighted:
-            raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
-        found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
-        ids = list(range(len(one))) if one.qid is None else one.qid.tolist()
-        return _Held({f"IPrec@{level:g}": row for level, row in zip(LEVELS, found, strict=True)}, ids)
-    if not is_evaluation(one):
+def _held(name: str, one: Any, ties: str) -> _Held:
+    if is_evaluation(one):
+        ties = "expected" if one.ties == "docid" else one.ties  # of single orders all readings are the same
+        one = one.curves(one.relevance_level)
+    if not isinstance(one, HitCurves):
         more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
         takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
         raise TypeError(f"{repr(name) if name else 'the result'} {takes}{more}")
-    return one
+    if one.weighted:
+        raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
+    found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
+    ids = list(range(len(one))) if one.qid is None else one.qid.tolist()
+    return _Held(dict(zip(_LEVEL_NAMES, found, strict=True)), ids)
 
 
 def _interpolated(curve: HitCurve, ties: str) -> _Array:
