@@ -38,7 +38,7 @@ _NO_INTERVAL = (math.nan, math.nan, "")
 # Beside the expected value the range it is the middle of, then scikit-learn's reading.
 _READINGS = ("expected", "worst", "best", "threshold")
 _LEGEND = (
-    "expected: mean over all orders of tied items. worst, best: relevant items last, first.",
+    "expected: mean over all orders of tied items. worst, best: the worst and the best of these orders.",
     "threshold: a tie counts as one step; AP is then scikit-learn's average_precision_score.",
 )
 # How intervals are made.
