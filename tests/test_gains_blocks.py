@@ -568,8 +568,8 @@ def test_poses_of_one_level_are_one_item(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--label", "level"], "--label, --grade and --actives stand in place of each other"),
-        (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives stand in place of each other"),
+        (["--label", "level"], "--label, --grade and --actives exclude each other: use one of them"),
+        (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives exclude each other: use one of them"),
         (["--ties", "threshold", "-m", "nDCG"], "nDCG has no reading of ties called 'threshold', only expected"),
         (["-m", "nDCG(rel=2)"], "nDCG(rel=2): levels with rel= are flags"),
         (["-m", "AP(judged_only)"], "AP(judged_only=True) needs judgments"),

@@ -108,7 +108,8 @@ def test_letters_that_the_encoding_lacks(tmp_path):
         ((*TREC, "--workers", "-5"), "'-5' is not a whole number from 1 up, nor -1 for all cores"),
         ((*TREC, "r.txt", "--compare"), "--compare: a run is named twice"),
         ((*TABLE, "--interval", "--resamples", "9" * 20), f"{'9' * 20} are too many: at most 1,000,000"),
-        (("table", "a.csv", *TABLE[1:], "--by-file"), "--by-file makes a group of each file, and one is named twice"),
+        (("table", "a.csv", *TABLE[1:], "--by-file"),
+         "--by-file makes a group of each file, and a file is named twice"),
         (("table", "-", "-", *TABLE[2:]), "standard input can be read once"),
     ],
 )
