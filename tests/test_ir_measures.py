@@ -12,6 +12,8 @@ pytest.importorskip("pytrec_eval", reason="pytrec_eval, whose provider has the e
 from ir_measures import (  # noqa: E402
     AP,
     ERR,
+    INSQ,
+    INST,
     RBP,
     RR,
     Bpref,
@@ -67,6 +69,34 @@ def agree(qrels, run, measures):
     found = provider.calc_aggregate(measures, qrels, run)
     for measure, value in wanted.items():
         assert found[measure] == pytest.approx(value, rel=1e-13, abs=1e-15), measure
+
+
+def slow_user(looks_on, gains, last):
+    """The mean gain of a user: a rank weighs the product of the chances to look on at the ranks before it."""
+    weights = [1.0]
+    for i in range(1, 20_000):
+        weights.append(weights[-1] * looks_on(i, gains))
+    used = sum(weight * gain for weight, gain in zip(weights[:last], gains[:last], strict=True))
+    return used / sum(weights)
+
+
+def test_insq_and_inst_by_their_definitions():
+    """cwl_eval, their provider, looks at so many ranks too."""
+    qrels, run = {"q": {"a": 2, "b": 0, "c": 1}}, {"q": {"b": 3.0, "a": 2.0, "x": 1.5, "c": 1.0}}
+    gains = [0.0, 1.0, 0.0, 0.5] + [0.0] * 20_000
+
+    def insq(i, gains, wanted=2.0):
+        return ((i + 2 * wanted - 1) / (i + 2 * wanted)) ** 2
+
+    def inst(i, gains, wanted=2.0):
+        left = wanted - sum(gains[: min(i, 4)])
+        return ((i + wanted + left - 1) / (i + wanted + left)) ** 2
+
+    for measure, user in ((INSQ(T=2.0, max_rel=2), insq), (INST(T=2.0, max_rel=2), inst)):
+        assert provider.supports(measure)
+        assert not provider.supports(type(measure)(T=2.0, max_rel=2, min_rel=1))
+        found = provider.calc_aggregate([measure], qrels, run)[measure]
+        assert found == pytest.approx(slow_user(user, gains, 4), rel=2e-4)  # what lies beyond rank 20,000
 
 
 @pytest.mark.parametrize(("qrels", "run"), CASES)

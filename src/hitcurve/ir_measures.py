@@ -37,7 +37,10 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
             ("SetP", "rel relative judged_only"), ("SetF", "rel beta judged_only"),
         )
         for name in names.split()
-    ] + [getattr(_measures, f"_{name}")(T=_Any(), min_rel=0, max_rel=_Any(required=True)) for name in ("INSQ", "INST")]
+    ] + [
+        getattr(_measures, f"_{name}")(T=_Any(), min_rel=_providers.base.Choices(0), max_rel=_Any(required=True))
+        for name in ("INSQ", "INST")
+    ]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
         return _Evaluator(list(measures), qrels)
