@@ -87,7 +87,8 @@ def a_name(draw):
         gains = ",".join(f"{level}:{draw.pick(GAINS)}" for level in range(draw.whole(1, 4)))
         cutoff = f"@{draw.whole(1, 4)}" if "k" in record.cutoffs and draw.chance(2) else ""
         return f"{record.name}(gains={{{gains}}}){cutoff}"
-    name = draw.pick([form for form in record.forms if "norm=hits" not in form and "ties=" not in form])
+    own = [form for form in record.forms if "norm=hits" not in form and ("ties=" not in form or record.name == "INST")]
+    name = re.sub(",?ties=(best|worst)", "", draw.pick(own))
     head, at, cutoff = name.partition("@")
     if at and "k" in record.cutoffs:
         cutoff = str(draw.whole(1, 5))
