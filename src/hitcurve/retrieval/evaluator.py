@@ -19,7 +19,6 @@ from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
 from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run, text_of
-from hitcurve.retrieval.judged import CurvePlan, gain_curves
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve._gain_curve import GainCurves
+    from hitcurve.retrieval.judged import CurvePlan
 
 __all__ = ["Evaluator", "evaluate"]
 
@@ -49,7 +49,7 @@ _MISSING = {
 }
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
-_Planned = list[tuple[plans.Plan | CurvePlan, list[int]]]
+_Planned = list[tuple["plans.Plan | CurvePlan", list[int]]]
 #: Measured by sums rather than on curves, reading of ties, whether unjudged documents go, places of the measures.
 _Group = tuple[bool, str, bool, list[int]]
 _Told = Callable[[int], None] | Progress | None
@@ -221,8 +221,12 @@ class Evaluator:
         found: _Planned = []
         for summed, reading, judged_only, rows in groups:
             of = [measures[row] for row in rows]
-            found.append((plans.Plan(self._qrels, of, reading, judged_only, self._level) if summed
-                          else CurvePlan.made(of, reading, judged_only), rows))
+            if summed:
+                found.append((plans.Plan(self._qrels, of, reading, judged_only, self._level), rows))
+            else:
+                from hitcurve.retrieval.judged import CurvePlan
+
+                found.append((CurvePlan.made(of, reading, judged_only), rows))
         return found
 
     def _judge(self, run: Any, progress: _Told) -> Judged:
@@ -272,7 +276,7 @@ class Evaluator:
 
         def values(plan: plans.Plan | CurvePlan) -> NDArray[np.float64]:
             depth = self._depth
-            return plan.values(judged, depth) if isinstance(plan, CurvePlan) else plans.measure(judged, plan, depth)
+            return plans.measure(judged, plan, depth) if isinstance(plan, plans.Plan) else plan.values(judged, depth)
 
         if len(planned) == 1:
             found = values(planned[0][0])
@@ -361,6 +365,8 @@ class Evaluator:
             return number, rows
 
         def curves() -> GainCurves:
+            from hitcurve.retrieval.judged import gain_curves
+
             tied = self._rank_by == "score" and self._ties != "docid"
             return gain_curves(judged, places, query_ids, tied=tied, judged_only=self._judged_only, depth=self._depth)
 
