@@ -63,7 +63,7 @@ def expected(curves, arguments, ties, error):
     """Some have no reading for some ties, some need every rank, some take no gain for level 0."""
     if "needs the rank of every relevant item" in error:
         return np.any(curves.num_relevant > curves.num_hits)
-    if "has no gain for level 0" in error:
+    if "the gain of level 0 must be 0" in error:
         return "gain" in arguments
     return ties not in (None, "best") and ties in error
 

@@ -53,7 +53,7 @@ def one(data):
         if pieces is None:
             continue
         if isinstance(whole, str) or isinstance(pieces, str):
-            # A bad line may be named before or after a document that is there twice.
+            # A bad line may be named before or after a document that occurs twice.
             assert isinstance(whole, str) and isinstance(pieces, str), (whole, pieces)
             continue
         judged = runs.judge(qrels, whole)

@@ -366,10 +366,10 @@ bad("mask of another shape", ValueError, r"mask has shape \(2, 2\), y_true has s
 bad("mask of numbers", ValueError, "mask must be two-dimensional and of bool", "int64")(
     lambda: hc.HitCurves(Y2, S2, mask=np.ones((2, 3), np.int64)))
 for name, value in {"qid": [1, 2], "offsets": [0, 3, 6]}.items():
-    bad(f"mask and {name}", ValueError, "mask goes with two-dimensional", "without qid and offsets")(
+    bad(f"mask and {name}", ValueError, "mask needs two-dimensional", "cannot be combined with qid or offsets")(
         lambda name=name, value=value: hc.HitCurves(Y2, S2, mask=Y2 >= 0, **{name: value}))
 for name, value in {"tiebreak": "order", "sample_weight": np.ones((2, 3))}.items():
-    bad(f"mask and {name}", ValueError, f"mask goes without {name}")(
+    bad(f"mask and {name}", ValueError, f"mask cannot be combined with {name}")(
         lambda name=name, value=value: hc.HitCurves(Y2, S2, mask=Y2 >= 0, **{name: value}))
 for name, call in {"curves": hc.HitCurves, "mean": hc.mean_average_precision}.items():
     mask = np.array([[False, True, True], [True, False, True]])

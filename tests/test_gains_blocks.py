@@ -131,7 +131,7 @@ BAD = {
                 r"y_true\[2\] is 2, but levels holds 1, 3"),
     "zero": (lambda: hc.GainCounter([1.0], [1, -1]), ValueError, r"levels\[1\] is -1.0: a level must"),
     "threshold": (lambda: hc.GainCounter([1.0]).update([0, 2], [5.0, 5.0]), ValueError,
-                  r"y_score\[1\] is 5.0, of a relevant item, but that is not among the thresholds"),
+                  r"y_score\[1\] is 5.0, the score of a relevant item, but the thresholds lack this score"),
     "nan": (lambda: hc.GainCounter([1.0]).update([0, 2], [5.0, np.nan]), ValueError, r"y_score\[1\] is nan"),
     "lengths": (lambda: hc.GainCounter([1.0]).update([0, 2], [5.0]), ValueError, "y_true has 2.*y_score has 1|2.*1"),
     "neither": (lambda: hc.GainCounter(), ValueError, "either thresholds or edges"),
@@ -140,7 +140,7 @@ BAD = {
     "hits": (lambda: hc.HitCounter([1.0]).merge(hc.GainCounter([1.0])), TypeError,
              "other must be a HitCounter, got GainCounter"),
     "levels": (lambda: hc.GainCounter([1.0], [1]).merge(hc.GainCounter([1.0])), ValueError,
-               r"other has no levels, this counter levels \[1.0\]: only like counters"),
+               r"other has no levels, this counter levels \[1.0\]: counters add up only if"),
     "unretrieved": (lambda: hc.GainCounter([1.0]).curve([-1]), ValueError, r"unretrieved\[0\] is -1"),
 }  # fmt: skip
 
@@ -376,13 +376,13 @@ def test_memory_is_bounded_with_levels_too(rows, tmp_path):
 
 
 WRONG = {
-    "both": ({"label": "label", "grade": "grade", "score": "score"}, ValueError, "grade and label both given"),
+    "both": ({"label": "label", "grade": "grade", "score": "score"}, ValueError, "grade and label are both given"),
     "actives": ({"grade": "grade", "score": "score", "actives": [1.0]}, ValueError,
-                "grade and actives both given: actives are items without levels"),
+                "grade and actives are both given: actives are items without levels"),
     "num_relevant": ({"grade": "grade", "score": "score", "num_relevant": 9}, ValueError,
-                     "grade and num_relevant both given: unretrieved has the levels"),
+                     "grade and num_relevant are both given: unretrieved has the levels"),
     "tolerance": ({"grade": "grade", "score": "score", "tolerance": 0.1, "max_memory": 10**6}, ValueError,
-                  "grade and tolerance both given: gain curves are not binned"),
+                  "grade and tolerance are both given: gain curves are not binned"),
     "unretrieved": ({"label": "label", "score": "score", "unretrieved": [1]}, ValueError, "unretrieved are levels"),
     "groups": ({"grade": "grade", "score": "score", "group": 4, "unretrieved": [1]}, ValueError, "not with group"),
     "missing": ({"grade": "grade", "score": "score", "unretrieved": [-1]}, ValueError, r"unretrieved\[0\] is -1"),
@@ -570,8 +570,8 @@ def test_poses_of_one_level_are_one_item(command, tmp_path):
     [
         (["--label", "level"], "--label, --grade and --actives exclude each other: use one of them"),
         (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives exclude each other: use one of them"),
-        (["--ties", "threshold", "-m", "nDCG"], "nDCG has no reading of ties called 'threshold', only expected"),
-        (["-m", "nDCG(rel=2)"], "nDCG(rel=2): levels with rel= are flags"),
+        (["--ties", "threshold", "-m", "nDCG"], "nDCG is not defined for ties='threshold': use expected"),
+        (["-m", "nDCG(rel=2)"], "nDCG(rel=2): gain curves take no rel= here"),
         (["-m", "AP(judged_only)"], "AP(judged_only=True) needs judgments"),
         (["-m", "Bpref"], "Bpref needs judgments"),
     ],

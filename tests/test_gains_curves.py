@@ -110,12 +110,13 @@ def test_sums_are_compensated():
 @pytest.mark.parametrize(
     ("options", "error", "problem"),
     [
-        ({"ties": "threshold"}, ValueError, "gain_curve has no reading for ties='threshold'"),
+        ({"ties": "threshold"}, ValueError, "gain_curve is not defined for ties='threshold'"),
         ({"ties": "mean"}, ValueError, "ties='mean'"),
         ({"ideal": 1}, TypeError, "ideal must be True or False, got 1"),
         ({"gain": {1: 2}}, ValueError, "gain has no level 3"),
         ({"gain": -1}, TypeError, "gain must be 'linear', .*, got -1 of type int"),
-        ({"gain": {1: 1e308, 3: 1e308}}, ValueError, r"a gain is 1e\+308: the sum over 3 items may be no number"),
+        ({"gain": {1: 1e308, 3: 1e308}}, ValueError, r"a gain is 1e\+308: the sum over 3 items may be beyond the "
+                                                     r"greatest float64"),
     ],
 )
 def test_bad_arguments(options, error, problem):
@@ -221,7 +222,7 @@ def test_long_curves_are_thinned(plot):
     [
         (CURVE, "roc", {}, TypeError, r"must be a HitCurve, got GainCurve: kind='roc' is of curve.at_level\(1\)"),
         (CURVE.at_level(1), "gain", {}, TypeError, r"curves\['a'\] must be a GainCurve, got HitCurve"),
-        (CURVE.at_level(1), "hits", {"gain": [0, 1]}, ValueError, "gain goes with kind='gain', not with kind='hits'"),
+        (CURVE.at_level(1), "hits", {"gain": [0, 1]}, ValueError, "gain needs kind='gain', got kind='hits'"),
         (CURVE, "gain", {"gain": {1: 1}}, ValueError, "gain has no level 2"),
         (CURVE, "gain", {"k": 0}, ValueError, "k is 0"),
         (CURVE, "gain", {"band": 5}, ValueError, "band is 5: must be between 0 and 1"),

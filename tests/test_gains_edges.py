@@ -253,14 +253,15 @@ def test_unretrieved_of_no_queries(value):
 
 
 @pytest.mark.parametrize(("options", "text"), [
-    *(({"mask": [[True], [True]], **other}, "mask goes with two-dimensional y_true and y_score, without qid, offsets")
+    *(({"mask": [[True], [True]], **other}, "mask needs two-dimensional y_true and y_score, and cannot be combined "
+                                            "with qid, offsets")
       for other in ({"qid": [0, 1]}, {"offsets": [0, 1, 2]}, {"tiebreak": "order"})),
     ({"mask": "x"}, "mask is 'x': flags"),
     ({"mask": [True, True]}, "mask must be two-dimensional and of bool, got shape (2,)"),
     ({"mask": [[1], [0]]}, "mask must be two-dimensional and of bool, got shape (2, 1) of int64"),
     ({"mask": [[True], [None]]}, "mask[1, 0] is None of type NoneType: flags"),
     ({"mask": [[True, True]]}, "mask has shape (1, 2), y_true has shape (2, 1)"),
-    ({"qid": [0, 1], "offsets": [0, 2]}, "offsets goes with one-dimensional"),
+    ({"qid": [0, 1], "offsets": [0, 2]}, "offsets needs one-dimensional"),
     ({"empty": None}, "empty must be one of 'skip'"),
     ({"ties": 3}, "ties must be one of 'expected'"), ({"ideal_k": None}, "ideal_k is None: must be 'same' or 'all'"),
     ({"workers": 0}, "workers is 0"), ({"lower_is_better": 1}, "lower_is_better must be True or False, got 1"),

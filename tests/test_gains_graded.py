@@ -452,7 +452,7 @@ def test_names(name, call):
         assert curves[0].measure(name, ties=ties) == call(curves[0], ties)
     low, high = curves.interval(name, n_resamples=200, rng=0).confidence_interval
     assert low <= np.mean(call(curves, "expected")) <= high
-    with pytest.raises(ValueError, match=r"needs items with levels: hitcurve.GainCurve"):
+    with pytest.raises(ValueError, match=r"needs items with levels: use hitcurve.GainCurve"):
         hc.HitCurve([1, 0], [2, 1]).measure(name)
     run = hc.evaluate({"q": {"d": 1, "e": 2}}, {"q": {"d": 1.0}}, name)
     assert run.values[name].tolist() == call(hc.GainCurves([[1]], [[1.0]], unretrieved=[[2]]), "expected").tolist()
@@ -494,9 +494,12 @@ def test_nothing_relevant():
     (lambda curve: curve.q_measure(beta=-1), ValueError, "beta is -1: must be finite and not negative"),
     (lambda curve: curve.q_measure(beta=math.inf), ValueError, "beta is inf"),
     (lambda curve: curve.q_measure(beta="1"), TypeError, "beta must be a number, got '1'"),
-    (lambda curve: curve.q_measure(beta=1e200, gain=[0, 1e200, 1e200]), ValueError, r"beta is 1e\+200: times a gain"),
-    (lambda curve: curve.q_measure(gain=[0.5, 1, 2]), ValueError, r"gain\[0\] is 0.5: q_measure has no gain"),
-    (lambda curve: curve.ncu(utility="blended", gain={0: 1, 1: 2, 2: 3}), ValueError, r"gain\[0\] is 1: ncu has"),
+    (lambda curve: curve.q_measure(beta=1e200, gain=[0, 1e200, 1e200]), ValueError,
+     r"beta is 1e\+200: beta times a gain"),
+    (lambda curve: curve.q_measure(gain=[0.5, 1, 2]), ValueError,
+     r"gain\[0\] is 0.5: the gain of level 0 must be 0 for q_measure"),
+    (lambda curve: curve.ncu(utility="blended", gain={0: 1, 1: 2, 2: 3}), ValueError,
+     r"gain\[0\] is 1: the gain of level 0 must be 0 for ncu"),
     (lambda curve: curve.q_measure(gain={1: 1}), ValueError, "gain has no level 2"),
     (lambda curve: curve.q_measure(0), ValueError, "k is 0"),
     (lambda curve: curve.q_measure(ties="threshold"), ValueError, "threshold"),

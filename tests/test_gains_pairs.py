@@ -253,7 +253,7 @@ def test_names():
     assert parse("MPR(ties=best)").record.lower_is_better
     hits = hc.HitCurve([1, 0, 1], [3, 2, 2])
     assert hits.measure("MPR") == hits.mean_percentile_rank() == 0.375
-    with pytest.raises(ValueError, match=r"OPA needs items with levels: hitcurve\.GainCurve"):
+    with pytest.raises(ValueError, match=r"OPA needs items with levels: use hitcurve\.GainCurve"):
         hits.measure("OPA")
     with pytest.raises(ValueError, match="Gamma takes no options"):
         parse("Gamma(ties=best)")
@@ -273,7 +273,7 @@ def test_unretrieved(method):
 
 @pytest.mark.parametrize("method", ["pairwise_accuracy", "somers_d"])
 def test_bad_ties(method):
-    with pytest.raises(ValueError, match=f"{method} has no reading for ties='threshold'"):
+    with pytest.raises(ValueError, match=f"{method} is not defined for ties='threshold'"):
         getattr(hc.GainCurve([1, 0], [2, 1]), method)(ties="threshold")
 
 

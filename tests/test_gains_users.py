@@ -271,10 +271,10 @@ def test_many_queries_and_names():
 
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda c: c.inst(), TypeError, "ties"),
-    (lambda c: c.inst(ties="expected"), ValueError, "inst has no expected value over ties in closed form: say"),
-    (lambda c: c.measure("INST"), ValueError, r"INST\(T=1\) has no reading of ties called 'expected'"),
+    (lambda c: c.inst(ties="expected"), ValueError, "inst has no expected value over ties in closed form: use"),
+    (lambda c: c.measure("INST"), ValueError, r"INST\(T=1\) is not defined for ties='expected'"),
     (lambda c: c.measure("INST(ties=expected)"), ValueError, "ties is 'expected', it must be best or worst"),
-    (lambda c: c.inst(ties="threshold"), ValueError, "inst has no reading for ties='threshold'"),
+    (lambda c: c.inst(ties="threshold"), ValueError, "inst is not defined for ties='threshold'"),
     (lambda c: c.inst(ties="any"), ValueError, "ties='any' is unknown"),
     (lambda c: c.inst(ties="best", T=0.25), ValueError, r"T is 0.25: must be from 0.5 up and below 2\*\*53"),
     (lambda c: c.inst(0, ties="best"), ValueError, "k is 0"),
@@ -282,10 +282,11 @@ def test_many_queries_and_names():
     (lambda c: c.insq(T=math.inf), ValueError, "T is inf: must be"),
     (lambda c: c.insq(T=math.nan), ValueError, "T is nan: must be"),
     (lambda c: c.insq(T="1"), TypeError, "T must be a number, got '1'"),
-    (lambda c: c.insq(ties="threshold"), ValueError, "insq has no reading for ties='threshold'"),
+    (lambda c: c.insq(ties="threshold"), ValueError, "insq is not defined for ties='threshold'"),
     (lambda c: c.rbp_residual(p=1), ValueError, "p is 1: must be between 0 and 1"),
     (lambda c: c.rbp_residual(ties="any"), ValueError, "ties='any' is unknown"),
-    (lambda c: c.at_level(1).measure("INSQ"), ValueError, r"INSQ\(T=1\) needs items with levels: hitcurve.GainCurve"),
+    (lambda c: c.at_level(1).measure("INSQ"), ValueError, r"INSQ\(T=1\) needs items with levels: use "
+                                                           r"hitcurve.GainCurve"),
     (lambda c: hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["INST"], ties="expected"), ValueError,
      r"INST\(T=1\) has no expected value over ties"),
 ])  # fmt: skip

@@ -46,7 +46,7 @@ def test_a_name_is_its_method(name, method, keywords, ties, curve, curves):
         return value if keywords is None else value(**keywords, **({"ties": ties} if measure.record.ties else {}))
 
     if measure.record.ties and ties not in measure.record.ties:
-        with pytest.raises(ValueError, match=f"no reading of ties called '{ties}', only expected, best or worst"):
+        with pytest.raises(ValueError, match=f"is not defined for ties='{ties}': use expected, best or worst"):
             measure(curve, ties)
         return
     assert measure(curve, ties) == call(curve, ties)
@@ -188,11 +188,11 @@ def test_a_measure_is_a_constant():
         ("P@0%", "a share lies above 0 and up to 100 %"),
         ("P@100.1%", "a share lies above 0 and up to 100 %"),
         ("P@1.23456789012345678%", "a share has at most 17 digits"),
-        ("AP(norm=min)", "norm= says what a cutoff divides by; write AP(norm=min)@10"),
+        ("AP(norm=min)", "norm= needs a cutoff: write AP(norm=min)@10"),
         ("R(norm=hits)@10", "norm is 'hits', it must be min or relevant"),
         ("AP(norm=max)@10", "norm is 'max', it must be min, relevant or hits"),
         ("AP(interp=12-point)", "interp is '12-point', it must be 11-point, 101-point"),
-        ("AP(interp=11-point)@10", "interp= goes with the whole ranking, not with a cutoff"),
+        ("AP(interp=11-point)@10", "interp= cannot be combined with a cutoff"),
         ("AP(rel=x)", "rel is 'x', it must be a whole number"),
         ("AP(ties=worst,ties=best)", "option 'ties' is given twice"),
         ("RR(ties=threshold)", "ties is 'threshold', it must be expected, best or worst"),

@@ -127,7 +127,8 @@ cdef class BlockCounter:
 
     cdef int take(self) except -1:
         if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
-            raise RuntimeError("another thread counts with this counter: each needs one of its own, which merge")
+            raise RuntimeError("another thread counts with this counter: give each thread a counter of its own, and merge the "
+                               "counters")
         return 0
 
     cdef int widen(self) except -1:

@@ -176,8 +176,7 @@ cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1
 
 cdef int no_threshold(str name, int ties) except -1:
     if ties == TIES_THRESHOLD:
-        raise ValueError(f"{name} has no reading for ties='threshold': a tie group that enters at once has no first item; "
-                         "take 'expected', 'best' or 'worst'")
+        raise ValueError(f"{name} is not defined for ties='threshold': use 'expected', 'best' or 'worst'")
     return ties
 
 
@@ -531,8 +530,8 @@ cpdef int no_flags(object values, object array, str name) except -1:
     if flags and kinds - flags:
         i = [type(value) in flags for value in elements].index(True)
         other = [value for value in elements if type(value) not in flags][0]
-        raise TypeError(f"{name}[{i}] is {elements[i]!r}, among others such as {other!r}: True equals 1, and False 0; give all "
-                        "ids one type")
+        raise TypeError(f"{name}[{i}] is {elements[i]!r}, but another id is {other!r}: True equals 1 and False equals 0; "
+                        "give all ids one type")
     return 0
 
 
@@ -612,7 +611,7 @@ cdef object as_weight(object values, Py_ssize_t n, object where=None, str name="
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        raise ValueError(f"{name} has a sum beyond the greatest float64: divide all weights by one number")
+        raise ValueError(f"{name} has a sum beyond the greatest float64: divide all weights by the same number")
     return weight
 
 
@@ -770,7 +769,7 @@ cdef object ranks_from(object k, object fraction, object num_items):
     cdef Py_ssize_t i
     if fraction is not None:
         if k is not None:
-            raise ValueError(f"k={k!r} and fraction={fraction!r} both given: one of them sets the cutoff")
+            raise ValueError(f"k={k!r} and fraction={fraction!r} are both given: only one of them can set the cutoff")
         nearest, rests, shape = quotients(fraction, "fraction", num_items)
         rank = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>nearest)
         rest = <const double*>cnp.PyArray_DATA(<cnp.ndarray>rests)

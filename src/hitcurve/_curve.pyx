@@ -926,8 +926,8 @@ cdef object own_scores(object score):
 
 cdef int one_of_two(object tiebreak, object sample_weight) except -1:
     if tiebreak is not None and sample_weight is not None:
-        raise ValueError("tiebreak and sample_weight both given: weighted items are read with ties='threshold', "
-                         "which leaves nothing to resolve")
+        raise ValueError("tiebreak and sample_weight are both given: items with weights need ties='threshold', under which "
+                         "no tie is resolved")
     return 0
 
 
@@ -1173,7 +1173,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         above = places[order].astype(np.int64) - 1
         for i in np.flatnonzero(above[1:] == above[:-1])[:1]:
             first, second = sorted(order[i:i + 2].tolist())
-            raise ValueError(f"ranks[{second}] is {places[second]}, as is ranks[{first}]: each rank is given once")
+            raise ValueError(f"ranks[{first}] and ranks[{second}] are both {places[second]}: a rank may occur only once")
         ones = np.ones(above.shape[0], np.int64)
         cdef HitCurve curve = cls.__new__(cls)
         curve.set_table(None, above, ones, ones, count, num_relevant)
@@ -1325,7 +1325,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         seen, passed = running_sums(hits), running_sums(others)
         above_hits = np.append(0.0, seen)[:-1]
         if interpolation is not None and interpolation not in ("trapezoid", "trapezoid-from-1", "continuous"):
-            raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers, which weights are not")
+            raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers: weights are not whole")
         if relevant == 0 or (measure == formulas.MEASURE_ROC_AUC and passed[-1] == 0):
             return NAN
         # Sums of positive terms alone, and quotients of them in [0, 1]: weights may differ by all that a float holds.
@@ -1780,7 +1780,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
             raise TypeError("a HitCurves is immutable: make a new one")
         lower = parse_lower(lower_is_better)
         if mask is not None and (tiebreak is not None or sample_weight is not None):
-            raise ValueError(f"mask goes without {'sample_weight' if tiebreak is None else 'tiebreak'}")
+            raise ValueError(f"mask cannot be combined with {'sample_weight' if tiebreak is None else 'tiebreak'}")
         queries = Queries(y_true, y_score, qid, offsets, relevance_level, nan_policy, mask)
         if tiebreak is None and sample_weight is None:
             table = queries_tables(queries, lower, workers, _strategy, num_relevant)
@@ -1815,8 +1815,8 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
             key = np.arange(queries.offsets[-1])  # laying the items out query by query keeps their order
         wanted = queries.per_query(num_relevant)
         if wanted is not None and weight is not None:
-            raise ValueError("num_relevant and sample_weight both given for many queries: the relevant items' weights "
-                             "are what counts")
+            raise ValueError("num_relevant and sample_weight are both given: with weights, num_relevant of a query is the "
+                             "sum of its relevant items' weights")
         row_offsets, score, above, tied, hits, num_items, num_hits, others = sorted_tables(
             relevant, score, query, queries.num_queries, lower, key, weight, apply_nan_policy(nan_policy, score, queries.where))
         return (row_offsets, score + 0 if score.dtype.kind == "f" else score, above, tied, hits, num_items, num_hits,
@@ -2132,8 +2132,9 @@ def counted(values, empty, qid, without=None, name="the measure"):
     if empty == "raise":
         q = int(np.argmax(left))
         if not without[q]:
-            raise ValueError(f"{query_named(q, qid)} has a relevant item, but no value of {name}: empty='skip' leaves it out")
-        raise ValueError(f"{query_named(q, qid)} has no relevant item: empty='skip', 'zero' or 'one' says what it counts as")
+            raise ValueError(f"{query_named(q, qid)} has a relevant item, but no value of {name}: empty='skip' leaves out "
+                             "such queries")
+        raise ValueError(f"{query_named(q, qid)} has no relevant item: use empty='skip', 'zero' or 'one'")
     if empty != "skip":
         values, left = np.where(without, 0.0 if empty == "zero" else 1.0, values), undefined & ~without
     return values[~left], ~left

@@ -466,7 +466,8 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         lower = by_lower = parse_lower(lower_is_better)
         if mask is not None:
             if qid is not None or offsets is not None or tiebreak is not None:
-                raise ValueError("mask goes with two-dimensional y_true and y_score, without qid, offsets and tiebreak")
+                raise ValueError("mask needs two-dimensional y_true and y_score, and cannot be combined with qid, offsets or "
+                                 "tiebreak")
             y_true, y_score, mask = unmasked(mask, y_true, y_score)
         missing = missing_lists(unretrieved)
         every = np.concatenate([np.empty(0), *missing])

@@ -103,7 +103,7 @@ cdef class _Gains:
         items = float(self.sizes.max(initial=0)) + float(self.missing_count.sum())
         with np.errstate(over="ignore"):
             if np.isinf(worth.max(initial=0.0) * items * most):
-                raise ValueError(f"a gain is {worth.max():g}: the sum over {items:g} items may be no number")
+                raise ValueError(f"a gain is {worth.max():g}: the sum over {items:g} items may be beyond the greatest float64")
         return 0
 
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
@@ -191,11 +191,11 @@ cdef class _Gains:
         used = self.used()
         gains = gains_of(gain, self.values, used)
         if gains[0] != 0:
-            raise ValueError(f"gain[0] is {gains[0]:g}: {name} has no gain for level 0")
+            raise ValueError(f"gain[0] is {gains[0]:g}: the gain of level 0 must be 0 for {name}")
         with np.errstate(over="ignore", invalid="ignore"):
             worth = np.where(used, gains, 0.0) * share
         if np.isinf(worth).any():
-            raise ValueError(f"beta is {beta}: times a gain of {gains[used].max():g} it is no number")
+            raise ValueError(f"beta is {beta}: beta times a gain of {gains[used].max():g} is beyond the greatest float64")
         return self.read(read_utility, name, k, ties, None, "log2", False, p, worth)
 
     cdef object shaped(self, object values, object shape):
@@ -550,7 +550,7 @@ cdef class _Gains:
         """
         if max_level is not None:
             if weights is not None:
-                raise ValueError("weights and max_level are both given: each says which thresholds there are")
+                raise ValueError("weights and max_level are both given: only one of them can set the thresholds")
             top = check_count(max_level, "max_level", MOST_LEVEL)
             self.below_top(float(top))
             gains = np.floor(self.values)  # so many thresholds lie at or below a level
@@ -697,7 +697,7 @@ cdef class _Gains:
         """
         cdef double wanted = check_within(T, "T", "from 0.5 up and below 2**53", 0.5, 9007199254740992.0, True)
         if parse_ties(ties) == TIES_EXPECTED:
-            raise ValueError("inst has no expected value over ties in closed form: say ties='best' or ties='worst'")
+            raise ValueError("inst has no expected value over ties in closed form: use ties='best' or ties='worst'")
         return self.read(read_inst, "inst", k, ties, None, "log2", False, wanted, self.scaled(max_rel))
 
     # The order of the levels alone.

@@ -89,7 +89,7 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
                         f"got {type(evaluations).__name__}")  # fmt: skip
     for system in found:
         if not isinstance(system, str):
-            raise TypeError(f"{name} has {quoted(system)} for a name: a system is named by a string")
+            raise TypeError(f"{name} has the name {quoted(system)}: the name of a system must be a string")
     return found
 
 
@@ -328,7 +328,7 @@ class Printed:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: the values of each query (of an Evaluation), or the means of each system (of a Leaderboard).
+        """A pandas.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
 
         Returns
         -------
@@ -344,7 +344,7 @@ class Printed:
         return needed("pandas", "to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame: the values of each query (of an Evaluation), or the means of each system (of a Leaderboard).
+        """A polars.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
 
         Returns
         -------

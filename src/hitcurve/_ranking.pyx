@@ -672,12 +672,12 @@ cdef class Queries:
         self.width = self.columns = self.step = 0
         if mask is not None:
             if qid is not None or offsets is not None:
-                raise ValueError("mask goes with two-dimensional y_true and y_score, without qid and offsets")
+                raise ValueError("mask needs two-dimensional y_true and y_score, and cannot be combined with qid or offsets")
             mask = as_mask(mask, labels, scores)
         if labels.ndim == 2 or scores.ndim == 2:
             if qid is not None or offsets is not None:
-                raise ValueError(f"{'qid' if offsets is None else 'offsets'} goes with one-dimensional y_true and y_score; "
-                                 f"in two dimensions a row is a query, got shapes {labels.shape} and {scores.shape}")
+                raise ValueError(f"{'qid' if offsets is None else 'offsets'} needs one-dimensional y_true and y_score; "
+                                 f"in two dimensions each row is a query, got shapes {labels.shape} and {scores.shape}")
             if labels.ndim == 1 and scores.shape[0] == labels.shape[0]:
                 # One ranking of the same items for each column.
                 self.columns = scores.shape[1]
@@ -699,7 +699,7 @@ cdef class Queries:
             one_dimension(scores, "y_score")
             same_items(labels.shape[0], scores.shape[0])
             if qid is not None and offsets is not None:
-                raise ValueError("qid and offsets both given: one of them says which query an item belongs to")
+                raise ValueError("qid and offsets are both given: only one of them can say which query an item belongs to")
             if qid is not None:
                 labels, scores = self.group(as_ids(qid, labels.shape[0], "items"), labels, scores)
             elif offsets is not None:

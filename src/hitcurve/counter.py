@@ -18,7 +18,7 @@ class Counter:
     def __init__(self, thresholds: Any, edges: Any, lower_is_better: bool, nan_policy: str) -> None:
         if (thresholds is None) == (edges is None):
             raise ValueError("give either thresholds or edges" if edges is None
-                             else "thresholds and edges both given: a counter is exact, or it bins")
+                             else "thresholds and edges are both given: a counter takes only one of them")
         check_options(lower_is_better, nan_policy)
         self._kind = "thresholds" if edges is None else "edges"
         self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
@@ -77,8 +77,8 @@ class Counter:
             if not known.all():
                 strange = relevant & np.isin(score, found[~known])
                 at = int(np.argmax(strange))
-                raise ValueError(f"y_score[{at}] is {score[at]}, of a relevant item, but that is not among the "
-                                 "thresholds: these must be the scores of all relevant items")
+                raise ValueError(f"y_score[{at}] is {score[at]}, the score of a relevant item, but the thresholds "
+                                 "lack this score: they must be the scores of all relevant items")
         counting = self._counting if cuts.dtype == self._cuts.dtype else BlockCounter(cuts)
         counting.add(score, self.nan_policy)
         if counting is not self._counting:
@@ -123,7 +123,7 @@ class Counter:
         if not isinstance(other, type(self)):
             raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
         if difference := self._difference(other):
-            raise ValueError(f"{difference}: only like counters add up")
+            raise ValueError(f"{difference}: counters add up only if they were made alike")
         self._merged = other._items() if self._merged is None else self._merged + other._items()
         self._merged_nan += other._nan_items
         self._add_hits(other)

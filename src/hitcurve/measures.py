@@ -155,23 +155,24 @@ class Measure(NamedTuple):
             If `ties` is unknown, or if the measure does not have this reading.
         """
         if levels and self.judged_only:
-            raise ValueError(f"{self.name} needs judgments: hitcurve.evaluate, or `hitcurve trec`")
+            raise ValueError(f"{self.name} needs judgments: use hitcurve.evaluate or `hitcurve trec`")
         if levels and not self.record.of_gains:
             return self._replace(rel=None).reading(ties)
         if levels and self.rel is not None:
-            raise ValueError(f"{self.name}: levels with rel= are flags, which hitcurve.evaluate measures")
+            raise ValueError(f"{self.name}: gain curves take no rel= here: use hitcurve.evaluate")
         if not levels and not self.record.method and not self.record.kernel:
-            raise ValueError(f"{self.name} needs items with levels: hitcurve.GainCurve")
+            raise ValueError(f"{self.name} needs items with levels: use hitcurve.GainCurve")
         if not levels and (not self.record.method or self.rel is not None or self.judged_only):
             plain = self.record.of_gains and self.rel is None and not self.judged_only
             others = "hitcurve.GainCurve, " if plain else ""
-            raise ValueError(f"{self.name} needs judgments with levels: {others}hitcurve.evaluate, or `hitcurve trec`")
+            raise ValueError(f"{self.name} needs judgments with levels: use {others}hitcurve.evaluate or "
+                             "`hitcurve trec`")
         ties = check_choice(self.ties or ties, "ties", TIES)
         allowed = self.record.ties
         if levels and self.record.kernel and allowed == _BOUNDS:  # which the documents without a judgment make
             allowed = _ORDERS
         if allowed and ties not in allowed:
-            raise ValueError(f"{self.name} has no reading of ties called {ties!r}, only {_listed(allowed)}")
+            raise ValueError(f"{self.name} is not defined for ties={ties!r}: use {_listed(allowed)}")
         return ties
 
     def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:
@@ -620,10 +621,10 @@ def _parsed(text: str) -> Measure:
     if record.name == "AP":
         if keyword:
             if "interp" in options:
-                raise ValueError(f"{text!r}: interp= goes with the whole ranking, not with a cutoff")
+                raise ValueError(f"{text!r}: interp= cannot be combined with a cutoff")
             options.setdefault("norm", "relevant")
         elif "norm" in options:
-            raise ValueError(f"{text!r}: norm= says what a cutoff divides by; write {text}@10")
+            raise ValueError(f"{text!r}: norm= needs a cutoff: write {text}@10")
     elif options.get("norm") == "relevant":  # as without it
         del options["norm"]
     written = []
@@ -651,8 +652,8 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
     if match is not None:  # ranx's lowest level that is relevant
         record, brackets, at, beta = _parts(match[1], said)
         if record.graded and record.name != "RBP":
-            raise ValueError(f"{said!r}: {record.name} takes the levels as they are; give lower ones a gain of 0, as "
-                             "in nDCG(gains={1:0,2:2})@10")
+            raise ValueError(f"{said!r}: {record.name} uses all levels; give the levels below a gain of 0, as in "
+                             "nDCG(gains={1:0,2:2})@10")
         options = [(brackets or "").removesuffix(",rel=1"), f"rel={match[2]}"]
         return record, ",".join(filter(None, options)), at, beta
     match = re.fullmatch(r"([^()@]+)(?:\(([^()]*)\))?(?:@([^()@]*))?", text)

@@ -291,8 +291,9 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
     as_spark = _compared(df)
     for i, name in enumerate(columns):
         for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
-            named = f"two columns {name!r}" if name == twice else f"the columns {twice!r} and {name!r}, one to Spark"
-            raise ValueError(f"the result would have {named}: rename the query's, or give a measure once")
+            alike = f"the columns {twice!r} and {name!r}, which are one name to Spark"
+            named = f"two columns {name!r}" if name == twice else alike
+            raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
     check_options(**options)
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")

@@ -291,7 +291,7 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
         (("table", "t.csv", "--label", "1", "--score", "2", "--ties", "random"), "invalid choice: 'random'"),
         (
             ("table", "t.csv", "--label", "1", "--score", "2", "-m", "RR", "--ties", "threshold"),
-            "RR has no reading of ties called 'threshold', only expected, best or worst",
+            "RR is not defined for ties='threshold': use expected, best or worst",
         ),
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--all"), "--all and -m both say which"),
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--top", "5"),

@@ -270,7 +270,7 @@ def test_tables_for_papers(capsys):
     assert (status, out.count(r"\toprule")) == (0, 3)
     status, out, err = run(capsys, "trec", "q.txt", "r.txt", "./r.txt", "--compare", "--format", "trec")
     assert (status, out) == (2, "")
-    assert "--compare does not go with --format trec" in err
+    assert "--compare cannot be combined with --format trec" in err
 
 
 @pytest.mark.parametrize("line", [(*TABLE, "-m", "AP"), TREC])

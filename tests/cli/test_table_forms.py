@@ -68,7 +68,7 @@ def test_unclear_forms_name_the_options(capsys, tmp_path):
     assert "--decimal , says that it is the fraction" in run(capsys)[2]
     (tmp_path / "t.csv").write_text("a;1;2;b\t1\t3\n")
     _, _, err = run(capsys, "--no-header", columns=("--label", "2", "--score", "3"))
-    assert r"it can be read with --delimiter ; and --delimiter \t: say which" in err
+    assert r"it can be read with --delimiter ; and --delimiter \t: give one of them" in err
     assert main(["table", "t.csv", "--grade", "1", "--score", "2", "--positive", "x"]) == 2
     assert "--positive needs --label, a column of words" in capsys.readouterr().err
     assert main(["table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "nDCG@10"]) == 2

@@ -135,7 +135,7 @@ def test_roc_on_a_linear_axis():
 
 @pytest.mark.parametrize("kind", ["hits", "pr", "enrichment"])
 def test_a_linear_axis_is_of_roc(kind):
-    with pytest.raises(ValueError, match="log_x=False goes with kind='roc', not with kind="):
+    with pytest.raises(ValueError, match="log_x=False needs kind='roc', got kind="):
         CURVE.plot(kind, log_x=False)
     with pytest.raises(TypeError, match="log_x must be True or False, got 'no'"):
         CURVE.plot("roc", log_x="no")

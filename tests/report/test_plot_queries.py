@@ -252,7 +252,7 @@ def test_queries_without_relevant_items():
         ({3: A}, {}, TypeError, "systems has 3 for a name"),
         (BOTH, {"kind": "pie"}, ValueError, "kind='pie'"),
         (BOTH, {"kind": 5}, TypeError, "kind.*5"),
-        ({"A": A}, {"kind": "scatter"}, ValueError, "kind='scatter' is of two systems, and systems has 1: A"),
+        ({"A": A}, {"kind": "scatter"}, ValueError, "kind='scatter' needs two systems, but systems has 1: A"),
         (dict.fromkeys("abc", A), {"kind": "differences"}, ValueError, "systems has 3: a, b, c"),
         (BOTH, {"measure": "RR"}, ValueError, "'A' has no RR"),
         (BOTH, {"kind": "pr", "measure": "AP"}, ValueError, "measure='AP': kind='precision-recall'"),
@@ -276,7 +276,7 @@ def test_what_cannot_be_drawn(systems, options, error, problem):
 
 @pytest.mark.parametrize("one", [A, CURVES])
 def test_one_system_has_no_picture_of_two(one):
-    with pytest.raises(ValueError, match="kind='scatter' is of two systems, which plot_evaluations takes"):
+    with pytest.raises(ValueError, match="kind='scatter' needs two systems: use plot_evaluations"):
         one.plot("scatter")
 
 

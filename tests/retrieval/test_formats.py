@@ -131,8 +131,8 @@ def test_the_format_that_is_said(tmp_path, format):
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("a.json", '{"q": {"a": 1}, "q": {"b": 1}}', "a.json: JSON: 'q' is there twice"),
-        ("a.json", '{"q": {"a": 1, "a": 2}}', "a.json: JSON: 'a' is there twice"),
+        ("a.json", '{"q": {"a": 1}, "q": {"b": 1}}', "a.json: JSON: 'q' occurs twice"),
+        ("a.json", '{"q": {"a": 1, "a": 2}}', "a.json: JSON: 'a' occurs twice"),
         ("a.json", '{"q": {"a": 1}', "a.json: JSON: Expecting"),
         ("a.json", '{"q": {"a": "1"}}', "a.json: the value in row 0 is '1'"),
         ("a.json", '{"q": {"a": NaN}}', "NaN|nan"),
@@ -146,7 +146,7 @@ def test_the_format_that_is_said(tmp_path, format):
         ("a.csv", '#, "\nquery_id,doc_id,score\nq, "a,1\nq,"b",2\n', "a.csv, line 3: the quotation mark that begins "
          "the cell '\"a,1' is not closed: the next quotation mark, in line 4, does not end the cell"),
         ("a.csv", 'query_id,doc_id,score\nq,"a"b,1\n', "a.csv, line 2: ',' expected after '\"'"),
-        ("a.csv", "query_id,doc_id,score\nq,a,1\nq,a,2\n", "a.csv: document 'a' is there twice for query 'q'"),
+        ("a.csv", "query_id,doc_id,score\nq,a,1\nq,a,2\n", "a.csv: document 'a' occurs twice in query 'q'"),
         ("a.csv", "query_id,score\nq,1\n", "a.csv, line 1: .*format= takes trec, json, csv, msmarco, scores"),
         ("a.tsv", "q\n", "a.tsv, line 1: .*format= takes"),
         ("a.txt", "q\n", "a.txt, line 1: has 1 column, [^=]*$"),
@@ -210,7 +210,7 @@ def test_trec_files_stay_as_strict_as_they_are(tmp_path):
         with pytest.raises(ValueError, match=r"run\.csv, line 2: has 3 columns, a line of a run has six"):
             read(path)
     path.write_text("q Q0 d 1 2.5 t\nq Q0 d 2 1.5 t\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"run\.csv, line 2: document 'd' is there twice"):
+    with pytest.raises(ValueError, match=r"run\.csv, line 2: document 'd' occurs twice"):
         hc.evaluate({"q": {"d": 1}}, path)
     path.write_text('{"q": Q0 {"d": 1 2.5 t\n', encoding="utf-8")
     assert hc.read_run(path).query_ids == ['{"q":']
@@ -218,7 +218,7 @@ def test_trec_files_stay_as_strict_as_they_are(tmp_path):
     with pytest.raises(ValueError, match="line 1: has 3 columns, a line of a run has six"):
         hc.read_run(path, format="trec")
     for source in (RUN, [[1, 2]], np.zeros((2, 2), int)):
-        with pytest.raises(ValueError, match="format='csv' says how a file is written, and run is a"):
+        with pytest.raises(ValueError, match="format='csv' is the format of a file, but run is a"):
             hc.read_run(source, format="csv")
 
 
@@ -432,7 +432,7 @@ def test_real_tensors():
     ("judged", "run", "problem"),
     [
         ([[1], [2]], np.array([[1, 2]]), "run has 1 row, and qrels has 2"),
-        ([[1]], np.array([[1, -2]]), "run: an id in row 0 is -2: ids are 0 or more, -1 is none"),
+        ([[1]], np.array([[1, -2]]), "run: an id in row 0 is -2: ids are 0 or more, and -1 means no id"),
         ([[1], [5, -3]], [[1], [2]], "qrels: an id in row 1 is -3"),
         ([[1]], np.array([[1.0, 2.0]]), "run: ids in rows must be whole numbers that 64 bits hold, not float64"),
         ([[1]], np.array([[2**63]], dtype=np.uint64), "64 bits hold, not uint64"),
@@ -446,8 +446,8 @@ def test_real_tensors():
         ([[1], "ab"], [[1]], "qrels: row 1 is 'ab'"),
         ([{1: 0.5}], [[1]], "qrels: the relevance in row 0 is 0.5"),
         ([{1: "x"}], [[1]], "qrels: the relevance in row 0 is 'x'"),
-        ([[1, 1]], [[1]], "qrels: document '1' is there twice for query '0'"),
-        ([[1], [2]], [[1], [4, 4]], "run: document '4' is there twice for query '1'"),
+        ([[1, 1]], [[1]], "qrels: document '1' occurs twice in query '0'"),
+        ([[1], [2]], [[1], [4, 4]], "run: document '4' occurs twice in query '1'"),
         ([[], []], [[1], [2]], "qrels: no judgments"),
         ([], [[1]], "qrels: no judgments"),
         (np.zeros((0, 3), int), [[1]], "qrels: no judgments"),

@@ -536,7 +536,7 @@ def test_runs_in_arrays_of_integers(ids, scores):
             bad = np.insert(all_docs, end, [place, place]), np.insert(all_values, end, [0.25, 7.5])
             fast, slow = judged_integers(qrels, (starts + 2 * (np.arange(len(starts)) > query), names, *bad))
             assert fast == slow
-            assert f"document '{place}' is there twice for query '{names[query]}'" in fast
+            assert f"document '{place}' occurs twice in query '{names[query]}'" in fast
         for row in (0, len(all_docs) - 1):
             with_nan = all_values.copy()
             with_nan[row] = np.nan
@@ -654,8 +654,8 @@ def test_nothing_of_the_caller_is_changed():
         ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is no number.*: 'q Q0 d 1 foo t'$"),
         ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is no number"),
         ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
-        ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
-        ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' is there twice .*first in line 1"),
+        ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' occurs twice .*first in line 1"),
+        ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' occurs twice .*first in line 1"),
     ],
 )
 def test_bad_runs(tmp_path, files, text, problem):
@@ -676,7 +676,7 @@ def test_bad_runs(tmp_path, files, text, problem):
         ("q 0 d 0.5\n", r"line 1: the relevance '0.5' is not a whole number .*strict=False"),
         ("q 0 d nan\n", r"line 1: the relevance is NaN"),
         ("q 0 d 99999999999\n", r"line 1: the relevance '99999999999' is no number from"),
-        ("q 0 d 1\nq 0 d 1\n", r"line 2: document 'd' is there twice"),
+        ("q 0 d 1\nq 0 d 1\n", r"line 2: document 'd' occurs twice"),
         ("", "no judgments"),
     ],
 )
@@ -697,8 +697,8 @@ def test_bad_qrels(tmp_path, text, problem):
         ({"q": {1.5: 1.0}}, "an id is 1.5"),
         ({"q": {"d": 2**53 + 1}}, f"row 0 is {2**53 + 1}, which a double cannot hold"),
         ({"query_id": ["q"], "doc_id": ["d"]}, "no column 'score'"),
-        ({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "'d' is there twice for query 'q'"),
-        ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' is there twice for query '1'"),
+        ({"query_id": ["q", "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "'d' occurs twice in query 'q'"),
+        ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' occurs twice in query '1'"),
         ({"query_id": ["q", None], "doc_id": ["d", "e"], "score": [1, 2]}, "empty in row 1"),
         ({"query_id": ["q"], "doc_id": ["d"], "score": [10**400]}, "an integer that no float holds"),
         ({"query_id": [1.5, "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "an id is 1.5"),
@@ -841,7 +841,7 @@ def test_texts_and_numbers_are_no_ids_together(ids, column):
     columns = {"qid": ["q"] * 3, "docid": ["a", "b", "c"], "score": [3, 2, 1], column: ids}
     with pytest.raises(TypeError, match=f"id in row {row} is {ids[row]!r}, after {ids[0]!r}"):
         hc.read_run(columns)
-    with pytest.raises(ValueError, match="'1' is there twice"):
+    with pytest.raises(ValueError, match="'1' occurs twice"):
         hc.read_run({"1": {"a": 1}, 1: {"b": 1}})
 
 

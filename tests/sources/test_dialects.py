@@ -130,7 +130,7 @@ def test_columns_by_number_that_two_forms_have(tmp_path):
     assert said(path, 1, 2, header=False, delimiter=";", decimal=",", positive="1,5")[1] == [1, 0]
     path = made(tmp_path, "a;1;2;b\t1\t3\na;0;2;b\t1\t4\n")
     assert problem(path, 2, 3, header=False) == (
-        r"it can be read with delimiter=';' and delimiter='\t': say which"
+        r"it can be read with delimiter=';' and delimiter='\t': give one of them"
     )
     assert said(path, 2, 3, header=False, delimiter=";") == ([1, 0], [2, 2], [])
     assert said(path, 2, 3, header=False, delimiter="\t") == ([1, 1], [3, 4], [])
@@ -334,13 +334,13 @@ def test_options_that_make_no_sense(tmp_path, options, error):
 
 def test_options_of_texts_where_there_are_none(tmp_path):
     parquet.write_table(pa.table({"y": [1, 0], "s": [2, 1]}), tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"delimiter=';' is of CSV and TSV, and .*t\.parquet is neither"):
+    with pytest.raises(ValueError, match=r"delimiter=';' is for CSV and TSV files, but .*t\.parquet is neither"):
         hc.scan(tmp_path / "t.parquet", "y", "s", delimiter=";")
     for source in (([1, 0], [2, 1]), lambda: [([1, 0], [2, 1])]):
         for options in ({"na": "x"}, {"decimal": ","}):
-            with pytest.raises(ValueError, match=r"na, decimal and positive are of texts, but (the )?source"):
+            with pytest.raises(ValueError, match=r"na, decimal and positive are for columns of text, but (the )?s"):
                 hc.scan(source, **options)
-        with pytest.raises(ValueError, match="delimiter=';' is of CSV files, and source is none"):
+        with pytest.raises(ValueError, match="delimiter=';' is for CSV and TSV files, but source is not"):
             hc.scan(source, delimiter=";")
         with pytest.raises(ValueError, match="positive='x', but there is no column of labels"):
             hc.scan(source, positive="x")

@@ -401,7 +401,7 @@ def test_promises_are_checked(items):
     y, s, q = items
     with pytest.raises(ValueError, match=r"row \d+: the score .* comes after .*: the rows are not sorted by score"):
         hc.scan((y, s), sorted="score")
-    with pytest.raises(ValueError, match=r"row \d+: a group goes on that had ended"):
+    with pytest.raises(ValueError, match=r"row \d+: a group that had ended goes on"):
         hc.scan((y, s, q), sorted="group")
     with pytest.raises(ValueError, match="is not among the actives"):
         hc.scan((y, s), actives=[100.0])
@@ -819,7 +819,7 @@ def test_places_are_those_of_the_file(tmp_path):
     (tmp_path / "2.csv").write_text("y,s,q\n0,7,b\n1,,b\n0,5,b\n1,6,a\n")
     with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): the score 6\.0 comes after 5\.0"):
         hc.scan(tmp_path, "y", "s", sorted="score", nan_policy="omit")
-    with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): a group goes on that had ended"):
+    with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): a group that had ended goes on"):
         hc.scan(tmp_path, "y", "s", "q", sorted="group", nan_policy="omit")
     with pytest.raises(ValueError, match=r"2\.csv: row 4 \(line 5\): a relevant item has score 6\.0.*not among"):
         hc.scan(tmp_path, "y", "s", actives=[9.0, np.nan], nan_policy="omit")

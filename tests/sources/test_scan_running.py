@@ -286,7 +286,7 @@ def test_bins_never_ask_for_more_than_the_exact_table(tolerance):
     rng = np.random.default_rng(3)
     y = rng.random(200_000) < 0.3
     s = rng.standard_normal(200_000) + y
-    with pytest.raises(ValueError, match=r"max_memory=1\.0 MiB: about [\d.]+ MiB would do") as caught:
+    with pytest.raises(ValueError, match=r"max_memory=1\.0 MiB: about [\d.]+ MiB would be enough") as caught:
         hc.scan((y, s), max_memory=1 << 20, tolerance=tolerance)
     with pytest.raises(ValueError) as exact:
         hc.scan((y, s), max_memory=1 << 20)

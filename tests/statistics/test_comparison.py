@@ -604,7 +604,8 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y), TypeError, "one mapping of per-query results; got ndarray alone"),
         (lambda: hc.compare(Y, A), TypeError, "y_score must be a mapping of names to scores, got ndarray"),
         (lambda: hc.compare(Y, {"a": A}), ValueError, "compare needs two systems or more, got 1"),
-        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has 1 for a name: a system is named by a string"),
+        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has the name 1: the name of a system must be a "
+                                                         "string"),
         (
             lambda: hc.compare(Y, {"a": A, "b": B}, baseline="c"),
             ValueError,
@@ -618,11 +619,11 @@ Y, A, B = two_rankings(50, 10)
         (
             lambda: hc.compare(Y, {"a": A, "b": B}, measures="ROCAUC", method="delong", ties="worst"),
             ValueError,
-            "counts a tied pair as a half, ties='worst' does not",
+            "needs ties='expected' or 'threshold', got ties='worst'",
         ),
         (lambda: hc.compare(Y, {"a": A, "b": B}, method="t"), ValueError, "method='t' is unknown"),
         (lambda: hc.compare(Y, {"a": A, "b": B}, groups=Y, method="delong"), ValueError, "over groups"),
-        (lambda: hc.compare({"a": [1.0], "b": [2.0]}, groups=[1]), ValueError, "groups goes with labels and scores"),
+        (lambda: hc.compare({"a": [1.0], "b": [2.0]}, groups=[1]), ValueError, "groups needs labels and scores"),
         (lambda: hc.compare({"a": [1.0], "b": ["x"]}), TypeError, r"'b'\[0\] is 'x'.* must be an evaluation"),
         (lambda: hc.compare({"a": [1.0], "b": object()}), TypeError, "'b' is of type object: .* must be an evaluation"),
         (lambda: hc.compare({"a": [1.0], "b": [[1.0]]}), TypeError, r"'b' has shape \(1, 1\): .* be an evaluation"),

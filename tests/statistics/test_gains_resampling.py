@@ -198,11 +198,11 @@ def test_undefined():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"bootstrap_method": "BCa"}, "bootstrap_method='BCa' does not leave out items with levels"),
-        ({"method": "logit"}, "method='logit' does not go with nDCG"),
+        ({"bootstrap_method": "BCa"}, "bootstrap_method='BCa' is not available for items with levels"),
+        ({"method": "logit"}, "method='logit' is not available for nDCG"),
         ({"method": "t"}, "method='t' is unknown"),
         ({"measure": "Bpref"}, "Bpref needs judgments"),
-        ({"ties": "threshold"}, "no reading of ties called 'threshold'"),
+        ({"ties": "threshold"}, "is not defined for ties='threshold'"),
     ],
 )
 def test_bad_arguments(options, problem):
@@ -305,10 +305,10 @@ def test_missing_scores_and_directions():
     ("y", "options", "problem"),
     [
         ([2, 0, 1], {"measures": ["AP", "nDCG@2"], "relevance_level": 2}, "relevance_level makes flags .* but nDCG@2"),
-        ([2, 0, 1], {"measures": "nDCG", "method": "delong"}, "method='delong' does not go with nDCG"),
+        ([2, 0, 1], {"measures": "nDCG", "method": "delong"}, "method='delong' is not available for nDCG"),
         ([2, 0, -1], {"measures": "nDCG"}, r"'a': y_true\[2\] is -1"),
         ([2, 0, 1], {"measures": "AP"}, "'a': y_true"),
-        ([2, 0, 1], {"measures": "RBP(rel=2)"}, "RBP.* levels with rel= are flags"),
+        ([2, 0, 1], {"measures": "RBP(rel=2)"}, "RBP.* gain curves take no rel= here"),
     ],
 )
 def test_what_cannot_be_compared(y, options, problem):

@@ -236,9 +236,9 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
     [
         (lambda: CURVE.interval("APP"), "there is no measure 'APP'"),
         (lambda: CURVE.interval(method="jackknife"), "method='jackknife' is unknown: must be one of 'logit', 'delong'"),
-        (lambda: CURVE.interval(method="delong"), "method='delong' does not go with AP"),
-        (lambda: CURVE.interval("ROCAUC(max_fpr=0.1)", method="delong"), "method='delong' does not go with ROCAUC"),
-        (lambda: CURVE.interval("AP@2", method="logit"), "method='logit' does not go with AP@2"),
+        (lambda: CURVE.interval(method="delong"), "method='delong' is not available for AP"),
+        (lambda: CURVE.interval("ROCAUC(max_fpr=0.1)", method="delong"), "method='delong' is not available for ROCAUC"),
+        (lambda: CURVE.interval("AP@2", method="logit"), "method='logit' is not available for AP@2"),
         (lambda: CURVE.interval("ROCAUC", method="delong", ties="best"), "ties='best' does not"),
         (lambda: CURVE.interval(confidence_level=95), "confidence_level is 95: must be between 0 and 1"),
         (lambda: CURVE.interval(confidence_level="high"), "confidence_level must be a number, got 'high'"),
@@ -248,7 +248,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="bootstrap", ties="mean"), "ties='mean' is unknown"),
         (lambda: CURVE.interval(method="bootstrap", workers=0), "workers is 0: must be at least 1"),
         (lambda: CURVE.interval(method="bootstrap", rng=True), "rng must be a seed or a numpy.random.Generator"),
-        (lambda: CURVE.interval("RR", method="bootstrap", ties="threshold"), "no reading of ties called 'threshold'"),
+        (lambda: CURVE.interval("RR", method="bootstrap", ties="threshold"), "is not defined for ties='threshold'"),
         (
             lambda: hc.HitCurve([1, 0], [2, 1]).interval(method="bootstrap", bootstrap_method="BCa"),
             "only 1 is relevant",

@@ -177,7 +177,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     ValueError
         For another number of columns, or a score that is no number.
     AssertionError
-        For a document that is there twice for a query.
+        For a document that occurs twice in a query.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     ValueError
         For another number of columns, or a relevance that is no whole number.
     AssertionError
-        For a document that is there twice for a query.
+        For a document that occurs twice in a query.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def _parsed(lines: Iterable[str], number: int, place: int, convert: Callable[[st
             raise ValueError(f"line {row} has {many(len(cells), 'columns')}, not {number}: {line.rstrip()!r}")
         query, doc = found[cells[0]], cells[2]
         if doc in query:
-            raise AssertionError(f"line {row}: document {doc!r} is there twice for query {cells[0]!r}")
+            raise AssertionError(f"line {row}: document {doc!r} occurs twice in query {cells[0]!r}")
         try:
             query[doc] = convert(cells[place])
         except ValueError as error:

@@ -562,9 +562,9 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_
     if k is not None:
         check_rank(k, "k")
     if kind != "gain" and not (isinstance(gain, str) and gain == "linear"):
-        raise ValueError(f"gain goes with kind='gain', not with kind={kind!r}")
+        raise ValueError(f"gain needs kind='gain', got kind={kind!r}")
     if not check_flag(log_x, "log_x") and kind != "roc":
-        raise ValueError(f"log_x=False goes with kind='roc', not with kind={kind!r}")
+        raise ValueError(f"log_x=False needs kind='roc', got kind={kind!r}")
     for name, curve in curves.items():
         if not isinstance(curve, wanted):
             said = f": kind={kind!r} is of curve.at_level(1)" if isinstance(curve, GainCurve) else ""

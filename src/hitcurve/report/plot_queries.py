@@ -162,7 +162,7 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     kind = lower if lower in _DRAWN else check_choice(kind, "kind", tuple(_DRAWN))
     named = _named(systems)
     if kind in _PAIRS and len(named) != 2:
-        raise ValueError(f"kind={kind!r} is of two systems, and systems has {len(named)}: {', '.join(named)}")
+        raise ValueError(f"kind={kind!r} needs two systems, but systems has {len(named)}: {', '.join(named)}")
     check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
     colours = _colours(list(named) if isinstance(systems, Mapping) else [one.name for one in systems], color)
     more = len(named) - _MOST_ROWS
@@ -603,5 +603,5 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
 def of_one(result: Any, kind: str, **options: Any) -> Display:
     """The picture of one system, under the name that it has."""
     if isinstance(kind, str) and kind.lower() in _PAIRS:
-        raise ValueError(f"kind={kind!r} is of two systems, which plot_evaluations takes")
+        raise ValueError(f"kind={kind!r} needs two systems: use plot_evaluations")
     return plot_evaluations([result] if is_evaluation(result) else {"": result}, kind, **options)

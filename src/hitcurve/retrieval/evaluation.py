@@ -234,7 +234,7 @@ class Evaluation(Printed):
         if row is None:
             if name in self.means:
                 return self.means[name]
-            raise KeyError(f"{name!r} is no measure and no query of this evaluation")
+            raise KeyError(f"{name!r} is neither a measure nor a query of this evaluation")
         return Named({one: float(column[row]) for one, column in self.values.items()}, self.means.asked)
 
     def __iter__(self) -> Iterator[str]:

@@ -560,7 +560,7 @@ def _reading(measure: Measure, ties: str) -> str:
     if ties == "expected" and ties not in measure.record.ties:
         raise ValueError(f"{measure.name} has no expected value over ties in closed form; use best, worst or docid")
     if ties not in measure.record.ties:
-        raise ValueError(f"{measure.name} has no reading of ties called {ties!r}")
+        raise ValueError(f"{measure.name} is not defined for ties={ties!r}")
     return ties
 
 

@@ -174,7 +174,8 @@ def _rows(source: Any, judgments: bool, name: str) -> Listed:
         row_of = np.repeat(np.arange(len(lengths)), lengths)
         if docs.min() < -1:
             place = int(np.argmax(docs < -1))
-            raise ValueError(f"{name}: an id in row {row_of[place]} is {docs[place]}: ids are 0 or more, -1 is none")
+            raise ValueError(f"{name}: an id in row {row_of[place]} is {docs[place]}: ids are 0 or more, and -1 means "
+                             "no id")
         kept = docs >= 0
         lengths = np.bincount(row_of[kept], minlength=len(lengths))
         docs, values = docs[kept], np.asarray(values)[kept]
@@ -277,7 +278,7 @@ def _json(text: bytes, name: str) -> Any:
         found = dict(pairs)
         if len(found) < len(pairs):
             keys = [key for key, _ in pairs]
-            raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+            raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
         return found
 
     extreme = re.search(rb"\d[eE]\+?\d{3}|\d{300}", text)  # Python reads what is beyond a double as infinite

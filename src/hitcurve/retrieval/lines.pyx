@@ -45,7 +45,7 @@ cdef dict TROUBLES = {
     TROUBLE_ROUNDED: "the score {field!r} is a whole number that no double holds",
     TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
     TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
-    TROUBLE_TWICE: "document {field!r} is there twice for its query, first in line {other}",
+    TROUBLE_TWICE: "document {field!r} occurs twice in its query, first in line {other}",
     TROUBLE_RANK: "the rank column holds no number, and rank_by='rank' needs one",
     TROUBLE_LONG: f"the line is longer than {LONGEST >> 20} MiB",
     TROUBLE_SAME_RANK: "another document of this query has the same rank",

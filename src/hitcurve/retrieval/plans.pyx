@@ -51,7 +51,8 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     cdef dict options = dict(measure.keywords)
     cdef cnp.ndarray whole, numbers
     if "fraction" in options:
-        raise ValueError(f"{measure.name}: a run has no share of a collection; give a rank")
+        raise ValueError(f"{measure.name}: a share in percent needs the size of the collection, which a run does not have; "
+                         "give a rank")
     if kernel == "SetP" and options.get("relative"):
         kernel = "SetRelP"
     elif kernel == "R" and options.get("normalize") == "min":
@@ -70,9 +71,9 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     asked.scaled = measure.rel is None
     asked.top = options.get("top", 4)
     if top > 1023 and (kernel == "ERR" or asked.exponential):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is a float up to level 1023")
+        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is beyond the greatest float above level 1023")
     if kernel == "ERR" and top > asked.top:
-        raise ValueError(f"{measure.name}: the qrels have level {top}; say ERR(max={top})")
+        raise ValueError(f"{measure.name}: the qrels have level {top}; write ERR(max={top})")
     fractions = ()
     if kernel == "IPrec":
         fractions = (options["recall"],)

@@ -142,7 +142,7 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str |
     if format is not None:
         check_choice(format, "format", tuple(one for one in FORMATS if kind is Run or one != "scores"))
         if not isinstance(source, (str, os.PathLike)):
-            raise ValueError(f"format={format!r} says how a file is written, and {name} is a {type(source).__name__}")
+            raise ValueError(f"format={format!r} is the format of a file, but {name} is a {type(source).__name__}")
     if isinstance(source, kind):
         return source
     if kind is Qrels and isinstance(source, dict):
@@ -243,7 +243,7 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ..
             raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
     if len(set(names)) < len(names):
         twice = next(one for i, one in enumerate(names) if one in names[:i])
-        raise ValueError(f"{name}: query {twice!r} is there twice, as text and as a number")
+        raise ValueError(f"{name}: query {twice!r} occurs twice, as text and as a number")
     starts = np.cumsum([0, *map(len, source.values())], dtype=np.int64)[:-1]
     docs = list(chain.from_iterable(source.values()))
     values = list(chain.from_iterable(found.values() for found in source.values()))

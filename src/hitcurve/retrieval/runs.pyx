@@ -155,7 +155,7 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
     what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
     what += ", and rank_by='rank' needs one for each"
     if problem == TROUBLE_TWICE:
-        what = f"is there twice for query {query.decode('utf-8', 'backslashreplace')!r}"
+        what = f"occurs twice in query {query.decode('utf-8', 'backslashreplace')!r}"
     raise ValueError(f"{source}: document {shown(text, size)!r} {what}")
 
 

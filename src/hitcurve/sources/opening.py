@@ -61,7 +61,7 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
     listed = source if isinstance(source, list) else [source]
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
-            raise TypeError("score must say in which column of the files the scores are")
+            raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
                              nan_policy=nan_policy, header=header, grade=grade, workers=workers,
                              delimiter=delimiter, **texts)  # fmt: skip
@@ -71,18 +71,19 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
         return reader if in_order else row_groups
     rules = checked_rules(nan_policy, **texts, labelled=label is not None)
     if delimiter is not None:
-        raise ValueError(f"delimiter={delimiter!r} is of CSV files, and source is none")
+        raise ValueError(f"delimiter={delimiter!r} is for CSV and TSV files, but source is not such a file")
     if isinstance(source, tuple):
         if rules != Rules(nan_policy):
-            raise ValueError("na, decimal and positive are of texts, but source is a tuple of arrays")
+            raise ValueError("na, decimal and positive are for columns of text, but source is a tuple of arrays")
         if len(source) not in (2, 3):
-            raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or with groups third")
+            raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or (y_true, y_score, "
+                             "groups)")
         slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
         return _Batches(slices, None, None, None, rules, rows=num_items, cheap=True, tuples=True, grade=grade)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, rules, unlabelled=unlabelled, grade=grade)
     if score is None:
-        raise TypeError("score must say in which column the scores are")
+        raise TypeError("score must name the column of the scores")
     open_, rows, cheap = _arrow(source, [column for column in (label, grade, score, group) if column is not None])
     return _Batches(open_, label, score, group, rules, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade)
 
@@ -390,7 +391,8 @@ class _Batches(Source):
             if not self.tuples and (self.label, self.score) != (None, None):
                 raise ValueError("label and score name columns, but the source gives tuples of arrays")
             if not self.tuples and self.rules != Rules(self.nan_policy):
-                raise ValueError("na, decimal and positive are of texts, but the source gives tuples of arrays")
+                raise ValueError("na, decimal and positive are for columns of text, but the source gives tuples of "
+                                 "arrays")
             if self.graded and self.grade != 1:
                 raise ValueError(f"grade is {self.grade!r}, but the source gives tuples of arrays: {FIRST_LEVELS}")
             return (batch,)
@@ -399,9 +401,9 @@ class _Batches(Source):
             raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow "
                             "record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
-            raise TypeError("score must say in which column the scores are")
+            raise TypeError("score must name the column of the scores")
         if self.label is None and not self.graded and not self.unlabelled:
-            raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
+            raise TypeError("label must name the column of the labels (or give actives in place of label)")
         pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
             return (batch,)
@@ -426,9 +428,10 @@ class _Batches(Source):
         place = f"source: row {start + 1}"
         if len(batch) not in ((2, 3) if self.group is None else (3,)):
             raise ValueError(f"{place}: a batch of {len(batch)} arrays: it must be (labels, scores) "
-                             "or with groups third, if there is a group")  # fmt: skip
+                             "or, with group=, (labels, scores, groups)")  # fmt: skip
         if len(batch) == 3 and self.group is None and not self.tuples:
-            raise ValueError(f"{place}: a batch of 3 arrays, but no group: group=3 says that the third are groups")
+            raise ValueError(f"{place}: a batch of 3 arrays, but no group: write group=3 if the third array holds "
+                             "groups")
         try:
             labels = checked_array(batch[0], "y_true", LEVELS if self.graded else LABEL_RULE)
             score = checked_array(batch[1], "y_score", SCORES)

@@ -53,7 +53,7 @@ _PARTS_FROM = 80_000  # relevant items from which items are thrown into parts,
 _BLOCKS = 6 << 16  # which have blocks for so many, however few come
 _LEVEL_BYTES = 150  # for each item above level 0, beside the table
 _NO_GRADE = {
-    "label": "a column of levels stands in place of one of labels",
+    "label": "levels take the place of labels",
     "actives": "actives are items without levels",
     "num_relevant": "unretrieved has the levels of relevant items that were never retrieved",
     "tolerance": "gain curves are not binned",
@@ -205,16 +205,16 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     if arrays and (label, score, group) != (None, None, None):
         raise ValueError("label, score and group name columns, but source is a tuple of arrays")
     if actives is not None and (grouped or sorted is not None):
-        raise ValueError("actives are the relevant items of one ranking that needs no order: not with group or sorted")
+        raise ValueError("actives cannot be combined with group or sorted: they are the relevant items of one ranking")
     if grouped and num_relevant is not None:
-        raise ValueError("num_relevant is a number, but each group has its own")
+        raise ValueError("num_relevant cannot be combined with group: each group has a number of its own")
     if grade is not None:
         _check_grade(grade, arrays, label=label, actives=actives, num_relevant=num_relevant, tolerance=tolerance)
     if unretrieved is not None and (grouped or grade is None):
-        raise ValueError("unretrieved are levels beside those of one ranking: with grade, not with group")
+        raise ValueError("unretrieved needs grade, and cannot be combined with group")
     missing_levels(unretrieved)
     if actives is None and label is None and grade is None and not unnamed:
-        raise TypeError("label must say in which column the labels are (or actives, which items are relevant)")
+        raise TypeError("label must name the column of the labels (or give actives in place of label)")
     if max_memory is not None:
         max_memory = check_count(max_memory, "max_memory", 1 << 62)
     if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
@@ -247,7 +247,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
 def _check_grade(grade: Any, arrays: bool, **others: Any) -> None:
     for name, value in others.items():
         if value is not None:
-            raise ValueError(f"grade and {name} both given: {_NO_GRADE[name]}")
+            raise ValueError(f"grade and {name} are both given: {_NO_GRADE[name]}")
     if arrays and grade != 1:
         raise ValueError(f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}")
 
@@ -514,7 +514,7 @@ class Job:
             for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
                 raise ValueError(f"actives has {many(hits[at], 'items')} with score {own.type(cuts[at])}, but "
                                  f"{many(numbers[at], 'relevant rows')} {'has' if numbers[at] == 1 else 'have'} it: "
-                                 "these must be the scores of all relevant items")
+                                 "actives must be the scores of all relevant items")
             if numbers[-1] != nan_hits:
                 raise ValueError(f"actives has {many(nan_hits, 'items')} without a score, but "
                                  f"{many(numbers[-1], 'relevant rows')} {'has' if numbers[-1] == 1 else 'have'} none")
@@ -596,8 +596,8 @@ class _Groups:
             # Groups are numbered in the order in which they come.
             back = np.diff(piece.group, prepend=last) < 0
             if back.any():
-                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group goes on that had "
-                                 "ended: the rows are not sorted by group")
+                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group that had ended goes "
+                                 "on: the rows are not sorted by group")
             last = int(piece.group[-1])
             waiting.append((piece.label, piece.group, piece.scores[0]))
             held += piece.rows
@@ -723,7 +723,7 @@ class _Column:
             if tolerance and max_memory * width / tolerance < need:
                 need = min(need, int(max_memory * max(2.0, width / tolerance)))
             raise ValueError(f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, "
-                             f"with max_memory={_bytes(max_memory)}: about {_bytes(need)} would do")
+                             f"with max_memory={_bytes(max_memory)}: about {_bytes(need)} would be enough")
         return HitCurve.from_table(score, above, tied, hits, **options)
 
 

@@ -343,7 +343,7 @@ class TableReader(Source):
                 raise
             if len(fits) > 1:
                 given = " and ".join(f"delimiter={one.delimiter!r}" for one in fits)
-                raise ValueError(f"{shown}: it can be read with {given}: say which") from None
+                raise ValueError(f"{shown}: it can be read with {given}: give one of them") from None
             (form,) = fits
             if self.rules.met is not None:  # forget the labels of other forms
                 self.rules.met.clear()
@@ -813,7 +813,7 @@ def _checked_delimiter(delimiter: Any, paths: Sequence[Path]) -> str | None:
     for path in paths:
         shown, kind, _ = file_kind(path)
         if kind not in _DELIMITERS:
-            raise ValueError(f"delimiter={delimiter!r} is of CSV and TSV, and {shown} is neither")
+            raise ValueError(f"delimiter={delimiter!r} is for CSV and TSV files, but {shown} is neither")
     return delimiter
 
 

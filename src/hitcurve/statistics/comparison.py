@@ -168,7 +168,7 @@ class Comparison:
         if check_choice(layout, "layout", ("long", "wide")) == "long":
             for name, text in (("caption", caption), ("label", label)):
                 if text:
-                    raise ValueError(f"{name}={text!r} goes with layout='wide', which is one table")
+                    raise ValueError(f"{name}={text!r} needs layout='wide', which is one table")
             return tables_of(self, checked_digits(digits))
         means: dict[str, dict[str, float]] = {}
         for one in self.systems:
@@ -579,7 +579,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
         for name, value in (("groups", groups), ("method", method)):
             if value is not None:
-                raise ValueError(f"{name} goes with labels and scores, not with per-query results")
+                raise ValueError(f"{name} needs labels and scores: it cannot be combined with per-query results")
         names, pairs = _checked_names(y_true, "systems", baseline)
         found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
         return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "queries", threads))
@@ -604,7 +604,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         raise ValueError(f"{flags}, but {of_gains.name} needs the levels: write AP(rel=2) for AP")
     if groups is not None:
         if method is not None:
-            raise ValueError("method says how items are compared; over groups it is the bootstrap and randomisation")
+            raise ValueError("method cannot be combined with groups: groups are compared by bootstrap and "
+                             "randomisation")
         many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
         found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
         return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "groups", threads))

@@ -207,14 +207,15 @@ def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method
         between = logit_interval(value, error, level)
     elif name == "ROCAUC" and not measure.keywords and method in ("delong", "logit"):
         if measure.reading(ties) not in ("expected", "threshold"):
-            raise ValueError(f"method={method!r} counts a tied pair as a half, ties={measure.reading(ties)!r} does not")
+            raise ValueError(f"method={method!r} needs ties='expected' or 'threshold', got "
+                             f"ties={measure.reading(ties)!r}")
         error = math.nan if math.isnan(value) else delong_error(curve)
         between = (logit_interval if method == "logit" else normal_interval)(value, error, level)
         between = ConfidenceInterval(*np.clip(between, 0.0, 1.0).tolist())
     else:
         raise ValueError(
-            f"method={method!r} does not go with {measure.name}: 'logit' is for AP and ROCAUC, 'delong' for ROCAUC, "
-            "'bootstrap' for every measure"
+            f"method={method!r} is not available for {measure.name}: 'logit' is for AP and ROCAUC, "
+            "'delong' for ROCAUC, 'bootstrap' for every measure"
         )
     return Interval(between, None, error, value, measure.name, method, level)
 
@@ -247,10 +248,10 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
         found.append(closed_form(curve, known, ties, method or _usual_method(known, ties), level))
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
     if bootstrap_method == "BCa" and isinstance(curve, GainCurve):
-        raise ValueError("bootstrap_method='BCa' does not leave out items with levels one at a time: take 'percentile'")
+        raise ValueError("bootstrap_method='BCa' is not available for items with levels: use 'percentile'")
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
         few = f"only {curve.num_relevant} is relevant"
-        raise ValueError(f"bootstrap_method='BCa' leaves out one item at a time, but {few}: take 'percentile'")
+        raise ValueError(f"bootstrap_method='BCa' needs two relevant items or more, but {few}: use 'percentile'")
 
     def read(block: HitCurves | GainCurves) -> list[_Array]:
         values = [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
