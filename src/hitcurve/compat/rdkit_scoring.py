@@ -1,6 +1,6 @@
 """The calls of rdkit.ML.Scoring.Scoring: ``from hitcurve.compat import rdkit_scoring as Scoring``.
 
-The rows come best first, as there; the scores in them are not read. Ties keep the order in which the rows were sorted.
+The rows come best first, as in RDKit. The scores in the rows are not read. Ties keep the order of the rows.
 
 >>> from hitcurve.compat import rdkit_scoring as Scoring
 >>> rows = [[9.1, 1], [8.4, 0], [7.7, 1], [7.0, 1], [6.2, 0], [5.9, 0]]
@@ -25,33 +25,34 @@ __all__ = ["CalcAUC", "CalcBEDROC", "CalcEnrichment", "CalcRIE", "CalcROC", "Roc
 
 
 class RocCurve(NamedTuple):
-    """The ROC curve behind every row: the false positive rate and the true positive rate."""
+    """The ROC curve after every row: the false positive rate and the true positive rate."""
 
     FPR: list[float]
     TPR: list[float]
 
 
 def CalcROC(scores: Any, col: Any) -> RocCurve:
-    """The ROC curve, one point behind every row.
+    """The ROC curve, with a point after every row.
 
     Parameters
     ----------
     scores : sequence of rows
-        Best first; a list of lists or tuples, or a two-dimensional array.
+        The rows, best first: a list of lists or tuples, or a two-dimensional array.
     col : int
         The column that is true for actives.
 
     Returns
     -------
     RocCurve
-        ``FPR`` and ``TPR``, lists with a value for each row. Zeros where there are no inactives or no actives.
+        The fields ``FPR`` and ``TPR`` are lists with a value for each row. ``FPR`` is all zeros if there are no
+        inactives, and ``TPR`` is all zeros if there are no actives.
 
     Raises
     ------
     ValueError
-        Without rows.
+        If there are no rows.
     IndexError
-        For a row without that column.
+        If a row does not have the column.
 
     Examples
     --------
@@ -78,12 +79,12 @@ def CalcAUC(scores: Any, col: Any) -> float:
     Returns
     -------
     float
-        0 where there are no actives or no inactives, for which ``HitCurve.roc_auc`` is NaN.
+        0 if there are no actives or no inactives. ``HitCurve.roc_auc`` is NaN then.
 
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC``.
+        As ``CalcROC`` raises.
 
     Examples
     --------
@@ -108,12 +109,12 @@ def CalcRIE(scores: Any, col: Any, alpha: Any) -> float:
     Returns
     -------
     float
-        0 without actives, for which ``HitCurve.rie`` is NaN.
+        0 if there are no actives. ``HitCurve.rie`` is NaN then.
 
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC``, and for an alpha that is not above 0.
+        As ``CalcROC`` raises, and if alpha is not above 0.
 
     Examples
     --------
@@ -136,12 +137,12 @@ def CalcBEDROC(scores: Any, col: Any, alpha: Any) -> float:
     Returns
     -------
     float
-        0 without actives and 1 without inactives, for which ``HitCurve.bedroc`` is NaN.
+        0 if there are no actives, and 1 if there are no inactives. ``HitCurve.bedroc`` is NaN then.
 
     Raises
     ------
     ValueError, IndexError
-        As ``CalcRIE``.
+        As ``CalcRIE`` raises.
 
     Examples
     --------
@@ -163,19 +164,19 @@ def CalcEnrichment(scores: Any, col: Any, fractions: Sequence[float]) -> list[fl
     scores, col
         As in ``CalcROC``.
     fractions : sequence of float
-        Ascending, each in [0, 1].
+        The fractions, ascending, each in [0, 1].
 
     Returns
     -------
     list of float
-        The enrichment factors at the ranks ceil(N * fraction), N * fraction in floats: 8 for 0.07 of 100 rows. A rank
-        lies behind that of the fraction before. The values end at the first fraction that reaches the last row.
-        Without actives there is a 0 for each fraction. ``HitCurve.enrichment_factor`` has none of these rules.
+        The enrichment factors at the ranks ceil(N * fraction). N * fraction is computed in floats: 0.07 of 100 rows is
+        rank 8. Each rank is greater than the rank before. The values end at the first fraction that reaches the last
+        row. Without actives all values are 0. ``HitCurve.enrichment_factor`` has none of these rules.
 
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC``, and without fractions or for one outside of [0, 1].
+        As ``CalcROC`` raises, if there are no fractions, or if a fraction is outside of [0, 1].
 
     Examples
     --------

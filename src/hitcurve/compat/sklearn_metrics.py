@@ -52,7 +52,7 @@ __all__ = [
 
 
 class UndefinedMetricWarning(UserWarning):
-    """The data leave a metric undefined. Where scikit-learn is loaded, its own class of this name takes the place."""
+    """The data leave a metric undefined. If scikit-learn is loaded, scikit-learn's class of this name is used."""
 
 
 _AVERAGES = ("micro", "macro", "weighted", "samples")
@@ -202,13 +202,13 @@ def auc(x: Any, y: Any) -> float:
     Parameters
     ----------
     x : array-like of shape (n,)
-        Rising or falling.
+        The values of x, rising or falling.
     y : array-like of shape (n,)
 
     Returns
     -------
     float
-        Positive for falling `x` too. Fewer than two points are an error.
+        The area, which is positive for falling `x` too. Fewer than two points are an error.
 
     Examples
     --------
@@ -231,20 +231,21 @@ def average_precision_score(y_true: Any, y_score: Any, *, average: str | None = 
                             sample_weight: Any = None) -> Any:
     r"""Average precision AP = ∑ₙ (Rₙ − Rₙ₋₁) Pₙ over the distinct scores n, highest first.
 
-    Rₙ and Pₙ are recall and precision of all items with at least that score: tied items enter at once
-    (``ties="threshold"`` of :func:`hitcurve.average_precision`). Without a positive item it is 0, with a warning.
+    Rₙ and Pₙ are recall and precision of all items with at least this score: tied items enter at once
+    (``ties="threshold"`` of :func:`hitcurve.average_precision`). Without a positive item AP is 0, with a warning.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes, of several, or a column of flags for each label.
+        Labels of two classes, labels of several classes, or a column of flags for each label.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
         Finite scores, higher for positive items.
     average : {'macro', 'micro', 'weighted', 'samples'} or None
-        Mean over columns, all cells as one ranking, mean weighted by positive items, mean over rows, or an array.
-        Without an effect on two classes.
+        ``'macro'``: the mean over columns. ``'micro'``: all cells as one ranking. ``'weighted'``: the mean over
+        columns, weighted by their positive items. ``'samples'``: the mean over rows. None: an array with a value for
+        each column. For two classes `average` has no effect.
     pos_label : int, float, bool or str
-        The positive one of two labels.
+        The label of the positive class, if there are two classes.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -300,12 +301,12 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
     sample_weight : array-like of shape (n_samples,), optional
         Items of weight 0 are left out.
     drop_intermediate : bool
-        Leave out points between which and their neighbours the positive items are the same.
+        Leave out points that have as many positive items as both of their neighbours.
 
     Returns
     -------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        The last point is (1, 0). Recall is 1 with a warning where no item is positive.
+        The last point is (1, 0). If no item is positive, recall is 1, with a warning.
     thresholds : ndarray of shape (n_thresholds,)
         The distinct scores in rising order, in their own type.
 
@@ -345,7 +346,7 @@ def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight
     Returns
     -------
     fpr, tpr : ndarray of shape (n_thresholds,)
-        NaN with a warning where the class is missing.
+        NaN with a warning if the class of the rate is missing.
     thresholds : ndarray of shape (n_thresholds,)
         Scores in falling order as float64, infinity first.
 
@@ -373,23 +374,25 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes (the greater is positive), of several, or a column of flags for each label.
+        Labels of two classes (the greater label is positive), labels of several classes, or a column of flags for each
+        label.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, with several classes probabilities that sum to 1.
+        Finite scores. For several classes, probabilities that sum to 1.
     average : {'macro', 'micro', 'weighted', 'samples'} or None
         As in :func:`average_precision_score`.
     sample_weight : array-like of shape (n_samples,), optional
     max_fpr : float in (0, 1], optional
         The area up to this false positive rate, scaled to 0.5 for chance and 1 for the best.
     multi_class : {'raise', 'ovr', 'ovo'}
-        Each class against the rest, or the mean over pairs of classes.
+        ``'ovr'``: each class against the rest. ``'ovo'``: the mean over pairs of classes. ``'raise'``: an error for
+        several classes.
     labels : array-like of shape (n_classes,), optional
         The classes of the columns, in order.
 
     Returns
     -------
     float or ndarray of shape (n_classes,)
-        NaN with a warning where only one class is there.
+        NaN with a warning if there is only one class.
 
     References
     ----------
@@ -489,7 +492,7 @@ def _rows(y_true: Any, y_score: Any, sample_weight: Any, ndim: int | None = None
 def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Mean over samples of the average precision of the labels, ranked by their scores.
 
-    Tied labels count at the lowest of their ranks. A sample with no relevant label, or with no other, counts as 1.
+    Tied labels have the last rank of their tie group. A sample counts as 1 if none or all of its labels are relevant.
 
     Parameters
     ----------
@@ -519,7 +522,7 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
 
 
 def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    """Mean number of labels with at least the score of the lowest relevant one. Without a relevant label it is 0.
+    """Mean number of labels that score at least as high as the lowest relevant label; 0 without a relevant label.
 
     Parameters
     ----------
@@ -549,7 +552,7 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> f
 
 
 def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    """Mean over samples of the share of pairs of a relevant and another label that are not in the right order.
+    """Mean over samples of the share of pairs of a relevant and another label that are in the wrong order.
 
     Tied pairs count as wrong. A sample without such a pair counts as 0.
 
@@ -607,7 +610,7 @@ def dcg_score(y_true: Any, y_score: Any, *, k: int | None = None, log_base: floa
               ignore_ties: bool = False) -> float:
     r"""Mean over samples of DCG = ∑ᵢ levelᵢ / log(i + 1) over the ranks i up to k.
 
-    Tied items share the mean of their levels, which is the mean over all of their orders.
+    Each tied item has the mean level of its tie group. This gives the mean over all orders of the tied items.
 
     Parameters
     ----------
@@ -615,7 +618,7 @@ def dcg_score(y_true: Any, y_score: Any, *, k: int | None = None, log_base: floa
         Levels of relevance, also negative ones.
     y_score : array-like of shape (n_samples, n_labels)
     k : int, optional
-        All ranks without it.
+        The last rank that counts. None counts all ranks.
     log_base : float
         Base of the logarithm.
     sample_weight : array-like of shape (n_samples,), optional
@@ -647,17 +650,17 @@ def dcg_score(y_true: Any, y_score: Any, *, k: int | None = None, log_base: floa
 
 def ndcg_score(y_true: Any, y_score: Any, *, k: int | None = None, sample_weight: Any = None,
                ignore_ties: bool = False) -> float:
-    r"""Mean over samples of nDCG: DCG (see :func:`dcg_score`) divided by that of the best order.
+    r"""Mean over samples of nDCG: DCG (see :func:`dcg_score`) divided by the DCG of the best order.
 
     A sample without a level above 0 counts as 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        Levels of relevance from 0 up, of two labels or more.
+        Levels of relevance, at least 0, for two or more labels.
     y_score : array-like of shape (n_samples, n_labels)
     k : int, optional
-        All ranks without it.
+        The last rank that counts. None counts all ranks.
     sample_weight : array-like of shape (n_samples,), optional
     ignore_ties : bool
         Rank tied items as numpy's sort leaves them.
@@ -693,17 +696,18 @@ def ndcg_score(y_true: Any, y_score: Any, *, k: int | None = None, sample_weight
 
 def top_k_accuracy_score(y_true: Any, y_score: Any, *, k: int = 2, normalize: bool = True, sample_weight: Any = None,
                          labels: Any = None) -> float:
-    """Share of samples whose class is among the k with the highest scores; of tied classes the greater comes first.
+    """Share of samples whose class is among the k best-scored classes. Of tied classes the greater class comes first.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Classes.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Of two classes the scores of the greater.
+        The scores. For two classes they are the scores of the greater class.
     k : int
+        The number of best-scored classes.
     normalize : bool
-        The share, or the number of samples.
+        True returns the share of samples, False their number.
     sample_weight : array-like of shape (n_samples,), optional
     labels : array-like of shape (n_classes,), optional
         The classes of the columns, in order.

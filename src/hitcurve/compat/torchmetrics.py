@@ -1,10 +1,11 @@
 """Classes of torchmetrics 1.9: ``from hitcurve.compat.torchmetrics import RetrievalMAP``.
 
-They have ``update``, ``compute``, ``reset``, ``merge_state``, ``clone``, ``to`` and a call that does the first two for
-one batch. torch is not imported: tensors in main memory, arrays and lists go in, a numpy float comes out. Arguments and
-defaults are those of torchmetrics. Ties in a query give the mean over their orders; torchmetrics ranks them as torch's
-sort does. ``empty_target_action`` says what a query without relevant items counts. ``ignore_index`` is a label to leave
-out. Processes are not synchronised: ``merge_state`` takes over what another process pickled.
+The classes have ``update``, ``compute``, ``reset``, ``merge_state``, ``clone`` and ``to``. A call of a metric updates
+it and computes the value of the batch. torch is not imported: a batch is tensors in main memory, arrays or lists, and
+the value is a numpy float. Arguments and defaults are those of torchmetrics. Tied items of a query give the mean over
+their orders; torchmetrics ranks tied items as torch's sort does. ``empty_target_action`` says how a query without
+relevant items counts. Items with the label ``ignore_index`` are left out. Processes are not synchronised:
+``merge_state`` adds the batches of a metric that another process pickled.
 
 >>> from hitcurve.compat.torchmetrics import RetrievalMAP
 >>> metric = RetrievalMAP(empty_target_action="skip", top_k=10)
@@ -75,26 +76,26 @@ class _Metric(ABC):
 
     @property
     def update_count(self) -> int:
-        """How often ``update`` or a call has kept a batch since the last ``reset``."""
+        """The number of batches that ``update`` or a call kept since the last ``reset``."""
         return self._num_updates
 
     @property
     def update_called(self) -> bool:
-        """Whether ``update`` or a call has kept a batch since the last ``reset``."""
+        """Whether ``update`` or a call kept a batch since the last ``reset``."""
         return self._num_updates > 0
 
     def clone(self) -> Self:
-        """A copy with the same batches: what goes into the one does not change the other."""
+        """A copy with the same batches. An update of the copy does not change this metric."""
         return copy.deepcopy(self)
 
     def to(self, device: Any = "cpu", *args: Any, **kwargs: Any) -> Self:
-        """This object: it stays in main memory, so every device but ``"cpu"`` is a ValueError; types change nothing."""
+        """Return this metric. A device other than ``"cpu"`` is a ValueError. Types change nothing."""
         if isinstance(device, int) or str(device).partition(":")[0] in _DEVICES:
             raise ValueError(f"device is {device!r}: must be 'cpu', where this class computes")
         return self
 
     def cpu(self) -> Self:
-        """This object, which is in main memory."""
+        """Return this metric, which is in main memory."""
         return self
 
     @abstractmethod
@@ -106,7 +107,7 @@ class _Metric(ABC):
         """The value of all batches since the last ``reset``."""
 
     def forward(self, *args: Any, **kwargs: Any) -> np.float64:
-        """The value of one batch, which is kept as well."""
+        """Keep a batch, and return the value of the batch."""
         batch = copy.copy(self)
         batch.reset()
         batch.update(*args, **kwargs)
@@ -116,7 +117,7 @@ class _Metric(ABC):
     __call__ = forward
 
     def merge_state(self, incoming_state: Any) -> None:
-        """Take over the batches of another object of the class, such as one that another process pickled."""
+        """Add the batches of another metric of this class, such as a metric that another process pickled."""
         if not isinstance(incoming_state, type(self)):
             raise ValueError(f"incoming_state is of type {type(incoming_state).__name__}: must be a "
                              f"{type(self).__name__}")
@@ -166,7 +167,7 @@ class _Retrieval(_Metric):
             raise ValueError(str(error)) from None
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
-        """Keep a batch: scores, labels, and the query of each; a query may go on in another batch."""
+        """Keep a batch: scores, labels, and the query of each item. A query may continue in another batch."""
         if indexes is None:
             raise ValueError("indexes is None: every item needs the number of its query")
         preds, target, indexes = self._keep(preds=preds, target=target, indexes=indexes)
@@ -212,9 +213,9 @@ _AGGREGATIONS: dict[Any, Callable[[_Array], Any]] = {
 
 
 class RetrievalMAP(_Retrieval):
-    """Mean average precision; the precisions are divided by the hits among the first ``top_k``.
+    """Mean average precision. The sum of precisions is divided by the number of hits among the first ``top_k``.
 
-    A relevant item with a score of 0 or below counts as not relevant. So it does in the reciprocal rank, precision and
+    A relevant item with a score of 0 or below counts as not relevant, also in the reciprocal rank, precision and
     recall.
     """
 
@@ -230,7 +231,7 @@ class RetrievalMRR(_Retrieval):
 
 
 class RetrievalPrecision(_Retrieval):
-    """Share of relevant items among the first ``top_k``; with ``adaptive_k``, among all of a shorter query."""
+    """Share of relevant items among the first ``top_k``, or with ``adaptive_k`` among all items of a shorter query."""
 
     def __init__(self, empty_target_action: str = "neg", ignore_index: int | None = None, top_k: int | None = None,
                  adaptive_k: bool = False, aggregation: str | Callable[..., Any] = "mean", **kwargs: Any) -> None:
@@ -263,7 +264,7 @@ class RetrievalHitRate(_Retrieval):
 
 
 class RetrievalRPrecision(_Retrieval):
-    """Precision among the first R items, R being the number of relevant ones."""
+    """Precision among the first R items, where R is the number of relevant items."""
 
     _above_zero = False
 
@@ -279,7 +280,7 @@ class RetrievalRPrecision(_Retrieval):
 class RetrievalNormalizedDCG(_Retrieval):
     """nDCG among the first ``top_k``, with the level of an item as its gain.
 
-    Levels below 0 take away. A query is empty if its levels add up to 0.
+    Levels below 0 are losses. A query is empty if its levels add up to 0.
     """
 
     _levels = True
@@ -316,7 +317,7 @@ class _Binary(_Metric):
                              "(hitcurve.HitCounter(edges=...) counts in bins)")
 
     def update(self, preds: Any, target: Any) -> None:
-        """Keep a batch: scores, and labels 0 or 1. Scores outside of [0, 1] put the batch through a sigmoid."""
+        """Keep a batch of scores and labels 0 or 1. A score outside of [0, 1] puts the batch through a sigmoid."""
         preds, target = self._keep(preds=preds, target=target)
         if target.dtype.kind == "f":
             raise ValueError(f"target has dtype {target.dtype}: must be whole numbers")
@@ -329,7 +330,7 @@ class _Binary(_Metric):
 
 
 class BinaryAveragePrecision(_Binary):
-    """Average precision; tied items enter together. 0 without relevant items."""
+    """Average precision. Tied items enter together. The value is 0 when there is no relevant item."""
 
     def __init__(self, thresholds: None = None, ignore_index: int | None = None, validate_args: bool = True,
                  normalization: str | None = "sigmoid", **kwargs: Any) -> None:
@@ -345,7 +346,7 @@ class BinaryAveragePrecision(_Binary):
 
 
 class BinaryAUROC(_Binary):
-    """Area under the ROC curve; up to ``max_fpr``, with McClish's correction. 0 where all items have one label."""
+    """Area under the ROC curve, with McClish's correction if ``max_fpr`` is given. 0 when all items have one label."""
 
     def __init__(self, max_fpr: float | None = None, thresholds: None = None, ignore_index: int | None = None,
                  validate_args: bool = True, **kwargs: Any) -> None:
