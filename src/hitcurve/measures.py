@@ -159,7 +159,7 @@ class Measure(NamedTuple):
         if levels and not self.record.of_gains:
             return self._replace(rel=None).reading(ties)
         if levels and self.rel is not None:
-            raise ValueError(f"{self.name}: gain curves take no rel= here: use hitcurve.evaluate")
+            raise ValueError(f"{self.name}: rel= is not available for this measure: use hitcurve.evaluate")
         if not levels and not self.record.method and not self.record.kernel:
             raise ValueError(f"{self.name} needs items with levels: use hitcurve.GainCurve")
         if not levels and (not self.record.method or self.rel is not None or self.judged_only):

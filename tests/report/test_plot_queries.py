@@ -249,7 +249,7 @@ def test_queries_without_relevant_items():
         ([], {}, ValueError, "systems is empty"),
         (A, {}, TypeError, "systems must be a list of evaluations, or a mapping of names to them, got Evaluation"),
         ([A, A], {}, ValueError, r"systems\[0\] and systems\[1\] are both named"),
-        ({3: A}, {}, TypeError, "systems has 3 for a name"),
+        ({3: A}, {}, TypeError, "systems has the name 3"),
         (BOTH, {"kind": "pie"}, ValueError, "kind='pie'"),
         (BOTH, {"kind": 5}, TypeError, "kind.*5"),
         ({"A": A}, {"kind": "scatter"}, ValueError, "kind='scatter' needs two systems, but systems has 1: A"),

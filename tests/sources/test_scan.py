@@ -433,7 +433,7 @@ def test_bad_options(options, error, text):
 def test_bad_sources():
     with pytest.raises(TypeError, match="source is of type int"):
         hc.scan(3, "y", "s")
-    with pytest.raises(TypeError, match="label must say"):
+    with pytest.raises(TypeError, match="label must name the column"):
         hc.scan("a.csv", score="s")
     with pytest.raises(ValueError, match="different lengths, 2 and 1: each score"):
         hc.scan(([1, 0], [1.0]))
@@ -609,7 +609,7 @@ def test_batches_of_a_function_are_labelled():
     table = pa.table({"y": [1, 0], "s": [2.0, 1.0]})
     assert hc.scan(lambda: [table], "y", "s", actives=[2.0]).num_items == 2
     assert hc.scan(lambda: [table], score="s", actives=[2.0]).num_items == 3
-    with pytest.raises(TypeError, match="label must say"):
+    with pytest.raises(TypeError, match="label must name the column"):
         hc.scan(lambda: [table], score="s")
 
 
@@ -619,7 +619,7 @@ def test_names_of_columns_beside_tuples():
             hc.scan(lambda: [([1], [2.0])], **options)
     with pytest.raises(ValueError, match=r"batch of 2 arrays"):
         hc.scan(lambda: [([1], [2.0])], group=1)
-    with pytest.raises(ValueError, match=r"batch of 3 arrays, but no group: group=3"):
+    with pytest.raises(ValueError, match=r"batch of 3 arrays, but no group: write group=3"):
         hc.scan(lambda: [([1], [2.0], [7])])
     assert hc.scan(lambda: [([1], [2.0], [7])], group=3).qid.tolist() == [7]
 

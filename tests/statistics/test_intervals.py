@@ -239,7 +239,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         (lambda: CURVE.interval(method="delong"), "method='delong' is not available for AP"),
         (lambda: CURVE.interval("ROCAUC(max_fpr=0.1)", method="delong"), "method='delong' is not available for ROCAUC"),
         (lambda: CURVE.interval("AP@2", method="logit"), "method='logit' is not available for AP@2"),
-        (lambda: CURVE.interval("ROCAUC", method="delong", ties="best"), "ties='best' does not"),
+        (lambda: CURVE.interval("ROCAUC", method="delong", ties="best"), "got ties='best'"),
         (lambda: CURVE.interval(confidence_level=95), "confidence_level is 95: must be between 0 and 1"),
         (lambda: CURVE.interval(confidence_level="high"), "confidence_level must be a number, got 'high'"),
         (lambda: CURVE.interval(method="bootstrap", n_resamples=0), "n_resamples is 0: must be 1 or more"),

@@ -120,7 +120,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--label", "NAME", "label of the table, in latex (default: none)", {"default": ""}),
     ("--tables", "WHICH", "tables of --compare: board, all (default: all; in latex board)",
      {"choices": ("board", "all")}),
-    ("--p", "WHICH", "p-value that sets the marks: holm (default), value, t, tukey, interval",
+    ("--p", "WHICH", "p-value for the marks: holm (default), value, t, tukey, interval",
      {"type": _p_value, "choices": _P_VALUES, "default": "p_holm"}),
     ("--resamples", "N", "number of resamples of --compare (default: 9999; many pairs: more)", {"type": resamples}),
     ("--seed", "N", "seed of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
