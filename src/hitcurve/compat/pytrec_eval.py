@@ -63,19 +63,20 @@ class RelevanceEvaluator:
     relevance_level : int, default 1
         The lowest level that is relevant.
     judged_docs_only_flag : bool, default False
-        Take documents without a judgment out of the ranking first.
+        True first removes documents without a judgment from the ranking.
 
     Raises
     ------
     TypeError
-        For all that has another type, and for a `relevance_level` below 1.
+        If an argument has another type, or if `relevance_level` is below 1.
     ValueError
-        For an unknown measure, or parameters that it does not take.
+        If a measure is unknown, or if the measure does not take the parameters.
 
     Notes
     -----
     An evaluator never changes, so threads may share one. Equal scores (as single precision) are ranked by document id,
-    falling. A query without relevant documents has 0. See trec_eval 9.0.8, https://github.com/usnistgov/trec_eval.
+    falling. A query without relevant documents has the value 0.
+    See trec_eval 9.0.8, https://github.com/usnistgov/trec_eval.
 
     Examples
     --------
@@ -125,9 +126,9 @@ class RelevanceEvaluator:
         Raises
         ------
         TypeError
-            For all that is no dict, text or number.
+            If an object is not a dict, a text or a number.
         ValueError
-            For a score that is NaN.
+            If a score is NaN.
 
         Examples
         --------
@@ -166,7 +167,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     Parameters
     ----------
     f_run : iterable of str
-        Such as an open file.
+        The lines, for example an open file.
 
     Returns
     -------
@@ -175,9 +176,9 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     Raises
     ------
     ValueError
-        For another number of columns, or a score that is no number.
+        If a line has another number of columns, or if a score is not a number.
     AssertionError
-        For a document that occurs twice in a query.
+        If a document occurs twice in a query.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Parameters
     ----------
     f_qrel : iterable of str
-        Such as an open file.
+        The lines, for example an open file.
 
     Returns
     -------
@@ -203,9 +204,9 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     ValueError
-        For another number of columns, or a relevance that is no whole number.
+        If a line has another number of columns, or if a relevance is not a whole number.
     AssertionError
-        For a document that occurs twice in a query.
+        If a document occurs twice in a query.
 
     Examples
     --------
@@ -224,7 +225,7 @@ def compute_aggregated_measure(measure: str, values: list[float]) -> float:
     measure : str
         A key of the results.
     values : list of float
-        One for each query; of ``gm_map`` and ``gm_bpref`` their logarithms.
+        A value for each query. For ``gm_map`` and ``gm_bpref`` these are logarithms.
 
     Returns
     -------

@@ -122,12 +122,12 @@ class _Table:
         return self._held.keys()
 
     def add_score(self, q_id: str, doc_id: str, score: Any) -> None:
-        """Give a document of a query a number, in place of the one it may have."""
+        """Give a document of a query a number. A number that the document already has is replaced."""
         self._own().setdefault(q_id, {}).update(self._numbers(q_id, {doc_id: score}))
         self.sorted = False
 
     def add(self, q_id: str, doc_ids: list[str], scores: list[Any]) -> None:
-        """Add a query with its documents, in place of those it may have."""
+        """Add a query with its documents. Documents that the query already has are replaced."""
         self.add_multi([q_id], [doc_ids], [scores])
 
     def add_multi(self, q_ids: list[str], doc_ids: list[list[str]], scores: list[list[Any]]) -> None:
@@ -148,7 +148,7 @@ class _Table:
         return list(self._lend().values())
 
     def sort(self) -> None:
-        """Put queries in the order of their ids, and documents in that of their numbers, the greatest first."""
+        """Sort the queries by id, and the documents of a query by number, the greatest number first."""
         held = self._own()  # threads may read it, and sort it too
         self._held = {query: _ranked(held[query]) for query in sorted(held)}
         self.sorted = True
@@ -158,7 +158,7 @@ class _Table:
         raise AttributeError("hitcurve.compat.ranx compiles nothing: there are no typed lists of numba here")
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Plain dicts, which share nothing with this.
+        """Copy the table into plain dicts.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class _Table:
 
     @property
     def size(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self._held)
 
     def __getitem__(self, q_id: str) -> dict[str, Any]:
@@ -290,7 +290,8 @@ class Run(_Table):
     Attributes
     ----------
     scores, mean_scores, std_scores : dict
-        What `evaluate` found, by the metric: for each query, the mean, and the standard deviation if asked for.
+        The results of `evaluate`, by metric: the values of the queries, the mean, and the standard deviation if you
+        asked for it.
     metadata : dict
 
     Examples
@@ -319,12 +320,12 @@ class Run(_Table):
         self._held = held
 
     def make_comparable(self, qrels: Qrels) -> Run:
-        """Take out queries that have no judgments, and add the judged ones that are not here, without documents.
+        """Remove queries that have no judgments, and add judged queries that the run lacks, without documents.
 
         Returns
         -------
         Run
-            This run itself.
+            This run, changed in place.
         """
         self._held = {query: self._held.get(query, {}) for query in qrels.get_query_ids()}
         self.sort()
@@ -346,7 +347,7 @@ class Run(_Table):
 
     @staticmethod
     def from_file(path: str, kind: str | None = None, name: str | None = None) -> Run:
-        """A run of a file of JSON or a TREC run, which may be compressed; `name` goes before the file's tag."""
+        """A run of a file of JSON or a TREC run, which may be compressed. `name` replaces the tag of the file."""
         held, tag = _of_file(Run, path, kind)
         return Run(held, tag if name is None else name)
 
@@ -543,32 +544,33 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
     Parameters
     ----------
     qrels, run : Qrels and Run, dicts, or one array of the rows (id, number) for each query
-        Both hold the same queries. Arrays are in order: the levels falling, the documents as ranked.
+        The judgments and the run, which hold the same queries. Arrays of judgments are sorted by falling level, and
+        arrays of a run are in the order of the ranking.
     metrics : str or list of str
         ``hits``, ``hit_rate``, ``precision``, ``recall``, ``f1``, ``r-precision``, ``mrr``, ``map``, ``dcg``,
-        ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp.95``; ``@k`` and ``-l2`` as there.
+        ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp.95``; ``@k`` and ``-l2`` as in ranx.
     return_mean : bool
-        False for the values of all queries.
+        True returns the means, False the values of all queries.
     return_std : bool
-        Standard deviations beside the means.
+        True returns standard deviations too.
     threads : int
-        Has no effect: one thread is enough.
+        The argument has no effect: `evaluate` takes a single thread.
     save_results_in_run : bool
-        Put the values into `run`, if it is a Run.
+        True puts the values into `run`, if `run` is a Run.
     make_comparable : bool
         Call `Run.make_comparable` first.
 
     Returns
     -------
     float, array or dict
-        Of several metrics a dict by the metric.
+        The value of a single metric, or a dict by the metric for several metrics.
 
     Raises
     ------
     AssertionError
-        Qrels and run hold different queries.
+        If qrels and run hold different queries.
     ValueError
-        An unknown metric, and all that `hitcurve.evaluate` refuses.
+        If a metric is unknown, or for a reason that `hitcurve.evaluate` lists.
 
     Examples
     --------
@@ -625,10 +627,11 @@ def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: 
     runs : list of Run
         A run without a name is called ``run_1``, by its place.
     stat_test : {"student", "fisher", "tukey"}
-        Student's paired t; the paired randomisation of `hitcurve.compare`, exact where up to 20 queries differ; Tukey's
-        honest significant differences of `scipy.stats.tukey_hsd`, which does not pair the queries.
+        ``"student"``: Student's paired t test. ``"fisher"``: the paired randomisation of `hitcurve.compare`, which is
+        exact if at most 20 queries differ. ``"tukey"``: Tukey's honest significant differences of
+        `scipy.stats.tukey_hsd`, which does not pair the queries.
     n_permutations, random_seed : int
-        Of ``"fisher"``.
+        The number of random permutations of ``"fisher"``, and their seed.
     max_p : float
         The greatest p-value that counts as significant.
     rounding_digits : int
@@ -642,9 +645,9 @@ def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: 
     Raises
     ------
     NotImplementedError
-        An unknown test.
+        If the test is unknown.
     ModuleNotFoundError
-        ``"student"`` or ``"tukey"`` without scipy.
+        If ``"student"`` or ``"tukey"`` is chosen and scipy is not installed.
 
     Examples
     --------
@@ -739,7 +742,7 @@ class Report:
     metrics : list of str
     max_p : float
     win_tie_loss : dict
-        By a pair of models and the metric: in how many queries the first is better, equal and worse.
+        By a pair of models and the metric: the numbers of queries in which the first model is better, equal and worse.
     rounding_digits, show_percentages, stat_test
         As of `compare`.
     """
@@ -772,7 +775,7 @@ class Report:
                 and self.results[model][metric] > self.results[other][metric]))
 
     def to_table(self) -> str:
-        """Aligned text; a raised letter stands for a model that this one is significantly better than."""
+        """The table as aligned text. A raised letter names a model that is significantly worse than the row's model."""
         rows = [["#", "Model", *map(self.get_metric_label, self.metrics)]]
         for i, (model, means) in enumerate(self.results.items()):
             rows.append([_letter(i), model, *(self.format_score(means[metric]) + self._letters(model, metric, _RAISED)
@@ -815,7 +818,7 @@ class Report:
             r"\label{tab:results}", r"\end{table*}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it: of each model ``scores``, ``comparisons`` (p-values) and ``win_tie_loss``.
+        """The report as a dict: ``scores``, ``comparisons`` (p-values) and ``win_tie_loss`` of each model.
 
         Returns
         -------

@@ -156,7 +156,7 @@ class Evaluation(Printed):
     @overload
     def curves(self, level: int) -> HitCurves: ...
     def curves(self, level: int | None = None) -> GainCurves | HitCurves:
-        """The run as gain curves, one for each of `query_ids`: on them every measure, interval and resample works.
+        """The curves of the run, a curve for each of `query_ids`, with every measure, interval and resample.
 
         A document gains its level if that is above 0. A document without a judgment is an item of level 0. A relevant
         document that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`,
@@ -167,7 +167,7 @@ class Evaluation(Printed):
         Parameters
         ----------
         level : int, optional
-            For hit curves: the lowest level that is relevant, above 0.
+            The lowest relevant level, above 0, for hit curves. None makes gain curves.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Evaluation(Printed):
         Raises
         ------
         ValueError
-            `level` is not above 0.
+            If `level` is not above 0.
 
         Notes
         -----
@@ -255,7 +255,7 @@ class Evaluation(Printed):
         return shown(evaluation_tables(self))
 
     def plot(self, kind: str = "distribution", *, measure: Any = None, ax: Any = None, color: Any = None) -> Any:
-        """Draw a measure over the queries, or the mean precision-recall curve, with matplotlib.
+        """Draw the values of a measure over the queries, or the mean precision-recall curve, with matplotlib.
 
         Parameters
         ----------
