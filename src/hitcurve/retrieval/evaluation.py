@@ -190,7 +190,7 @@ class Evaluation(Printed):
         >>> found = hc.evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1.0, "b": 2.0, "c": 0.5}}, "nDCG")
         >>> curves = found.curves()
         >>> curves.q_measure().round(4).tolist(), found.curves(level=2).average_precision().round(4).tolist()
-        ([0.5179], [0.3333])
+        ([0.6167], [0.3333])
         """
         curves = self._curves()
         return curves if level is None else curves.at_level(level)
