@@ -164,7 +164,7 @@ def run(seconds, cases, only, fixed, each=False):
 def guided(seconds, kinds):
     import atheris
 
-    for module in (measures, sys.modules["hitcurve.counter"]):
+    for module in (measures, sys.modules["hitcurve.curves.counter"]):
         for name, value in list(vars(module).items()):
             if isinstance(value, FunctionType):  # compiled ones report by themselves, or not at all
                 setattr(module, name, atheris.instrument_func(value))

@@ -88,7 +88,7 @@ MEASURED = {method for record in measures.MEASURES for method in (record.method,
 
 def compiled_signature(value: type) -> str:
     """The arguments that make a compiled class: it cannot be asked for them, its stub can."""
-    stub = Path(hitcurve.__file__).with_name(value.__module__.rpartition(".")[2] + ".pyi")
+    stub = Path(hitcurve.__file__).parents[1].joinpath(*value.__module__.split(".")).with_suffix(".pyi")
     if not stub.exists():
         return ""
     tree = ast.parse(stub.read_text(encoding="utf-8"))

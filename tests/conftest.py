@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from hitcurve import _workers
+from hitcurve._base import workers as _workers
 
 # No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
 # new examples is a run with HYPOTHESIS_PROFILE=explore.

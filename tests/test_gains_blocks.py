@@ -104,7 +104,7 @@ def test_bins_bound_the_exact_numbers(items, data):
 
 
 def test_many_small_blocks_are_added_up_now_and_then(monkeypatch):
-    from hitcurve import gain_counter
+    from hitcurve.curves import gain_counter
 
     monkeypatch.setattr(gain_counter, "_WAITING", 5)
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
-from hitcurve import _levels
+from hitcurve.curves import levels as _levels
 from hitcurve.measures import MEASURES, parse
 
 INF, NAN = math.inf, math.nan

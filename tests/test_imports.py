@@ -10,9 +10,8 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 # From the ground up. A folder is one name; the modules of a line may use each other, but not in a circle.
 LAYERS = """
     _kernel
-    results measures _trec_names _version _pickle _extras _workers _progress _grid _notebook _leaderboard _files _checks
-    _ranking _blocks _sorted _levels _gain_measures
-    _curve _gain_curve counter gain_counter capi
+    _base results measures shown _trec_names _version
+    curves capi
     retrieval sources statistics
     report
     presets ir_measures spark compat
@@ -22,8 +21,8 @@ LAYERS = """
 HEIGHT = {name: layer for layer, names in enumerate(LAYERS.splitlines()) for name in names.split()}
 APART = {"retrieval", "sources", "statistics"}
 # The methods of the curves that hand over to a higher layer.
-DELEGATING = {("_curve.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
-DELEGATING |= {("_gain_curve.pyx", method) for method in ("interval", "resample", "plot")}
+DELEGATING = {("hit.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
+DELEGATING |= {("gain.pyx", method) for method in ("interval", "resample", "plot")}
 DELEGATING |= {(file, "plot") for file in ("evaluation.py", "comparison.py")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))

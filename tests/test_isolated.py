@@ -100,7 +100,7 @@ def test_subinterpreters_are_refused():
                 other.exec("import hitcurve")
             except concurrent.interpreters.ExecutionFailed as error:
                 assert error.excinfo.type.__name__ == "ImportError", error
-                assert "hitcurve._curve does not support loading in subinterpreters" in error.excinfo.msg
+                assert "hitcurve.curves.hit does not support loading in subinterpreters" in error.excinfo.msg
             else:
                 raise AssertionError("imported")
             other.close()
@@ -437,7 +437,7 @@ def test_states_that_point_out_of_the_table(state):
     run(
         STATES
         + f"""
-    from hitcurve._curve import _curves_from
+    from hitcurve.curves.hit import _curves_from
     try:
         curves = _curves_from({state})
     except (ValueError, TypeError):
@@ -574,7 +574,7 @@ def stubbed(module):
     return found
 
 
-COMPILED = ("_curve", "_gain_curve", "_gain_measures")
+COMPILED = ("hit", "gain", "gain_measures")
 
 
 @pytest.mark.parametrize(("name", "value"), [member[:2] for member in MEMBERS], ids=[name for name, *_ in MEMBERS])
@@ -586,7 +586,7 @@ def test_signature(name, value):
     assert "args" not in signature.parameters
     stubs = {}
     for module in COMPILED:
-        stubs |= stubbed(importlib.import_module(f"hitcurve.{module}"))
+        stubs |= stubbed(importlib.import_module(f"hitcurve.curves.{module}"))
     owner, _, method = name.partition(".")
     bases = getattr(hc, owner).__mro__ if method or isinstance(value, type) else []
     names = [f"{base.__name__}.{method or '__init__'}" for base in bases] or [name]

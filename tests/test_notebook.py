@@ -8,7 +8,7 @@ import pytest
 from html_page import Page
 
 import hitcurve as hc
-from hitcurve import _notebook
+from hitcurve.shown import notebook as _notebook
 
 Y, S = [1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1]
 LEVELS, PLACES = [2, 0, 3, 1], [3, 2, 2, 1]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve._grid import number
-from hitcurve._leaderboard import board
+from hitcurve.shown.grid import number
+from hitcurve.shown.leaderboard import board
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0, "d3": 2} for i in range(12)}
 MEASURES = ["AP", "nDCG@2", "Unjudged@2", "NumRelRet"]
@@ -205,7 +205,7 @@ def test_latex():
 
 
 def test_numbers_with_raised_marks_begin_at_one_place():
-    from hitcurve._grid import Grid, Marked, rendered
+    from hitcurve.shown.grid import Grid, Marked, rendered
 
     rows = [["system", "DCG"], ["a", Marked("9.50", above="b")], ["b", Marked("10.25")], ["c", "-"]]
     assert rendered([Grid(rows)], "markdown").splitlines()[1] == "| --- | --- |"

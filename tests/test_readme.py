@@ -12,7 +12,8 @@ import optional
 import pytest
 
 import hitcurve as hc
-from hitcurve import _extras, measures
+from hitcurve import measures
+from hitcurve._base import extras as _extras
 from hitcurve.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[1]

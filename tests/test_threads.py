@@ -17,9 +17,9 @@ import pytest
 from interrupts import with_timer
 
 import hitcurve as hc
-from hitcurve import _workers
-from hitcurve._workers import cgroup_quota, in_threads, usable_cores
-from hitcurve._workers import cores as real_cores  # conftest.py puts another number in its place
+from hitcurve._base import workers as _workers
+from hitcurve._base.workers import cgroup_quota, in_threads, usable_cores
+from hitcurve._base.workers import cores as real_cores  # conftest.py puts another number in its place
 
 N = 30_000
 
@@ -439,15 +439,15 @@ def test_omp_num_threads(monkeypatch, value, expected):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process to a core")
 def test_affinity():
     """In a process that is bound to one core."""
-    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve import _workers; "
-    done = subprocess.run([sys.executable, "-c", code + "print(_workers.cores())"], capture_output=True, text=True)
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from hitcurve._base import workers; "
+    done = subprocess.run([sys.executable, "-c", code + "print(workers.cores())"], capture_output=True, text=True)
     assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="PYTHON_CPU_COUNT is new in Python 3.13")
 def test_python_cpu_count():
     environment = os.environ | {"PYTHON_CPU_COUNT": "1"}
-    code = "from hitcurve import _workers; print(_workers.cores())"
+    code = "from hitcurve._base import workers as _workers; print(_workers.cores())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout == "1\n", done.stderr
 
@@ -509,7 +509,7 @@ def test_cgroup_of_any_name(tmp_path, name, utf8):
     (tmp_path / "proc" / "self").mkdir(parents=True)
     (tmp_path / "proc" / "self" / "cgroup").write_bytes(group + b"\n")
     Path(os.fsdecode(folder), "cpu.max").write_text("300000 100000\n", encoding="ascii")
-    code = f"from hitcurve._workers import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
+    code = f"from hitcurve._base.workers import cgroup_quota; print(cgroup_quota({str(tmp_path)!r}))"
     command = [sys.executable, "-X", f"utf8={utf8}", "-X", "warn_default_encoding", "-W", "error", "-c", code]
     environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     assert subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout == "3\n"

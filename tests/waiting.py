@@ -2,7 +2,7 @@
 
 import time
 
-from hitcurve import _progress
+from hitcurve.shown import progress as _progress
 
 
 class Clock:

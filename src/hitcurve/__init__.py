@@ -1,8 +1,8 @@
 """Measure rankings: average precision and every other measure of the hit curve, exact under ties."""
 import typing
 
-from hitcurve._curve import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve._version import __version__ as __version__
+from hitcurve.curves.hit import HitCurve, HitCurves, at_threshold, average_precision, mean_average_precision
 from hitcurve.results import (
     ConfidenceInterval,
     GainCurvePoints,
@@ -16,16 +16,16 @@ from hitcurve.results import (
 )
 
 if typing.TYPE_CHECKING:
-    from hitcurve._gain_curve import GainCurve, GainCurves, mean_ndcg, ndcg
-    from hitcurve._leaderboard import Leaderboard
-    from hitcurve.counter import HitCounter
-    from hitcurve.gain_counter import GainCounter
+    from hitcurve.curves.counter import HitCounter
+    from hitcurve.curves.gain import GainCurve, GainCurves, mean_ndcg, ndcg
+    from hitcurve.curves.gain_counter import GainCounter
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves, plot_figure
     from hitcurve.report.plot_queries import plot_evaluations
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.retrieval.evaluator import Evaluator, evaluate
     from hitcurve.retrieval.reading import read_qrels, read_run
+    from hitcurve.shown.leaderboard import Leaderboard
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
 
@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
-    "_gain_curve": "GainCurve GainCurves mean_ndcg ndcg",
-    "_leaderboard": "Leaderboard",
-    "counter": "HitCounter",
-    "gain_counter": "GainCounter",
+    "curves.counter": "HitCounter",
+    "curves.gain": "GainCurve GainCurves mean_ndcg ndcg",
+    "curves.gain_counter": "GainCounter",
+    "shown.leaderboard": "Leaderboard",
     "presets": "PRESETS",
     "report.plot": "plot_curves plot_figure",
     "report.plot_queries": "plot_evaluations",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hitcurve._extras import needed
+from hitcurve._base.extras import needed
 from hitcurve.measures import Measure, parse
 from hitcurve.retrieval.evaluator import evaluate
 from hitcurve.retrieval.reading import read_qrels

@@ -13,7 +13,7 @@ from functools import lru_cache
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve._checks import check_choice, quoted
+from hitcurve._base.checks import check_choice, quoted
 from hitcurve._kernel.formulas import readings
 from hitcurve._trec_names import PARAMETERS, names_here
 

@@ -54,7 +54,7 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
     cutoff_group: _Count
 
     def _repr_html_(self) -> str:
-        from hitcurve._notebook import shown, tie_tables
+        from hitcurve.shown.notebook import shown, tie_tables
         return shown(tie_tables(self))
 
 
@@ -190,7 +190,7 @@ class Interval(NamedTuple):
     confidence_level: float
 
     def _repr_html_(self) -> str:
-        from hitcurve._notebook import interval_tables, shown
+        from hitcurve.shown.notebook import interval_tables, shown
         return shown(interval_tables(self))
 
 

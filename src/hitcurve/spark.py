@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._blocks import BlockCounter
-from hitcurve._checks import LABEL_RULE, NO_RANK, check_options, whole_number
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import needed
-from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._grid import many
-from hitcurve._levels import LEVEL_RULE, LEVELS, missing_levels
-from hitcurve.counter import table_from_counts
-from hitcurve.gain_counter import scored_levels
+from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_options, whole_number
+from hitcurve._base.extras import needed
+from hitcurve.curves.blocks import BlockCounter
+from hitcurve.curves.counter import table_from_counts
+from hitcurve.curves.gain import GainCurve, GainCurves
+from hitcurve.curves.gain_counter import scored_levels
+from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.curves.levels import LEVEL_RULE, LEVELS, missing_levels
 from hitcurve.measures import Measure, parse
+from hitcurve.shown.grid import many
 from hitcurve.sources.cells import BadCell, distinct, has_nan
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from itertools import cycle
 import pytest
 
 import hitcurve as hc
-from hitcurve._grid import escaped, one_line
 from hitcurve.cli.main import main
+from hitcurve.shown.grid import escaped, one_line
 
 # What turns a terminal's colour, rings its bell, or makes a name look like another one.
 SENT = ["\x1b[31m", "\x07", "\x7f", "\x9b1m", "\x01", "\u202e", "\u2066", "\x08", "\x90", "\x1a", "\u202a", "\x0e"]

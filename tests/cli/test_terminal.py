@@ -14,11 +14,11 @@ from waiting import Announced, Clock
 pytest.importorskip("pyarrow")
 
 import hitcurve as hc
-from hitcurve._progress import Progress
 from hitcurve.cli import common
 from hitcurve.cli import main as cli
 from hitcurve.cli import table as table_command
 from hitcurve.measures import MEASURES, parse
+from hitcurve.shown.progress import Progress
 
 TABLE = ("table", "a.csv", "--label", "label", "--score", "score")
 VARIABLES = ("NO_COLOR", "FORCE_COLOR", "PYTHON_COLORS")
@@ -236,7 +236,7 @@ def test_threads_that_go_on_after_ctrl_c_write_nothing(capsys, monkeypatch):
 @pytest.mark.parametrize("columns", [30, 80])
 def test_the_line_stays_on_one_line(columns):
     code = """
-from hitcurve import _progress
+from hitcurve.shown import progress as _progress
 now = 0.0
 _progress.monotonic = lambda: now
 with _progress.Progress() as shown:

@@ -55,7 +55,7 @@ def test_limited_address_space(name):
         from concurrent.futures import ThreadPoolExecutor
         import numpy as np
         import hitcurve as hc
-        from hitcurve import _sorted as resolve
+        from hitcurve.curves import sorted as resolve
 
         n = 1 << 18
         rng = np.random.default_rng(0)

@@ -8,10 +8,10 @@ import pytest
 from html_page import Page
 
 import hitcurve as hc
-from hitcurve._grid import Grid
 from hitcurve.cli.main import main
 from hitcurve.report import leaderboard_page
 from hitcurve.report.frame import _STYLE, section
+from hitcurve.shown.grid import Grid
 
 QUERIES = [f"q{at}" for at in range(30)]
 QRELS = {f"q{at}": {"a": 1, "b": at % 2, "c": 0} for at in range(30)}

@@ -13,10 +13,10 @@ pytest.importorskip("pyarrow")
 from matplotlib.figure import Figure  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
-from hitcurve._grid import Grid  # noqa: E402
 from hitcurve.cli.main import main  # noqa: E402
 from hitcurve.report import frame, plot, svg  # noqa: E402
 from hitcurve.report.page import figures  # noqa: E402
+from hitcurve.shown.grid import Grid  # noqa: E402
 from hitcurve.sources.screen import ScreenedScore  # noqa: E402
 
 

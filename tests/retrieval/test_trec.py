@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from slow import slow_ranking
 
 import hitcurve as hc
-from hitcurve import _files
+from hitcurve._base import files as _files
 from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval import plans, runs

@@ -543,7 +543,7 @@ def test_what_excel_writes_is_read(tmp_path, slabs, mark, encoding, end):
 def test_ctrl_c_that_comes_with_data_ends_a_long_read(way, source):
     code = f"""
 import os, signal, threading
-from hitcurve._files import opened, opened_text
+from hitcurve._base.files import opened, opened_text
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
 there, here = os.pipe()
 os.dup2(there, 0)

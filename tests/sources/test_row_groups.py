@@ -158,7 +158,7 @@ def test_kept_scores_make_room_for_the_table(tmp_path, read):
 
 
 def test_many_rows_between_thresholds():
-    from hitcurve._blocks import BlockCounter
+    from hitcurve.curves.blocks import BlockCounter
 
     counter = BlockCounter(np.array([1, 5], np.int64))
     other = counter.sibling()

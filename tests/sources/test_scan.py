@@ -237,8 +237,8 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 
 def test_the_counts_pass_32_bits():
-    from hitcurve._blocks import BlockCounter
-    from hitcurve._curve import _curve_of
+    from hitcurve.curves.blocks import BlockCounter
+    from hitcurve.curves.hit import curve_of
 
     counter = BlockCounter(np.array([1], np.float32))
     block = np.ones(1 << 24, np.float32)
@@ -250,7 +250,7 @@ def test_the_counts_pass_32_bits():
         other.add(block[: 1 << 20], "raise")  # 32 bits hold either's, but not both
     other.absorb(counter)
     assert other.counts().tolist() == [0, (260 << 24) + (250 << 20), 0]
-    curve = _curve_of(False, None, *other.table(np.array([260 << 24]), False, 0))
+    curve = curve_of(False, None, *other.table(np.array([260 << 24]), False, 0))
     items, hits = (260 << 24) + (250 << 20), 260 << 24
     assert (curve.num_items, curve.num_hits, curve.tied.tolist(), curve.hits.tolist()) == (items, hits, [items], [hits])
 

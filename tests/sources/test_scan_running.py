@@ -20,7 +20,7 @@ from blocks import N, batches
 from waiting import Clock
 
 import hitcurve as hc
-from hitcurve import _workers
+from hitcurve._base import workers as _workers
 
 pytest.importorskip("pyarrow")
 
@@ -253,7 +253,7 @@ def test_no_more_threads_than_cores(monkeypatch):
 def test_interrupted_while_the_source_waits(workers, tmp_path):
     code = f"""
         import numpy as np, hitcurve as hc
-        from hitcurve import _workers
+        from hitcurve._base import workers as _workers
         from hitcurve.sources import scanning
         scanning._HELD = 1
         _workers.cores = lambda: 4

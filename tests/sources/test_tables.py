@@ -19,7 +19,7 @@ from blocks import read_columns  # noqa: E402
 from marks import open_mark  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
-from hitcurve import _files  # noqa: E402
+from hitcurve._base import files as _files  # noqa: E402
 from hitcurve.sources import tables  # noqa: E402
 from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
 
@@ -228,7 +228,7 @@ def test_columns_of_one_name_in_parquet(tmp_path):
 
 @pytest.mark.parametrize(("wanted", "threads"), [(64, 2), (-1, 1), (1, 1)])
 def test_no_more_threads_than_cores(wanted, threads, monkeypatch):
-    monkeypatch.setattr("hitcurve._workers.cores", lambda: 2)
+    monkeypatch.setattr("hitcurve._base.workers.cores", lambda: 2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     assert TableReader(["a.csv"], "y", ["s"], workers=wanted).workers == threads
 

@@ -19,8 +19,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import hitcurve as hc
-from hitcurve._grid import one_line
 from hitcurve._kernel.draw import Resampler
+from hitcurve.shown.grid import one_line
 from hitcurve.statistics import comparison
 from hitcurve.statistics.comparison import _kinds
 

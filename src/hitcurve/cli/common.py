@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hitcurve._extras import lacking
-from hitcurve._files import same_file, write_file
-from hitcurve._grid import one_line
+from hitcurve._base.extras import lacking
+from hitcurve._base.files import same_file, write_file
 from hitcurve.measures import MEASURES, Measure, parse
+from hitcurve.shown.grid import one_line
 
 if TYPE_CHECKING:
     from hitcurve.statistics.comparison import Comparison

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from hitcurve._extras import needed
+from hitcurve._base.extras import needed
 from hitcurve._version import __version__
 from hitcurve.cli import measures, table, trec
 from hitcurve.cli.common import FAILURES, Parser, coloured, say

@@ -8,8 +8,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._extras import needed
-from hitcurve._progress import Progress
+from hitcurve._base.extras import needed
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -29,6 +28,7 @@ from hitcurve.cli.common import (
     write_page,
 )
 from hitcurve.measures import TIES, Measure, parse
+from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,7 +266,7 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
     if not (options.plot or options.report):
         return
     with beside(options):
-        from hitcurve._workers import check_workers
+        from hitcurve._base.workers import check_workers
         from hitcurve.report import page
 
         progress("drawing")

@@ -11,10 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._files import file_name
-from hitcurve._grid import Grid, as_csv, many, number, rendered
-from hitcurve._leaderboard import board, means_of, printed_digits, queries, record_of
-from hitcurve._progress import Progress
+from hitcurve._base.files import file_name
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -32,6 +29,9 @@ from hitcurve.cli.common import (
     seed,
     write_page,
 )
+from hitcurve.shown.grid import Grid, as_csv, many, number, rendered
+from hitcurve.shown.leaderboard import board, means_of, printed_digits, queries, record_of
+from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hitcurve._checks import readable
+from hitcurve._base.checks import readable
 
 
 class _InvalidParameter(ValueError, TypeError):

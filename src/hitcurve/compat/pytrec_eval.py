@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from hitcurve._checks import whole_number
-from hitcurve._grid import many
+from hitcurve._base.checks import whole_number
 from hitcurve._trec_names import PARAMETERS
 from hitcurve.measures import LEAST, Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
 from hitcurve.retrieval.reading import Run, columns_of, decoded, read_qrels
 from hitcurve.retrieval.trec_eval import expand, names_of
+from hitcurve.shown.grid import many
 
 __all__ = [
     "RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",

@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._gain_curve import GainCurves
 from hitcurve.compat._sklearn_checks import (
     as_array,
     as_column,
@@ -43,6 +41,8 @@ from hitcurve.compat._sklearn_checks import (
     refused,
     target_of,
 )
+from hitcurve.curves.gain import GainCurves
+from hitcurve.curves.hit import HitCurve, HitCurves
 
 __all__ = [
     "UndefinedMetricWarning", "auc", "average_precision_score", "coverage_error", "dcg_score",

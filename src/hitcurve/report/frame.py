@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hitcurve._grid import Grid, as_html, many, rendered
 from hitcurve._version import __version__
 from hitcurve.report.svg import DARK, pictures
+from hitcurve.shown.grid import Grid, as_html, many, rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hitcurve._grid import Grid, as_html, many, number
-from hitcurve._leaderboard import queries
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
+from hitcurve.shown.grid import Grid, as_html, many, number
+from hitcurve.shown.leaderboard import queries
 from hitcurve.statistics.comparison import tables_of
 
 if TYPE_CHECKING:

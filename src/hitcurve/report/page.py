@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._gain_curve import GainCurve
-from hitcurve._grid import as_html, many, rendered
+from hitcurve.curves.gain import GainCurve
+from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import parse
 from hitcurve.report.frame import document, made_of, names_of, picture, section
 from hitcurve.report.plot import KINDS, figure, literal, new_figure
 from hitcurve.report.summary import Report
+from hitcurve.shown.grid import as_html, many, rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_count, check_flag, check_level, check_number, check_rank
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import needed
-from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._grid import escaped
+from hitcurve._base.checks import check_choice, check_count, check_flag, check_level, check_number, check_rank
+from hitcurve._base.extras import needed
+from hitcurve.curves.gain import GainCurve, GainCurves
+from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.shown.grid import escaped
 from hitcurve.statistics.intervals import quantiles
 from hitcurve.statistics.resampling import check_plain, curve_blocks
 

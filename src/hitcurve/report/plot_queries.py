@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import check_choice
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import needed
-from hitcurve._gain_curve import GainCurves
-from hitcurve._grid import many, one_line
-from hitcurve._leaderboard import systems_of
+from hitcurve._base.checks import check_choice
+from hitcurve._base.extras import needed
+from hitcurve.curves.gain import GainCurves
+from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
@@ -39,6 +37,8 @@ from hitcurve.report.plot import (
 )
 from hitcurve.results import NO_WEIGHTS
 from hitcurve.retrieval.names import measure_of
+from hitcurve.shown.grid import many, one_line
+from hitcurve.shown.leaderboard import systems_of
 from hitcurve.statistics.paired import alpha_of
 from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._curve import HitCurve, mean_over
-from hitcurve._gain_curve import GainCurve
-from hitcurve._grid import Grid, are, as_csv, many, rendered
-from hitcurve._grid import number as printed
-from hitcurve._progress import Progress
+from hitcurve.curves.gain import GainCurve
+from hitcurve.curves.hit import HitCurve, mean_over
 from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.report.warnings import warnings_of
+from hitcurve.shown.grid import Grid, are, as_csv, many, rendered
+from hitcurve.shown.grid import number as printed
+from hitcurve.shown.progress import Progress
 from hitcurve.statistics.comparison import Comparison, tables_of
 from hitcurve.statistics.intervals import interval_ends
 
@@ -172,7 +172,7 @@ class Report:
             self.warnings += warnings_of(score, suspected)
 
     def text(self, form: str = "table") -> str:
-        """What a person reads, in a form of `hitcurve._grid.rendered`."""
+        """What a person reads, in a form of `hitcurve.shown.grid.rendered`."""
         parts = self._first(form) if self.first else [self._table()] if self.asked else self._sections()
         return rendered([*parts, *self.differences], form) + "\n"
 

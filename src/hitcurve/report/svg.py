@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
-from hitcurve._grid import as_html
+from hitcurve.shown.grid import as_html
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hitcurve._checks import rank_of_share
-from hitcurve._curve import HitCurve
-from hitcurve._grid import are, many
+from hitcurve._base.checks import rank_of_share
+from hitcurve.curves.hit import HitCurve
+from hitcurve.shown.grid import are, many
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from hitcurve._grid import many, number
-from hitcurve._leaderboard import Printed, as_utf8
 from hitcurve.retrieval.names import measure_of
+from hitcurve.shown.grid import many, number
+from hitcurve.shown.leaderboard import Printed, as_utf8
 
 if TYPE_CHECKING:
     import numpy as np
@@ -251,7 +251,7 @@ class Evaluation(Printed):
         return f"Evaluation({self.name!r}, {many(len(self.query_ids), 'queries')}: {means})"
 
     def _repr_html_(self) -> str:
-        from hitcurve._notebook import evaluation_tables, shown
+        from hitcurve.shown.notebook import evaluation_tables, shown
         return shown(evaluation_tables(self))
 
     def plot(self, kind: str = "distribution", *, measure: Any = None, ax: Any = None, color: Any = None) -> Any:

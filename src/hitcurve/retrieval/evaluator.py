@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from hitcurve._checks import check_choice, check_flag, check_rank, quoted, whole_number
-from hitcurve._files import Path, TextFile, file_name, opened_text
-from hitcurve._grid import many
-from hitcurve._progress import Progress
-from hitcurve._workers import check_workers, in_threads
+from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, whole_number
+from hitcurve._base.files import Path, TextFile, file_name, opened_text
+from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.measures import Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
@@ -23,11 +21,13 @@ from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
 from hitcurve.retrieval.runs import Judged, Run
+from hitcurve.shown.grid import many
+from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve._gain_curve import GainCurves
+    from hitcurve.curves.gain import GainCurves
     from hitcurve.retrieval.judged import CurvePlan
 
 __all__ = ["Evaluator", "evaluate"]

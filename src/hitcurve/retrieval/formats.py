@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import LARGE
-from hitcurve._extras import needed
-from hitcurve._files import OpenMark, RowEnd, TextFile
-from hitcurve._grid import many
+from hitcurve._base.checks import LARGE
+from hitcurve._base.extras import needed
+from hitcurve._base.files import OpenMark, RowEnd, TextFile
+from hitcurve.shown.grid import many
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

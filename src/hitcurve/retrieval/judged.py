@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._gain_curve import GainCurves, _gain_curves_of
-from hitcurve._sorted import group_starts
+from hitcurve.curves.gain import GainCurves, gain_curves_of
+from hitcurve.curves.sorted import group_starts
 from hitcurve.measures import Measure
 from hitcurve.retrieval.runs import Judged
 
@@ -104,7 +104,7 @@ def gain_curves(judged: Judged, places: NDArray[np.int64], query_ids: list[str] 
     of_rows = (np.append(np.searchsorted(pairs, groups), len(pairs)), code[pairs].astype(np.uint32),
                np.diff(np.append(pairs, len(query))))
     missing = (np.searchsorted(missing_query, np.arange(num_queries + 1)), missing_code.astype(np.uint32), number)
-    return _gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
+    return gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
                            None if query_ids is None else np.array(query_ids, dtype=str))
 
 

@@ -12,7 +12,7 @@ import re
 
 from hitcurve._kernel.memory cimport grow
 
-from hitcurve._files import LONGEST as _LONGEST
+from hitcurve._base.files import LONGEST as _LONGEST
 
 cdef extern from "_decimal.h" nogil:
     uint64_t read_u64 "hitcurve_read_u64"(const char* p)

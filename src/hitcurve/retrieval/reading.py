@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
-from hitcurve._extras import needed
-from hitcurve._files import BROKEN, file_name, first_line, opened_text
-from hitcurve._grid import many
+from hitcurve._base.checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
+from hitcurve._base.extras import needed
+from hitcurve._base.files import BROKEN, file_name, first_line, opened_text
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
+from hitcurve.shown.grid import many
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

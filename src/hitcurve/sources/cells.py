@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._blocks import distinct_scores
-from hitcurve._checks import LABEL_RULE, LARGE, NO_RANK, check_choice, quoted, unchanged
-from hitcurve._extras import Later
-from hitcurve._levels import LEVEL_RULE
+from hitcurve._base.checks import LABEL_RULE, LARGE, NO_RANK, check_choice, quoted, unchanged
+from hitcurve._base.extras import Later
+from hitcurve.curves.blocks import distinct_scores
+from hitcurve.curves.levels import LEVEL_RULE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
-from hitcurve._extras import Later, needed
-from hitcurve._files import BROKEN, check_unchanged, file_kind, file_state, first_line
-from hitcurve._grid import many
-from hitcurve._levels import LEVELS
+from hitcurve._base.checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
+from hitcurve._base.extras import Later, needed
+from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state, first_line
+from hitcurve.curves.levels import LEVELS
+from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     BadCell,
     BadLevel,

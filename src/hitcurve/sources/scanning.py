@@ -18,17 +18,17 @@ from warnings import warn
 
 import numpy as np
 
-from hitcurve._blocks import BlockCounter
-from hitcurve._checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
-from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of
-from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._grid import many
-from hitcurve._levels import missing_levels
-from hitcurve._pickle import gain_curves
-from hitcurve._progress import Progress
-from hitcurve._workers import check_workers, in_threads
-from hitcurve.counter import table_from_counts
-from hitcurve.gain_counter import LevelCounts, scored_levels, with_levels
+from hitcurve._base.checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
+from hitcurve._base.pickle import gain_curves
+from hitcurve._base.workers import check_workers, in_threads
+from hitcurve.curves.blocks import BlockCounter
+from hitcurve.curves.counter import table_from_counts
+from hitcurve.curves.gain import GainCurve, GainCurves
+from hitcurve.curves.gain_counter import LevelCounts, scored_levels, with_levels
+from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
+from hitcurve.curves.levels import missing_levels
+from hitcurve.shown.grid import many
+from hitcurve.shown.progress import Progress
 from hitcurve.sources.cells import Types, distinct, has_nan
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
 from hitcurve.sources.pieces import Piece, Source, Task
@@ -679,7 +679,7 @@ class _Column:
         counter = _together(self.counters)
         if self.exact:
             nan_hits = 0 if nan_policy == "omit" else self.nan_hits
-            curve = _curve_of(self.lower, job.num_relevant, *counter.table(self.hits, self.lower, nan_hits))
+            curve = curve_of(self.lower, job.num_relevant, *counter.table(self.hits, self.lower, nan_hits))
             if not job.source.graded:
                 return curve
             score, level = self.relevant.all(self.dtype), self.levels.all(np.float64)
@@ -829,7 +829,7 @@ def _gathered(made: list[Any], places: NDArray[np.int64], names: list[Any], lowe
 
     by_row = (column(name)[rows] for name in ("above", "tied", "hits"))
     by_group = (column(name)[order] for name in ("num_items", "num_hits", "num_relevant"))
-    hits = _curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)
+    hits = curves_of(names_array(names), lower, False, row_offsets, column("score", dtype)[rows], *by_row, *by_group)
     if ranked is HitCurves:
         return hits
     lengths = np.concatenate([np.diff(curves.level_offsets) for curves in made])

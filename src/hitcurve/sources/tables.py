@@ -15,11 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._checks import LARGE, check_options, quoted
-from hitcurve._extras import Later, needed
-from hitcurve._files import BROKEN, OpenMark, Path, RowEnd, check_unchanged, file_kind, file_state, first_line, opened
-from hitcurve._grid import many
-from hitcurve._workers import check_workers, in_threads
+from hitcurve._base.checks import LARGE, check_options, quoted
+from hitcurve._base.extras import Later, needed
+from hitcurve._base.files import (
+    BROKEN,
+    OpenMark,
+    Path,
+    RowEnd,
+    check_unchanged,
+    file_kind,
+    file_state,
+    first_line,
+    opened,
+)
+from hitcurve._base.workers import check_workers, in_threads
+from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     KNOWN,
     LABELS,

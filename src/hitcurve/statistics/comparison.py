@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import (
+from hitcurve._base.checks import (
     as_column,
     as_flags,
     as_real,
@@ -25,13 +25,13 @@ from hitcurve._checks import (
     no_flags,
     quoted,
 )
-from hitcurve._curve import HitCurve, HitCurves
-from hitcurve._extras import advice, needed
-from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._grid import Grid, between, many, number, rendered
-from hitcurve._leaderboard import Tested, as_utf8, board, checked_digits, page, systems_of, tested
-from hitcurve._workers import check_workers
+from hitcurve._base.extras import advice, needed
+from hitcurve._base.workers import check_workers
+from hitcurve.curves.gain import GainCurve, GainCurves
+from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import Measure, of_ir_measures
+from hitcurve.shown.grid import Grid, between, many, number, rendered
+from hitcurve.shown.leaderboard import Tested, as_utf8, board, checked_digits, page, systems_of, tested
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import (
     alpha_of,
@@ -368,7 +368,7 @@ class Comparison:
         return plot_comparison(self, kind, measure=measure, ax=ax)
 
     def _repr_html_(self) -> str:
-        from hitcurve._notebook import shown
+        from hitcurve.shown.notebook import shown
         return shown(tables_of(self))
 
 

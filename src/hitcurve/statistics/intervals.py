@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import check_choice, check_count, check_flag, check_level
-from hitcurve._curve import HitCurve, HitCurves, counted
-from hitcurve._extras import needed
-from hitcurve._gain_curve import GainCurve, GainCurves
-from hitcurve._workers import check_workers
+from hitcurve._base.checks import check_choice, check_count, check_flag, check_level
+from hitcurve._base.extras import needed
+from hitcurve._base.workers import check_workers
+from hitcurve.curves.gain import GainCurve, GainCurves
+from hitcurve.curves.hit import HitCurve, HitCurves, counted
 from hitcurve.measures import Measure
 from hitcurve.results import ConfidenceInterval, Interval
 from hitcurve.statistics.resampling import (
     as_measure,
     check_plain,
     curve_blocks,
-    curves_of,
+    drawn_curves,
     item_kinds,
     resampled_means,
 )
@@ -113,7 +113,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
     above, tied, hits = (np.asarray(column) for column in (curve.above, curve.tied, curve.hits))
 
     def read(offsets: _Array, *columns: Any) -> _Array:
-        return np.asarray(measure(curves_of(curve.lower_is_better, offsets, *columns), ties), dtype=np.float64)
+        return np.asarray(measure(drawn_curves(curve.lower_is_better, offsets, *columns), ties), dtype=np.float64)
 
     def spread(at: _Array, there: _Array, gap: int = 0, hit: int = 0) -> _Array:
         """Without an item before the row (gap) or in it, relevant (hit) or not; `there`: which rows have such items."""

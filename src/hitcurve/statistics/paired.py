@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._extras import needed
+from hitcurve._base.extras import needed
 from hitcurve.statistics.resampling import in_chunks
 
 __all__ = ["alpha_of", "delong_covariance", "holm", "normal_p", "paired_randomization", "paired_t", "tukey"]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import as_real
-from hitcurve._curve import HitCurves
-from hitcurve._gain_curve import GainCurves
-from hitcurve._grid import many
-from hitcurve._leaderboard import titles
+from hitcurve._base.checks import as_real
+from hitcurve.curves.gain import GainCurves
+from hitcurve.curves.hit import HitCurves
 from hitcurve.measures import Measure
+from hitcurve.shown.grid import many
+from hitcurve.shown.leaderboard import titles
 from hitcurve.statistics.resampling import as_measure
 
 __all__ = ["held_measures", "is_evaluation", "per_query"]

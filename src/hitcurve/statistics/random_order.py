@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import check_choice, check_count
-from hitcurve._curve import HitCurve
-from hitcurve._workers import check_workers
+from hitcurve._base.checks import check_choice, check_count
+from hitcurve._base.workers import check_workers
+from hitcurve.curves.hit import HitCurve
 from hitcurve.measures import Measure
 from hitcurve.results import PValue
-from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, curves_of, in_chunks
+from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, drawn_curves, in_chunks
 
 __all__ = ["p_value", "random_ranks"]
 
@@ -46,7 +46,7 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
 
     def read(ranks: _Array) -> _Array:
         ones, offsets = np.ones(ranks.size, np.int64), np.arange(ranks.shape[0] + 1, dtype=np.int64) * hits
-        curves = curves_of(False, offsets, ranks.reshape(-1), ones, ones, items, hits, int(curve.num_relevant))
+        curves = drawn_curves(False, offsets, ranks.reshape(-1), ones, ones, items, hits, int(curve.num_relevant))
         return np.asarray(known(curves, ties), dtype=np.float64)
 
     if method == "exact":

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve._checks import check_count, check_flag, checked_seed
-from hitcurve._curve import HitCurve, HitCurves, _curves_of
-from hitcurve._gain_curve import GainCurve, GainCurves, _gain_curves_of
-from hitcurve._pickle import gain_curves
-from hitcurve._sorted import group_starts
-from hitcurve._workers import check_workers, in_threads
+from hitcurve._base.checks import check_count, check_flag, checked_seed
+from hitcurve._base.pickle import gain_curves
+from hitcurve._base.workers import check_workers, in_threads
+from hitcurve.curves.gain import GainCurve, GainCurves, gain_curves_of
+from hitcurve.curves.hit import HitCurve, HitCurves, curves_of
+from hitcurve.curves.sorted import group_starts
 from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS
 
@@ -28,7 +28,7 @@ __all__ = [
     "as_measure",
     "check_plain",
     "curve_blocks",
-    "curves_of",
+    "drawn_curves",
     "entropy",
     "in_chunks",
     "item_blocks",
@@ -77,11 +77,11 @@ def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size:
 # --- resamples of items -------------------------------------------------------------------------------------
 
 
-def curves_of(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
+def drawn_curves(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
     """Tables one after another: above, tied, hits by the row; items, retrieved and all relevant ones by the table."""
     rankings = len(offsets) - 1
     wide = [column if np.ndim(column) else np.full(rankings, column, np.int64) for column in columns]
-    return _curves_of(None, lower, False, offsets, None, *wide)
+    return curves_of(None, lower, False, offsets, None, *wide)
 
 
 def item_kinds(curve: HitCurve | GainCurve) -> _Array:
@@ -134,7 +134,7 @@ def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int
 
 
 def _hit_curves(lower: list[bool], tables: list[Any], _: None) -> list[HitCurves]:
-    return [curves_of(one, *table) for one, table in zip(lower, tables, strict=True)]
+    return [drawn_curves(one, *table) for one, table in zip(lower, tables, strict=True)]
 
 
 def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
@@ -165,7 +165,7 @@ def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
             of_table, _, *missing = counted(drawn, *never)
             starts = np.append(group_starts(table, row), len(row))
             bounds = np.searchsorted(of_table, np.arange(len(drawn) + 1))
-            curves.append(_gain_curves_of(one, columns, values, (starts, *levels), (bounds, *missing)))
+            curves.append(gain_curves_of(one, columns, values, (starts, *levels), (bounds, *missing)))
         return curves
 
     return made
@@ -204,7 +204,7 @@ def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: b
         return np.concatenate([[0], *(np.diff(getattr(block, name)) for block in blocks)]).cumsum()
 
     columns = joined("above", "tied", "hits", "num_items", "num_hits", "num_relevant")
-    curves = curves_of(curve.lower_is_better, offsets("row_offsets"), *columns)
+    curves = drawn_curves(curve.lower_is_better, offsets("row_offsets"), *columns)
     if isinstance(curve, HitCurve):
         return curves
     never = [levels for block in blocks for levels in block.unretrieved]

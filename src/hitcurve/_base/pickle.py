@@ -17,11 +17,11 @@ def hit_curves(*tables: Any) -> Any:
 
 
 def gain_curve(*table: Any) -> Any:
-    return _of("hitcurve._gain_curve", "GainCurve")(*table)
+    return _of("hitcurve.curves.gain", "GainCurve")(*table)
 
 
 def gain_curves(*tables: Any) -> Any:
-    return _of("hitcurve._gain_curve", "GainCurves")(*tables)
+    return _of("hitcurve.curves.gain", "GainCurves")(*tables)
 
 
 def judgments_or_run(*parts: Any) -> Any:

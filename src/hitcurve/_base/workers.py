@@ -8,7 +8,7 @@ from contextlib import suppress
 from operator import length_hint
 from typing import Any, TypeVar
 
-from hitcurve._checks import whole_number
+from hitcurve._base.checks import whole_number
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from hitcurve._checks import as_real
-from hitcurve._curve import HitCurve
-from hitcurve._gain_curve import GainCurve
-from hitcurve._levels import block_levels, missing_levels
-from hitcurve._sorted import group_starts, ranks_of
-from hitcurve.counter import Counter, checked_counts
+from hitcurve._base.checks import as_real
+from hitcurve.curves.counter import Counter, checked_counts
+from hitcurve.curves.gain import GainCurve
+from hitcurve.curves.hit import HitCurve
+from hitcurve.curves.levels import block_levels, missing_levels
+from hitcurve.curves.sorted import group_starts, ranks_of
 
 _WAITING = 1 << 16  # items that wait to be added up, at least
 

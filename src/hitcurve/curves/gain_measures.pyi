@@ -3,7 +3,7 @@ from typing import Any, Generic, Literal, TypeAlias, overload
 
 from numpy.typing import NDArray
 
-from hitcurve._curve import _K, _N, _V, _Counts, _Floats, _Number, _Orders, _Ranks, _Ties
+from hitcurve.curves.hit import _K, _N, _V, _Counts, _Floats, _Number, _Orders, _Ranks, _Ties
 from hitcurve.measures import Measure
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from hitcurve._blocks import BlockCounter
-from hitcurve._checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
-from hitcurve._curve import HitCurve
-from hitcurve._grid import many
+from hitcurve._base.checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
+from hitcurve.curves.blocks import BlockCounter
+from hitcurve.curves.hit import HitCurve
+from hitcurve.shown.grid import many
 
 
 class Counter:

@@ -9,7 +9,7 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport (
+from hitcurve._base.checks cimport (
     all_ranked, check_number, check_within, frozen, no_threshold, not_negative, parse_ties, whole_ranks,
 )
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled
@@ -25,9 +25,9 @@ from hitcurve._kernel.pairwise cimport (
     pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
 )
 from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
-from hitcurve._levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
+from hitcurve.curves.levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 
-from hitcurve._checks import check_choice, check_count
+from hitcurve._base.checks import check_choice, check_count
 
 cnp.import_array()
 
@@ -50,7 +50,7 @@ cdef object raised(object gains):
 cdef class _Gains:
     """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
     def _repr_html_(self):
-        from hitcurve._notebook import curve_tables, shown
+        from hitcurve.shown.notebook import curve_tables, shown
         return shown(curve_tables(self))
 
     cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitcurve._checks import check_choice, check_level, quoted, whole_number
-from hitcurve._extras import needed
-from hitcurve._grid import Grid, Marked, many, number, rendered
+from hitcurve._base.checks import check_choice, check_level, quoted, whole_number
+from hitcurve._base.extras import needed
 from hitcurve.measures import Definition, parse
+from hitcurve.shown.grid import Grid, Marked, many, number, rendered
 
 if TYPE_CHECKING:
     from hitcurve.retrieval.evaluation import Evaluation
@@ -422,7 +422,7 @@ class Leaderboard(Printed):
         return rendered([self._grid()])
 
     def _repr_html_(self) -> str:
-        from hitcurve._notebook import shown
+        from hitcurve.shown.notebook import shown
         return shown([self._grid()])
 
     def _columns(self) -> dict[str, Any]:

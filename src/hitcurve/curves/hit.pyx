@@ -13,13 +13,13 @@ from math import exp, fsum
 import numpy as np
 
 from hitcurve._kernel.columns cimport ScoreType
-from hitcurve._checks cimport (
+from hitcurve._base.checks cimport (
     all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
     check_flag, check_rank, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
     not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
     quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
-from hitcurve._ranking cimport (
+from hitcurve.curves.ranking cimport (
     OwnTable, Queries, compared_as, queries_average_precision, queries_tables, rank_one, scores_as,
 )
 from hitcurve._kernel cimport formulas
@@ -27,10 +27,10 @@ from hitcurve._kernel.formulas cimport (
     TIES_BEST, TIES_THRESHOLD, TIES_WORST, Formula, Measure, Reading, Record, Table, mean_precision,
 )
 
-from hitcurve._checks import check_choice, check_empty, equal_numbers
-from hitcurve._grid import are, many
-from hitcurve._pickle import MAKERS as _MAKERS, hit_curve, hit_curves
-from hitcurve._sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
+from hitcurve._base.checks import check_choice, check_empty, equal_numbers
+from hitcurve.shown.grid import are, many
+from hitcurve._base.pickle import MAKERS as _MAKERS, hit_curve, hit_curves
+from hitcurve.curves.sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
 
@@ -73,7 +73,7 @@ cdef class _Measures:
     cdef readonly bint lower_is_better
 
     def _repr_html_(self):
-        from hitcurve._notebook import curve_tables, shown
+        from hitcurve.shown.notebook import curve_tables, shown
         return shown(curve_tables(self))
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
@@ -2082,7 +2082,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
             parts.append(other_items(*rows, items[q]) if others is None else
                          checked_others(others[2 * a + q:2 * b + q + 1], *rows, items[q]))
         others = np.concatenate(parts)
-    return _curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
+    return curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
                       relevant, others)
 
 
@@ -2090,14 +2090,14 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
 _MAKERS.update(HitCurve=_curve_from, HitCurves=_curves_from)
 
 
-def _curves_of(qid, lower, weighted, *table):
+def curves_of(qid, lower, weighted, *table):
     """The same of arrays that were made for it: they are taken as they are."""
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
     curves.set_tables(qid, lower, weighted, table)
     return curves
 
 
-def _curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
+def curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
     """The curve of arrays that were made for it: they are taken as they are."""
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
     curve.adopt(frozen(score), above, tied, hits, num_items, num_hits, num_relevant)

@@ -13,7 +13,7 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
+from hitcurve._base.checks cimport as_scores, bad_score, kind_of, parse_nan_policy, type_of
 from hitcurve._kernel.columns cimport NAN_RAISE, NAN_WORST, Items, ScoreType, Tally, look_for_nan, tally_clear
 from hitcurve._kernel.count cimport (
     ENDLESS, STRATEGY_PARTS, STRATEGY_SEARCH, Index, Strategy, build_index, choose_strategy, count_items, index_size,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 
 import numpy as np
 
-from hitcurve._checks cimport (
+from hitcurve._base.checks cimport (
     array_or_none, as_labels, as_ndarray, as_scores, as_whole, check_number, check_within, countable, not_a, not_negative,
     one_dimension, parse_lower, parse_nan_policy, parse_ties,
 )
@@ -29,11 +29,11 @@ from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items,
     ranking_rows, ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
 )
-from hitcurve._ranking cimport Queries, as_mask
+from hitcurve.curves.ranking cimport Queries, as_mask
 
-from hitcurve._checks import SCORES
-from hitcurve._grid import many
-from hitcurve._sorted import group_starts, ranks_of
+from hitcurve._base.checks import SCORES
+from hitcurve.shown.grid import many
+from hitcurve.curves.sorted import group_starts, ranks_of
 
 cnp.import_array()
 

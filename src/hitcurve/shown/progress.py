@@ -9,7 +9,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from hitcurve._grid import many, one_line
+from hitcurve.shown.grid import many, one_line
 
 
 def _notebook_bar() -> Any:

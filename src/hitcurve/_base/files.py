@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from hitcurve._extras import needed
+from hitcurve._base.extras import needed
 
 __all__ = [
     "BROKEN", "LONGEST", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name",

@@ -1,6 +1,6 @@
 # What gain curves of one ranking and of many have in common.
 from hitcurve._kernel.gains cimport GainFormula, Levels
-from hitcurve._levels cimport Reader
+from hitcurve.curves.levels cimport Reader
 
 
 cdef class _Gains:

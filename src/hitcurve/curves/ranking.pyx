@@ -15,7 +15,7 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport (
+from hitcurve._base.checks cimport (
     LARGEST, array_or_none, as_column, as_ids, as_labels, as_ndarray, as_offsets, as_scores, as_whole, bad_label, bad_score,
     countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy,
     same_items, set_column, type_of, whole_number,
@@ -42,8 +42,8 @@ from hitcurve._kernel.table cimport (
     workspace_free, workspace_init,
 )
 
-from hitcurve._checks import LABELS, SCORES
-from hitcurve._grid import are, many
+from hitcurve._base.checks import LABELS, SCORES
+from hitcurve.shown.grid import are, many
 
 cnp.import_array()
 
@@ -58,7 +58,7 @@ cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-
 cdef Py_ssize_t parse_workers(object workers) except -1:
     if workers is 1:
         return 1
-    from hitcurve._workers import check_workers
+    from hitcurve._base.workers import check_workers
     return check_workers(workers)
 
 
@@ -172,7 +172,7 @@ cdef class Counting:
     cdef int run(self, Py_ssize_t workers) except -1:
         cdef Py_ssize_t size = 2 * self.index.m + 2, share, w, n = self.items.n
         import threading
-        from hitcurve._workers import in_threads
+        from hitcurve._base.workers import in_threads
         self.lock = threading.Lock()
         tally_clear(&self.tally)
         if n >= NARROW:
@@ -399,7 +399,7 @@ cdef class Throwing:
         cdef Ranking ranking
         cdef AveragePrecision ap
         cdef Rows rows, last = Rows(1)
-        from hitcurve._workers import in_threads
+        from hitcurve._base.workers import in_threads
         self.scored = table is not NULL
         shares = [(w, min(n, w * share), min(n, (w + 1) * share)) for w in range(self.workers)]
         list(in_threads(self.throw, shares, self.workers, cancel=self.cancel, patience=None))
@@ -910,7 +910,7 @@ cdef class QueryRanking:
 
     cdef int run(self, workers) except -1:
         cdef Py_ssize_t threads = parse_workers(workers)
-        from hitcurve._workers import in_threads
+        from hitcurve._base.workers import in_threads
         ranges = self.queries.shares(threads)
         shares = [ranges[w::threads] for w in range(min(threads, len(ranges)))]
         list(in_threads(self.rank, shares, threads, cancel=self.cancel, patience=None))

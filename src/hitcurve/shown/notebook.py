@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._grid import Grid, are, between, many, number, rendered
+from hitcurve.shown.grid import Grid, are, between, many, number, rendered
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from typing_extensions import TypeIs
 
-    from hitcurve._curve import HitCurve, HitCurves
-    from hitcurve._gain_curve import GainCurve, GainCurves
+    from hitcurve.curves.gain import GainCurve, GainCurves
+    from hitcurve.curves.hit import HitCurve, HitCurves
     from hitcurve.results import Interval, TieReport
     from hitcurve.retrieval.evaluation import Evaluation
 

@@ -5,7 +5,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hitcurve import results
-from hitcurve._curve import (
+from hitcurve.curves.gain_measures import _Discount, _Gain, _Gains, _Ideal
+from hitcurve.curves.hit import (
     _K,
     HitCurve,
     HitCurves,
@@ -19,7 +20,6 @@ from hitcurve._curve import (
     _Orders,
     _Ties,
 )
-from hitcurve._gain_measures import _Discount, _Gain, _Gains, _Ideal
 from hitcurve.measures import Measure
 
 def ndcg(
@@ -95,6 +95,6 @@ class GainCurves(_Gains[_Floats, NDArray[Any]]):
         empty: _Empty = "skip", ties: _Ties = "expected", rng: Any = None,
     ) -> results.Interval: ...
 
-def _gain_curves_of(
+def gain_curves_of(
     lower: bool, table: tuple[Any, ...], values: Any, pairs: tuple[Any, ...], missing: tuple[Any, ...], qid: Any = None,
 ) -> GainCurves: ...

@@ -5,24 +5,24 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve._checks cimport (
+from hitcurve._base.checks cimport (
     apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, checked_items, no_threshold, one_dimension, parse_lower,
     parse_ties, same_items, whole_number,
 )
-from hitcurve._gain_measures cimport _Gains
+from hitcurve.curves.gain_measures cimport _Gains
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.formulas cimport TIES_BEST, TIES_EXPECTED
-from hitcurve._levels cimport (
+from hitcurve.curves.levels cimport (
     coded, from_outside, gains_of, missing_levels, missing_lists, pairs_of, quick_ndcg, quick_ndcgs, resolved, run_lengths,
     unmasked,
 )
-from hitcurve._ranking cimport Queries, queries_tables
+from hitcurve.curves.ranking cimport Queries, queries_tables
 
-from hitcurve._checks import SCORES, check_empty, check_flag
-from hitcurve._curve import HitCurve, HitCurves, _curve_of, _curves_of, mean_of, mean_over, totals
-from hitcurve._grid import are, many
-from hitcurve._pickle import MAKERS as _MAKERS, gain_curve, gain_curves
-from hitcurve._sorted import other_items, running_sums
+from hitcurve._base.checks import SCORES, check_empty, check_flag
+from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of, mean_of, mean_over, totals
+from hitcurve.shown.grid import are, many
+from hitcurve._base.pickle import MAKERS as _MAKERS, gain_curve, gain_curves
+from hitcurve.curves.sorted import other_items, running_sums
 from hitcurve.results import GainCurvePoints
 
 cnp.import_array()
@@ -114,7 +114,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
     cdef int set_curve(self, lower, score, above, tied, hits, num_items, values, pairs, missing_codes) except -1:
         found = int(hits.sum())
-        self.curves = _curve_of(lower, found + missing_codes.shape[0], score, above, tied, hits, num_items, found)
+        self.curves = curve_of(lower, found + missing_codes.shape[0], score, above, tied, hits, num_items, found)
         missing, counts = run_lengths(missing_codes)
         self.set_levels(np.array([0, above.shape[0]]), np.array([num_items]), above, tied, hits, values, pairs,
                         (np.array([0, missing.shape[0]]), missing, counts))
@@ -251,7 +251,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         hits, _, missing = self.from_level(level)
         rows = hits > 0
         found = int(hits.sum())
-        return _curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
+        return curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
                          self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
 
     def gain_curve(self, *, gain="linear", ties="expected", ideal=False):
@@ -507,7 +507,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
 
     cdef int set_curves(self, qid, lower, tuple table, values, tuple pairs, tuple missing) except -1:
         """`missing`: as the pairs, but of the levels that were never retrieved, by the query."""
-        self.curves = _curves_of(qid, lower, False, *table)
+        self.curves = curves_of(qid, lower, False, *table)
         self.set_levels(self.curves.row_offsets, self.curves.num_items, self.curves.above, self.curves.tied, self.curves.hits,
                         values, pairs, missing)
         return 0
@@ -576,7 +576,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         before = np.append(0, np.cumsum(rows))
         found = np.append(0, np.cumsum(hits))
         num_hits = np.diff(found[self.row_offsets])
-        return _curves_of(self.qid, self.lower_is_better, False, before[self.row_offsets],
+        return curves_of(self.qid, self.lower_is_better, False, before[self.row_offsets],
                           None if self.score is None else self.score[rows], self.above[rows], self.tied[rows], hits[rows],
                           self.num_items, num_hits, num_hits + missing)
 
@@ -735,7 +735,7 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
     return made
 
 
-def _gain_curves_of(lower, table, values, pairs, missing, qid=None):
+def gain_curves_of(lower, table, values, pairs, missing, qid=None):
     """The gain curves of arrays that were made for it, without scores: they are taken as they are."""
     cdef GainCurves curves = GainCurves.__new__(GainCurves)
     curves.set_curves(qid, lower, (table[0], None, *table[1:]), values, pairs, missing)

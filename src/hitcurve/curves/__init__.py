@@ -1,0 +1,1 @@
+"""Curves and what makes them: rankings, blocks of items, levels, counters."""
