@@ -15,7 +15,7 @@ MODULES = [
     "_kernel.graded", "_kernel.pairwise", "_kernel.users",
     "_base.checks", "curves.ranking", "curves.blocks", "curves.hit", "curves.levels", "curves.gain_measures",
     "curves.gain",
-    "retrieval.formulas", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
+    "retrieval.trec_sums", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
     "retrieval.nested", "compat.rows", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]

@@ -83,7 +83,7 @@ def members(path: str, value: type) -> str:
     return text + (titled("Attributes", "-") + summaries(rows) if rows else "")
 
 
-MEASURED = {method for record in measures.MEASURES for method in (record.method, record.of_gains)}
+MEASURED = {record.method for record in measures.MEASURES}
 
 
 def compiled_signature(value: type) -> str:

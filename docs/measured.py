@@ -39,20 +39,16 @@ def names(record: measures.Definition) -> Iterator[tuple[measures.Measure, str]]
 
 def written(key: str, value: Any) -> str:
     """An option of a name as the argument of a method."""
-    if key == "dcg":
-        key, value = "gain", {"exp-log2": "exponential", "log2": "linear"}[value]
-    elif key in ("gains", "weights"):
-        key, value = key.replace("gains", "gain"), dict(value)
     return f"{key}={value!r}".replace("'", '"')
 
 
-def call(measure: measures.Measure, of_gains: bool = False) -> str:
+def call(measure: measures.Measure) -> str:
     """The method of a curve that gives the measure, as it is written in Python."""
     keywords = [written(key, value) for key, value in measure.keywords]
     if measure.ties:
         keywords.append(f'ties="{measure.ties}"')
-    method = measure.record.of_gains if of_gains else measure.record.method
-    callable_ = of_gains or callable(getattr(hc.HitCurve, method))
+    method = measure.record.method
+    callable_ = callable(getattr(hc.HitCurve if "hits" in measure.record.of else hc.GainCurve, method))
     return method + (f"({', '.join(keywords)})" if callable_ else "")
 
 
@@ -72,7 +68,7 @@ def of_curves() -> str:
     """A row for each name: the first of a measure says what it is."""
     rows = []
     for record in measures.MEASURES:
-        if record.method:
+        if "hits" in record.of:
             about = [f"{record.definition}.", ties(record), f"{record.source}."]
             for measure, written in names(record):
                 if measure.rel is None:  # which needs judgments
@@ -85,8 +81,8 @@ def of_levels() -> str:
     """Of the measures that gain curves alone have."""
     rows = []
     for record in measures.MEASURES:
-        if not record.method and not record.kernel:
-            written, calls = zip(*((text, f"`{call(measure, True)}`") for measure, text in names(record)), strict=True)
+        if record.of == ("gains",):
+            written, calls = zip(*((text, f"`{call(measure)}`") for measure, text in names(record)), strict=True)
             about = [f"{record.definition}.", ties(record), f"{record.source}."]
             rows.append([", ".join(written), ", ".join(calls), *about])
     return table(["of levels", "methods", "definition", "ties", "source"], rows)
@@ -95,7 +91,7 @@ def of_levels() -> str:
 def of_judgments() -> str:
     rows = []
     for record in measures.MEASURES:
-        if not record.method and record.kernel:
+        if {"judged", "levels"} & {*record.of}:
             written = ", ".join(text for _, text in names(record))
             for synonym in record.synonyms:
                 if f"`{synonym}`" not in written and "K" not in synonym:
@@ -121,7 +117,7 @@ def undefined() -> str:
 
     groups: dict[tuple[str, ...], list[str]] = {}
     for record in measures.MEASURES:
-        if record.method and record.mean != "sum":
+        if "hits" in record.of and record.mean != "sum":
             for form in record.forms:
                 measure = measures.parse(form)
                 outcome = shown(measure, 0, 9999), shown(measure, 1, 9999), shown(measure, 0, 0)

@@ -109,6 +109,8 @@ def test_all_orders(items, lower, k, gain, discount, unretrieved):
             assert near(found, wanted / most if most else math.nan)
         if any(levels) and not unretrieved:
             assert near(curve.rbp(k, p=0.7, ties=ties), read([rbp(order, k, 0.7) for order in every]))
+            flags = [rbp([level >= 2 for level in order], k, 0.7) for order in every]
+            assert near(curve.rbp(k, p=0.7, relevance_level=2, ties=ties), read(flags))
 
 
 @settings(max_examples=150, deadline=None)

@@ -571,7 +571,7 @@ def test_poses_of_one_level_are_one_item(command, tmp_path):
         (["--label", "level"], "--label, --grade and --actives exclude each other: use one of them"),
         (["--actives", "rows.csv", "--id", "id"], "--label, --grade and --actives exclude each other: use one of them"),
         (["--ties", "threshold", "-m", "nDCG"], "nDCG is not defined for ties='threshold': use expected"),
-        (["-m", "nDCG(rel=2)"], "nDCG(rel=2): rel= is not available for this measure"),
+        (["-m", "nDCG(rel=2)"], "unknown option 'rel=2'; nDCG takes"),
         (["-m", "AP(judged_only)"], "AP(judged_only=True) needs judgments"),
         (["-m", "Bpref"], "Bpref needs judgments"),
     ],

@@ -17,7 +17,7 @@ SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
 FORMS = [form for record in MEASURES for form in record.forms]
 # Which are no measures.
 OTHERS = {"measure", "hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value"}
-ON_CURVES = [record for record in MEASURES if record.method]  # the others: tests/test_trec.py
+ON_CURVES = [record for record in MEASURES if "hits" in record.of]  # the others: tests/test_trec.py
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_every_form_in_the_table_parses_and_keeps_its_name(form, curve):
     measure = parse(form)
     assert measure.name == str(measure) == form
     assert parse(measure.name) == measure
-    if measure.record.method and measure.rel is None:
+    if "hits" in measure.record.of and measure.rel is None:
         assert np.isfinite(measure(curve))
 
 
@@ -222,13 +222,11 @@ def test_every_record_is_complete():
     for record in MEASURES:
         assert record.forms and record.definition and record.source and record.cutoffs
         assert set(record.ties) <= set(TIES)
-        assert record.method or record.kernel or record.of_gains
-        for method in filter(None, [record.method]):
-            assert hasattr(hc.HitCurve, method)
-            assert hasattr(hc.HitCurves, method)
-        for method in filter(None, [record.of_gains]):
-            assert hasattr(hc.GainCurve, method)
-            assert hasattr(hc.GainCurves, method)
+        assert record.of and set(record.of) <= {"hits", "gains", "judged", "levels"}
+        assert bool(record.method) == bool({"hits", "gains"} & {*record.of})
+        for family in [(hc.HitCurve, hc.HitCurves)] * ("hits" in record.of) + [
+                (hc.GainCurve, hc.GainCurves)] * ("gains" in record.of):  # fmt: skip
+            assert all(hasattr(curve, record.method) for curve in family)
 
 
 def test_the_table_is_not_imported_with_the_library():

@@ -134,7 +134,7 @@ def extreme_counts(draw):
             check("bedroc", 1e-14, alpha)
 
 
-BOUNDED = [(record, form) for record in MEASURES if record.method and "worst" in record.ties
+BOUNDED = [(record, form) for record in MEASURES if "hits" in record.of and "worst" in record.ties
            for form in (*record.forms, *("AP(interp=trapezoid)", "AP(interp=all-point)") * (record.name == "AP"))
            if "ties=" not in form and "norm=hits" not in form]  # fmt: skip
 

@@ -10,6 +10,7 @@ import numpy as np
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval import runs
+from hitcurve.retrieval.plans import SUMS
 
 from .draws import close, refusing
 
@@ -83,7 +84,7 @@ GAINS = (-2, -1, 0, 0.5, 1, 1, 2, 3)
 def a_name(draw):
     """The name of a measure that reads ties, with options."""
     record = draw.pick(TIED)
-    if record.kernel and any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
+    if record.name in SUMS and any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
         gains = ",".join(f"{level}:{draw.pick(GAINS)}" for level in range(draw.whole(1, 4)))
         cutoff = f"@{draw.whole(1, 4)}" if "k" in record.cutoffs and draw.chance(2) else ""
         return f"{record.name}(gains={{{gains}}}){cutoff}"

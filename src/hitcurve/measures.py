@@ -92,8 +92,10 @@ class Definition(NamedTuple):
     forms: tuple[str, ...]  #: Ways to write it, as examples.
     definition: str
     source: str
-    method: str = ""  #: The method or attribute of the curves that has the value; none if it takes levels.
-    kernel: str = ""  #: By what `hitcurve.evaluate` measures a run; none for measures that need all scores.
+    of: tuple[str, ...] = ("hits",)
+    """What it is read from. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a run,
+    which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their levels."""
+    method: str = ""  #: The method or attribute of these curves that has the value.
     synonyms: tuple[str, ...] = ()  #: trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals.
     cutoffs: tuple[str, ...] = ("",)
     """The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
@@ -103,8 +105,6 @@ class Definition(NamedTuple):
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
     mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
-    graded: bool = False  #: Uses the levels of relevance themselves, so that ``rel=`` says nothing.
-    of_gains: str = ""  #: The method of the gain curves that has the value.
     of_all: bool = False  #: Needs the rank of every item, of level 0 too: no run of a search engine has it.
     lower_is_better: bool = False  #: Its best reading of ties is the least value, its worst the greatest.
     report: tuple[tuple[str, str], ...] = ()
@@ -114,7 +114,12 @@ class Definition(NamedTuple):
     @property
     def of_runs(self) -> bool:
         """Whether a run of a search engine can give it, which lists some documents of a collection."""
-        return bool(self.kernel or self.of_gains) and not self.of_all
+        return not self.of_all
+
+    @property
+    def graded(self) -> bool:
+        """Whether it uses the levels of relevance themselves, so that no level is the lowest relevant level."""
+        return not {"hits", "judged"} & {*self.of}
 
 
 class Measure(NamedTuple):
@@ -154,22 +159,19 @@ class Measure(NamedTuple):
         ValueError
             If `ties` is unknown, or if the measure does not have this reading.
         """
+        record = self.record
         if levels and self.judged_only:
             raise ValueError(f"{self.name} needs judgments: use hitcurve.evaluate or `hitcurve trec`")
-        if levels and not self.record.of_gains:
+        if levels and "gains" not in record.of:
             return self._replace(rel=None).reading(ties)
-        if levels and self.rel is not None:
-            raise ValueError(f"{self.name}: rel= is not available for this measure: use hitcurve.evaluate")
-        if not levels and not self.record.method and not self.record.kernel:
-            raise ValueError(f"{self.name} needs items with levels: use hitcurve.GainCurve")
-        if not levels and (not self.record.method or self.rel is not None or self.judged_only):
-            plain = self.record.of_gains and self.rel is None and not self.judged_only
-            others = "hitcurve.GainCurve, " if plain else ""
-            raise ValueError(f"{self.name} needs judgments with levels: use {others}hitcurve.evaluate or "
-                             "`hitcurve trec`")
+        if not levels and ("hits" not in record.of or self.rel is not None or self.judged_only):
+            plain = "gains" in record.of and self.rel is None and not self.judged_only
+            ways = ("hitcurve.GainCurve",) * plain + ("hitcurve.evaluate", "`hitcurve trec`") * record.of_runs
+            what = "judgments" if record.of_runs else "items"
+            raise ValueError(f"{self.name} needs {what} with levels: use {_listed(ways)}")
         ties = check_choice(self.ties or ties, "ties", TIES)
-        allowed = self.record.ties
-        if levels and self.record.kernel and allowed == _BOUNDS:  # which the documents without a judgment make
+        allowed = record.ties
+        if levels and "levels" in record.of:  # a curve has no documents without a judgment
             allowed = _ORDERS
         if allowed and ties not in allowed:
             raise ValueError(f"{self.name} is not defined for ties={ties!r}: use {_listed(allowed)}")
@@ -199,11 +201,11 @@ class Measure(NamedTuple):
         """
         if hasattr(curve, "average_precision"):
             return curve.num_relevant == 0
-        if not self.record.of_gains:
+        if "gains" not in self.record.of:
             return curve.at_level(1 if self.rel is None else self.rel).num_relevant == 0
-        keywords = self._gain_keywords(curve)
-        if isinstance(keywords.get("gain"), dict):
-            ideal = curve.ndcg(gain=keywords["gain"])
+        gain = dict(self.keywords).get("gain")
+        if isinstance(gain, ByLevel):
+            ideal = curve.ndcg(gain=gain)
             return ideal != ideal
         level = self.lowest_level()
         return (curve.at_level(level) if level > 1 else curve).num_relevant == 0
@@ -214,49 +216,52 @@ class Measure(NamedTuple):
 
     def lowest_level(self, relevance_level: int = 1) -> int:
         """The lowest level that counts for the measure at all: of GAP its least threshold."""
-        weights = dict(self.keywords).get("weights", ()) if self.record.of_gains else ()
-        thresholds = [level for level, weight in weights if weight > 0 and level > 0]
+        weights = dict(self.keywords).get("weights")
+        weights = weights if isinstance(weights, ByLevel) else {}
+        thresholds = [level for level, weight in weights.items() if weight > 0 and level > 0]
         return min(thresholds, default=self.relevant_level(relevance_level))
-
-    def _gain_keywords(self, curve: GainCurve | GainCurves) -> dict[str, Any]:
-        """What is passed to the method of gain curves."""
-        keywords = dict(self.keywords)
-        gain = "exponential" if keywords.pop("dcg", "log2") == "exp-log2" else "linear"
-        gains = dict(keywords.pop("gains", ()))
-        if gain == "exponential" or gains:
-            keywords["gain"] = {level: gains.get(level, _exponential(level) if gain == "exponential" else level)
-                                for level in _levels(curve)} if gains else gain  # fmt: skip
-        if "top" in keywords:
-            keywords["max_level"] = keywords.pop("top")
-        if "weights" in keywords:
-            keywords["weights"] = dict(keywords["weights"])
-        return keywords
 
     def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
         ties = self.reading(ties, levels=True)
-        if not self.record.of_gains:
+        if "gains" not in self.record.of:
             hits = curve.at_level(1 if self.rel is None else self.rel)
             if self.record.name == "NumRet" and self.rel is not None:
                 return hits.num_hits  # as ir_measures and evaluate count
             return self._replace(rel=None)(hits, ties)
-        keywords = self._gain_keywords(curve)
-        if self.record.ties:
-            keywords["ties"] = ties
-        return getattr(curve, self.record.of_gains)(**keywords)
+        return getattr(curve, self.record.method)(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
     def __str__(self) -> str:
         return self.name
 
 
-def _exponential(level: float) -> float:
-    return 2**level - 1 if level < 1024 else math.inf  # which is refused, as a gain
+class ByLevel(dict[float, float]):
+    """A number for each level, as an argument of a measure. It never changes.
 
+    Attributes
+    ----------
+    otherwise : {"", "linear", "exponential"}
+        The gain of a level that is not listed. The empty text: there is none.
+    """
 
-def _levels(curve: GainCurve | GainCurves) -> set[float]:
-    """All levels of a curve, those never retrieved included, and 0."""
-    missing = curve.unretrieved
-    return {0.0, *curve.level.tolist()}.union(*([missing.tolist()] if not isinstance(missing, list) else
-                                                [levels.tolist() for levels in missing]))  # fmt: skip
+    def __init__(self, numbers: Any, otherwise: str = "") -> None:
+        super().__init__(numbers)
+        self.otherwise = otherwise
+
+    def __missing__(self, level: float) -> float:
+        if not self.otherwise:
+            raise KeyError(level)
+        if self.otherwise == "linear":
+            return level
+        return 2**level - 1 if level < 1024 else math.inf  # which is refused, as a gain
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.otherwise == getattr(other, "otherwise", "")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash((*self.items(), self.otherwise))
+
+    def __reduce__(self) -> Any:
+        return ByLevel, (dict(self), self.otherwise)
 
 
 def _listed(words: tuple[str, ...], joint: str = "or") -> str:
@@ -331,7 +336,7 @@ _AP = (
         "11-point", "101-point", "all-point", "trapezoid", "trapezoid-from-1", "continuous", "11-point-float",
         "101-point-float")),
 )
-_GAINS = (Option("gains", "gains", _gains),)
+_GAINS = (Option("gains", "gain", _gains),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
 _WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive))
@@ -344,7 +349,8 @@ _READINGS = readings()
 
 def _row(name: str, forms: str, definition: str, source: str, synonyms: str = "", **others: Any) -> Definition:
     """A record. What the kernels of curves measure has the readings of ties that it has there."""
-    others = {"kernel": name, "ties": TIES[: _READINGS.get(others.get("method", ""), 0)], **others}
+    of = tuple(others.pop("of", "hits").split())
+    others = {"of": of, "ties": TIES[: _READINGS.get(others.get("method", ""), 0)] if "hits" in of else (), **others}
     others |= {key: tuple(others.get(key, {}).items()) for key in ("defaults", "report")}
     return Definition(name, tuple(forms.split()), definition, source, synonyms=tuple(synonyms.split()), **others)
 
@@ -374,43 +380,43 @@ MEASURES: tuple[Definition, ...] = (
          "van Rijsbergen 1979, Information Retrieval, ch. 7", method="f_score", cutoffs=_AT),
     _row("Fallout", "Fallout@10 Fallout@1%",
          "fall-out: items among the first k that are not relevant, divided by all items that are not; lower is better",
-         "van Rijsbergen 1979, Information Retrieval, ch. 7", method="fall_out", kernel="", cutoffs=_AT,
+         "van Rijsbergen 1979, Information Retrieval, ch. 7", method="fall_out", of_all=True, cutoffs=_AT,
          lower_is_better=True),
     _row("RR", "RR RR@10", "reciprocal rank: 1 / the rank of the first relevant item; 0 if it comes after k",
          "Voorhees 1999, The TREC-8 Question Answering Track Report", method="reciprocal_rank", synonyms="recip_rank",
          cutoffs=_TOP),
     _row("MeanRank", "MeanRank", "the mean rank of the relevant items; lower is better",
          "Bordes, Usunier, Garcia-Duran, Weston & Yakhnenko 2013, NIPS; ties: Wilcoxon 1945, Biometrics Bull. 1:80",
-         method="mean_rank", kernel="", of_gains="mean_rank", of_all=True, lower_is_better=True),
+         of="hits gains", method="mean_rank", of_all=True, lower_is_better=True),
     _row("MeanPercentileRank", "MeanPercentileRank",
          "the mean of (rank - 1) / (N - 1) over the relevant items, 1/2 for a single item; gain curves weigh each item "
-         "by its level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", method="mean_percentile_rank", kernel="",
-         ties=TIES, of_gains="mean_percentile_rank", of_all=True, lower_is_better=True),
+         "by its level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", of="hits gains",
+         method="mean_percentile_rank", ties=TIES, of_all=True, lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
          "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
     _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
          "Craswell & Hawking 2004, Overview of the TREC-2004 Web Track", method="success", synonyms="success_K",
          cutoffs=_AT),
     _row("Chance", "Chance", "the expected average precision of a random order of the same items",
-         "Bestgen 2015, Prague Bull. Math. Linguistics 103:131", method="chance", kernel="",
+         "Bestgen 2015, Prague Bull. Math. Linguistics 103:131", method="chance", of_all=True,
          report={"Chance": "AP of a random order"}),
     _row("NormAP", "NormAP", "average precision on a scale of 0 (chance) .. 1 (perfect): (AP - chance) / (1 - chance)",
          "chance: Bestgen 2015, Prague Bull. Math. Linguistics 103:131; correction for it: Cohen 1960, Educ. Psychol. "
-         "Meas. 20:37", method="normalized_average_precision", kernel="",
+         "Meas. 20:37", method="normalized_average_precision", of_all=True,
          report={"NormAP": "AP between chance (0) and perfect (1)"}),
     _row("ROCAUC", "ROCAUC ROCAUC(max_fpr=0.1)",
          "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half; max_fpr: up to "
          "that false positive rate, on a scale of 1/2 (random) .. 1 (perfect)",
          "Hanley & McNeil 1982, Radiology 143:29; max_fpr: McClish 1989, Med. Decis. Making 9:190", method="roc_auc",
-         kernel="", options=(Option("max_fpr", "max_fpr", _share),),
+         of_all=True, options=(Option("max_fpr", "max_fpr", _share),),
          report={"ROCAUC": "area under the ROC curve"}),
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", kernel="",
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", of_all=True,
          report={"AUAC": "area under the accumulation curve"}),
     _row("logAUC", "logAUC logAUC(adjusted) logAUC(min_fpr=0.01) logAUC(max_fpr=0.1)",
          "area under the ROC curve over log10 of the false positive rate from min_fpr (0.001) to max_fpr (1), divided "
          "by the area's width; adjusted: less that of a random order",
-         "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561", method="log_auc", kernel="",
+         "Mysinger & Shoichet 2010, J. Chem. Inf. Model. 50:1561", method="log_auc", of_all=True,
          options=(Option("adjusted", "adjusted", _flag, bare=True), Option("min_fpr", "min_fpr", _share),
                   Option("max_fpr", "max_fpr", _share)),
          report={"logAUC": "ROC area over log10 of the false positive rate",
@@ -418,24 +424,24 @@ MEASURES: tuple[Definition, ...] = (
     _row("RIE", "RIE(20)",
          "robust initial enhancement: the mean of exp(-alpha rank/N) over the relevant items, divided by its value in "
          "a random order; alpha is 20 by default", "Sheridan et al. 2001, J. Chem. Inf. Comput. Sci. 41:1395",
-         method="rie", kernel="", report={"RIE(20)": "early recognition, 1 by chance"}, options=_ALPHA,
+         method="rie", of_all=True, report={"RIE(20)": "early recognition, 1 by chance"}, options=_ALPHA,
          defaults={"alpha": 20.0}),
     _row("BEDROC", "BEDROC(20) BEDROC(80.5)",
          "early recognition: RIE scaled to 0 (relevant items last) .. 1 (first); alpha is 20 by default",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", kernel="", options=_ALPHA,
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="bedroc", of_all=True, options=_ALPHA,
          # Where 80 % of the score comes from in an exponential ranking: Truchon & Bayly 2007, table 1.
          defaults={"alpha": 20.0}, report={"BEDROC(20)": "early recognition, 0 to 1: the first 8 %",
          "BEDROC(80.5)": "the first 2 %", "BEDROC(160.9)": "the first 1 %", "BEDROC(321.9)": "the first 0.5 %"}),
     _row("EF", "EF@1% EF@100", "enrichment factor: precision at k divided by that of a random order, (h(k)/k) / (R/N)",
-         "Pearlman & Charifson 2001, J. Med. Chem. 44:502", method="enrichment_factor", kernel="", cutoffs=_AT,
+         "Pearlman & Charifson 2001, J. Med. Chem. 44:502", method="enrichment_factor", of_all=True, cutoffs=_AT,
          report={"EF@%": "hits in the first {at}, over chance; at most {most:.4g}"}),
     _row("NEF", "NEF@1% NEF@100", "normalised enrichment factor: EF divided by EFmax, h(k) / min(R, k)",
-         "Liu et al. 2019, J. Chem. Inf. Model. 59:282", method="normalized_enrichment_factor", kernel="RelP",
+         "Liu et al. 2019, J. Chem. Inf. Model. 59:282", method="normalized_enrichment_factor",
          cutoffs=_AT, report={"NEF@%": "EF at {at} as a share of the most it can be"}),
     _row("EFmax", "EFmax@1% EFmax@100", "the largest enrichment factor any order could have, (min(R, k)/k) / (R/N)",
-         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="max_enrichment_factor", kernel="", cutoffs=_AT),
+         "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="max_enrichment_factor", of_all=True, cutoffs=_AT),
     _row("ROCE", "ROCE@1%", "ROC enrichment: the true positive rate at a false positive rate, divided by the latter",
-         "Jain & Nicholls 2008, J. Comput.-Aided Mol. Des. 22:133", method="roc_enrichment", kernel="",
+         "Jain & Nicholls 2008, J. Comput.-Aided Mol. Des. 22:133", method="roc_enrichment", of_all=True,
          cutoffs=("fpr",), report={"ROCE@%": "TPR/FPR at {at} false positives"}),
     _row("NumRet", "NumRet NumRet(rel=2)", "N: the number of items ranked", "trec_eval", method="num_items",
          synonyms="num_ret", mean="sum"),
@@ -443,132 +449,135 @@ MEASURES: tuple[Definition, ...] = (
          synonyms="num_rel", mean="sum"),
     _row("NumRelRet", "NumRelRet", "the number of relevant items ranked", "trec_eval", method="num_hits",
          synonyms="num_rel_ret", mean="sum"),
-    _row("NumQ", "NumQ", "the number of queries", "trec_eval", synonyms="num_q", mean="sum"),
+    _row("NumQ", "NumQ", "the number of queries", "trec_eval", synonyms="num_q", mean="sum", of="judged"),
     _row("NumNonRelRet", "NumNonRelRet", "the number of documents ranked that are judged, but not relevant",
-         "trec_eval", synonyms="num_nonrel_judged_ret", mean="sum"),
+         "trec_eval", synonyms="num_nonrel_judged_ret", mean="sum", of="judged"),
     _row("GMAP", "GMAP", "AP, with the geometric mean over queries; values below 0.00001 count as 0.00001",
-         "Robertson 2006, CIKM", method="average_precision", kernel="AP", synonyms="gm_map", mean="geometric"),
+         "Robertson 2006, CIKM", method="average_precision", synonyms="gm_map", mean="geometric"),
     _row("DCG", "DCG DCG@10 DCG(dcg=exp-log2)@10 DCG(gains={1:1,2:10})@10",
          "discounted gain: the sum of gain / log2(rank + 1). The gain is the level of relevance (dcg=exp-log2: 2^level "
          "- 1)", "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
-         kernel="", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True, of_gains="dcg"),
+         cutoffs=_TOP, ties=_ORDERS, options=(Option("dcg", "gain", _choice("log2", "exp-log2")), *_GAINS), of="gains",
+         method="dcg"),
     _row("nDCG", "nDCG nDCG@10 nDCG(dcg=exp-log2)@10 nDCG(gains={1:1,2:10})@10",
          "the sum of gain / log2(rank + 1), divided by the same sum of the ideal order of all judged documents; "
          "the gain is the level of relevance (dcg=exp-log2: 2^level - 1), 0 below level 0",
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
          synonyms="ndcg ndcg_cut_K", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("dcg", "dcg", _choice("log2", "exp-log2")), *_GAINS), graded=True, of_gains="ndcg"),
+         options=(Option("dcg", "gain", _choice("log2", "exp-log2")), *_GAINS), of="gains", method="ndcg"),
     _row("ERR", "ERR@20 ERR ERR(max=3)@20",
          "expected reciprocal rank: the sum over ranks of the chance that the user stops there, divided by the rank; a "
          "document of level g stops a user with chance (2^g - 1) / 2^max; max is 4 by default, as in TREC's gdeval",
          "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("max", "top", _whole),), graded=True, of_gains="err"),
+         options=(Option("max", "max_level", _whole),), of="gains", method="err"),
     _row("RBP", "RBP(p=0.8) RBP(p=0.5,rel=2)@10",
          "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 by default. With rel= relevant "
          "documents gain 1. Without it a document gains its level / the query's highest level (if above 1)",
-         "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=_P,
-         defaults={"p": 0.8}, graded=True, of_gains="rbp"),
+         "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=(*_P, Option("rel", "relevance_level", _whole)),
+         defaults={"p": 0.8}, of="gains", method="rbp"),
     _row("Q", "Q(beta=1) Q(beta=1)@10 Q(beta=0.5,gains={1:1,2:10})",
          "Q-measure: the sum over relevant items of (h(r) + beta gain so far) / (r + beta gain of the ideal order so "
          "far), divided by R, at a cutoff by min(k, R); beta is 1 by default",
-         "Sakai 2004, AIRS; Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("beta", "beta", _positive), *_GAINS), defaults={"beta": 1.0}, graded=True,
-         of_gains="q_measure"),
+         "Sakai 2004, AIRS; Sakai & Robertson 2008, EVIA", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("beta", "beta", _positive), *_GAINS), defaults={"beta": 1.0},
+         of="gains", method="q_measure"),
     _row("NCU", "NCU NCU@10 NCU(stop=rbp,p=0.8) NCU(stop=rbp,p=0.8,utility=blended,beta=1)",
          "normalised cumulative utility: the mean precision where a user stops. Users stop at each relevant item with "
          "equal probability, or (stop=rbp) p times that of the relevant item before. utility=blended: the mean of the "
          "terms of Q in place of precision",
-         "Sakai & Robertson 2008, EVIA", kernel="", cutoffs=_TOP, ties=_ORDERS,
+         "Sakai & Robertson 2008, EVIA", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("stop", "stop", _choice("uniform", "rbp")), *_P,
                   Option("utility", "utility", _choice("precision", "blended")), Option("beta", "beta", _positive),
-                  *_GAINS),
-         graded=True, of_gains="ncu"),
+                  *_GAINS), of="gains", method="ncu"),
     _row("GAP", "GAP GAP(max=3)@10 GAP(weights={1:0.7,2:0.3})",
          "graded average precision: the mean of AP over the levels from which items may be relevant, by the weight of "
          "a level (equal by default) times the relevant items from that level up, at most k; the levels are those that "
          "occur in the ranking, with max=3 the levels 1, 2 and 3 of the scale",
-         "Robertson, Kanoulas & Yilmaz 2010, SIGIR", kernel="", cutoffs=_TOP, ties=_ORDERS,
-         options=(Option("weights", "weights", _gains), Option("max", "max_level", _whole)), graded=True,
-         of_gains="graded_average_precision"),
+         "Robertson, Kanoulas & Yilmaz 2010, SIGIR", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("weights", "weights", _gains), Option("max", "max_level", _whole)),
+         of="gains", method="graded_average_precision"),
     _row("AG", "AG@10 AG", "average gain: the mean gain of the first k items, or of all",
-         "Jarvelin & Kekalainen 2002, ACM TOIS 20:422", kernel="", cutoffs=_TOP, ties=_ORDERS, options=_GAINS,
-         graded=True, of_gains="average_gain"),
+         "Jarvelin & Kekalainen 2002, ACM TOIS 20:422", cutoffs=_TOP, ties=_ORDERS, options=_GAINS, of="gains",
+         method="average_gain"),
     _row("RBPResid", "RBPResid(p=0.8)",
          "the residual of RBP: what RBP would gain if all documents without a judgment were relevant",
          "Moffat & Zobel 2008, ACM TOIS 27:2; trec_eval 10", synonyms="rbp_resid", ties=_BOUNDS, options=_P,
-         defaults={"p": 0.8}, graded=True, of_gains="rbp_residual", lower_is_better=True),
+         defaults={"p": 0.8}, of="gains levels", method="rbp_residual", lower_is_better=True),
     _row("INSQ", "INSQ(T=1) INSQ(T=3,max_rel=2)@10",
          "the sum of gain / (rank + 2T - 1)^2, divided by that of a gain of 1 at every rank; T, the gain that a user "
          "wants, is 1 by default; the gain is the level / max_rel, at most 1, by default the level / the ranking's "
          "highest level (if above 1)",
-         "Moffat, Scholer & Thomas 2012, ADCS; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24", kernel="",
-         cutoffs=_TOP, ties=_ORDERS, options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="insq"),
+         "Moffat, Scholer & Thomas 2012, ADCS; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24",
+         cutoffs=_TOP, ties=_ORDERS, options=_WANTED, defaults={"T": 1.0}, of="gains", method="insq"),
     _row("INST", "INST(T=1,ties=best) INST(T=3,max_rel=2,ties=worst)@10",
          "as INSQ, but the user decides by what is still missing of T: the user looks at the next rank with chance "
          "((i + T + T_i - 1) / (i + T + T_i))^2, T_i being T less the gain up to rank i",
          "Bailey, Moffat, Scholer & Thomas 2015, SIGIR; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24",
-         kernel="", cutoffs=_TOP, ties=_BOUNDS,
-         options=_WANTED, defaults={"T": 1.0}, graded=True, of_gains="inst"),
+         cutoffs=_TOP, ties=_BOUNDS,
+         options=_WANTED, defaults={"T": 1.0}, of="gains", method="inst"),
     _row("OPA", "OPA",
          "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
          "half",
-         "Joachims 2002, KDD", kernel="", ties=_ORDERS, graded=True, of_gains="pairwise_accuracy", of_all=True),
+         "Joachims 2002, KDD", ties=_ORDERS, of="gains", method="pairwise_accuracy", of_all=True),
     _row("SomersD", "SomersD", "Somers' D of the score on the level: 2 OPA - 1",
-         "Somers 1962, Am. Sociol. Rev. 27:799", kernel="", ties=_ORDERS, graded=True, of_gains="somers_d",
+         "Somers 1962, Am. Sociol. Rev. 27:799", ties=_ORDERS, of="gains", method="somers_d",
          of_all=True),
     _row("Gamma", "Gamma",
          "Goodman and Kruskal's gamma: (right - wrong) / (right + wrong), the numbers of pairs of differing level that "
          "are in the right order and in the wrong order",
-         "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732", kernel="", graded=True,
-         of_gains="goodman_kruskal_gamma", of_all=True),
+         "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732",
+         of="gains", method="goodman_kruskal_gamma", of_all=True),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - min(judged others ranked above it, R) / min(judged others, R); "
-         "items without a judgment do not count", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS),
+         "items without a judgment do not count", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS,
+         of="judged"),
     _row("GMBpref", "GMBpref", "Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
-         "trec_eval", kernel="Bpref", synonyms="gm_bpref", ties=_ORDERS, mean="geometric"),
+         "trec_eval", synonyms="gm_bpref", ties=_ORDERS, mean="geometric", of="judged"),
     _row("infAP", "infAP",
          "AP inferred where only a sample of the pool was judged (the rest of the pool: levels below 0)",
-         "Yilmaz & Aslam 2006, CIKM", synonyms="infAP", ties=_BOUNDS),
+         "Yilmaz & Aslam 2006, CIKM", synonyms="infAP", ties=_BOUNDS, of="judged"),
     _row("IPrec", "IPrec@0.1 IPrec(levels=trec_eval9)@0.1",
          "interpolated precision: the highest precision at this recall or beyond. The level is reached with ceil(level "
          "R) hits, exactly; trec_eval 9 takes floor(level R + 0.9), 10 the nearest whole number",
          "Manning, Raghavan & Schutze 2008, Introduction to Information Retrieval, 8.4", synonyms="iprec_at_recall_X",
-         cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,)),
+         cutoffs=("recall",), ties=_BOUNDS, options=(_LEVELS,), of="judged"),
     _row("IPrecAvg", "IPrecAvg IPrecAvg(levels=trec_eval9) IPrecAvg(at=0.2/0.5/0.8)",
          "the mean of IPrec at the recall levels 0, 0.1, ..., 1, or at those of at=", "trec_eval", synonyms="11pt_avg",
-         ties=_BOUNDS, options=(_LEVELS, Option("at", "at", lambda text: tuple(map(_recall, text.split("/")))))),
+         ties=_BOUNDS, options=(_LEVELS, Option("at", "at", lambda text: tuple(map(_recall, text.split("/"))))),
+         of="judged"),
     _row("SetP", "SetP SetP(relative)",
          "relevant items / all items ranked; relative: divided by its greatest possible value",
-         "trec_eval", synonyms="set_P set_relative_P", options=(Option("relative", "relative", _flag, bare=True),)),
-    _row("SetR", "SetR", "relevant items ranked / R", "trec_eval", synonyms="set_recall"),
+         "trec_eval", synonyms="set_P set_relative_P", of="judged",
+         options=(Option("relative", "relative", _flag, bare=True),)),
+    _row("SetR", "SetR", "relevant items ranked / R", "trec_eval", synonyms="set_recall", of="judged"),
     _row("SetF", "SetF SetF(beta=2)",
          "(beta + 1) P R / (beta P + R) of all items ranked; beta is 1 by default, and not squared", "trec_eval",
-         synonyms="set_F", options=(Option("beta", "beta", _positive),)),
-    _row("SetAP", "SetAP", "SetP times SetR", "trec_eval", synonyms="set_map"),
+         synonyms="set_F", options=(Option("beta", "beta", _positive),), of="judged"),
+    _row("SetAP", "SetAP", "SetP times SetR", "trec_eval", synonyms="set_map", of="judged"),
     _row("Judged", "Judged@10 Judged",
          "judged documents among the first k, divided by k, or by the number of documents ranked if that is less",
-         "ir_measures", cutoffs=_TOP, ties=_ORDERS, graded=True),
+         "ir_measures", cutoffs=_TOP, ties=_ORDERS, of="levels"),
     _row("Unjudged", "Unjudged@10", "documents without a judgment among the first k, divided by k", "trec_eval 10",
-         synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, graded=True, lower_is_better=True),
+         synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, lower_is_better=True, of="levels"),
     _row("RelP", "RelP@10", "precision at k divided by its greatest possible value: h(k) / min(k, R)", "trec_eval",
-         synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS),
+         synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS, of="judged"),
     _row("RprecMult", "RprecMult(0.2)", "precision at a multiple x of R: at rank floor(x R + 0.9)", "trec_eval",
          synonyms="Rprec_mult_X", ties=_ORDERS, options=(Option("x", "multiple", _positive, bare=True),),
-         defaults={"x": 1.0}),
+         defaults={"x": 1.0}, of="judged"),
     _row("Utility", "Utility Utility(2/-1/0/0)",
          "a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items (the last as "
          "if there were no other items); weights 1/-1/0/0 by default", "trec_eval", synonyms="utility",
-         options=(Option("weights", "weights", _weights, bare=True),)),
+         options=(Option("weights", "weights", _weights, bare=True),), of="judged"),
     _row("binG", "binG", "the mean over relevant items of 1 / log2(2 + others ranked above it)",
-         "trec_eval, experimental", synonyms="binG", ties=_BOUNDS),
+         "trec_eval, experimental", synonyms="binG", ties=_BOUNDS, of="judged"),
     _row("G", "G", "the sum of gain / log2(2 + ideal gain so far - gain so far), divided by all gain",
-         "trec_eval, experimental", synonyms="G", ties=_BOUNDS, options=_GAINS, graded=True),
+         "trec_eval, experimental", synonyms="G", ties=_BOUNDS, options=_GAINS, of="levels"),
     _row("nDCGrel", "nDCGrel", "nDCG at the rank of each document with a gain, averaged", "trec_eval, experimental",
-         synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, graded=True),
+         synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, of="levels"),
     _row("RnDCG", "RnDCG", "nDCG at the ranks where the gain of the ideal order falls, averaged",
-         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, graded=True),
+         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, of="levels"),
 )
+
 
 
 def parse(name: str) -> Measure:
@@ -635,10 +644,24 @@ def _parsed(text: str) -> Measure:
             written.append(bare if option.bare else f"{option.name}={shown}")
     keywords = [] if beta is None else [("beta", beta)]
     keywords += [(keyword, value)] if keyword else []
-    keywords += [(option.keyword, options[option.name]) for option in record.options if option.name in options]
+    keywords += _arguments(record, options)
     return Measure(
         head + (f"({','.join(written)})" if written else "") + cutoff, record, tuple(keywords), options.get("ties"),
         options.get("rel"), "judged_only" in options)
+
+
+def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The options as arguments of the method."""
+    found = {}
+    for option in record.options:
+        if option.name in options:
+            value = options[option.name]
+            if option.name == "dcg":
+                value = {"log2": "linear", "exp-log2": "exponential"}[value]
+            elif option.convert is _gains:
+                value = ByLevel(value, found.get("gain", "linear") if option.keyword == "gain" else "")
+            found[option.keyword] = value
+    return [*found.items()]
 
 
 def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | None, float | None]:
@@ -800,7 +823,7 @@ def _converted(text: str, name: str, convert: Callable[[str], Any], value: str) 
 def _taken(record: Definition) -> tuple[Option, ...]:
     """The options that a measure takes, in the order in which they are written."""
     ties = (Option("ties", "ties", _choice(*record.ties)),) if record.ties else ()
-    return record.options + (_OF_RUNS if record.kernel else _OF_RUNS[1:] if record.of_runs else ()) + ties
+    return record.options + _OF_RUNS[record.graded :] * record.of_runs + ties
 
 
 def _options(text: str, record: Definition, brackets: str | None) -> dict[str, Any]:
@@ -874,8 +897,7 @@ def _candidates() -> list[tuple[str, str, str]]:
         written += [f"{name}@10" for name in named if "k" in record.cutoffs]
         written += [name for name in named if "" in record.cutoffs]
         found += [(_split(form)[0], form, record.name) for form in written]
-        methods = filter(None, (record.method, record.of_gains))
-        found += [(method.replace("_", ""), forms[0], record.name) for method in methods]
+        found += [(record.method.replace("_", ""), forms[0], record.name)] * bool(record.method)
     return found
 
 

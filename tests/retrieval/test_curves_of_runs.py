@@ -11,9 +11,8 @@ from hitcurve.measures import MEASURES, parse
 # What a run can give and a curve too. The residual of RBP is another measure on curves, where every item is judged.
 SHARED = [
     measure for measure in map(parse, dict.fromkeys(form for record in MEASURES for form in record.forms))
-    if measure.record.of_runs and (measure.record.method or measure.record.of_gains)
+    if measure.record.of_runs and measure.record.method
     and measure.record.name != "RBPResid" and "%" not in measure.name and measure.ties is None
-    and (measure.rel is None or not measure.record.of_gains)
 ]  # fmt: skip
 SHARED += map(parse, ["P(rel=2)@3", "AP(rel=2)", "nDCG(gains={1:1,2:10})@3", "GAP(weights={2:1})", "ERR(max=3)", "INST",
                      "INST(T=2,max_rel=3)@4"])  # fmt: skip

@@ -1139,7 +1139,7 @@ def test_ties_are_not_looked_at_before_they_are_asked_for(files, tmp_path, monke
     read = []
     kernel = plans.measure
     monkeypatch.setattr(plans, "measure", lambda *arguments: read.append(arguments[1].reading) or kernel(*arguments))
-    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "AP")
+    found = hc.evaluate(files[0], write(tmp_path, "tied.txt", TIED), "binG")
     assert "worst" not in read
     found.tie_report()
     assert "worst" in read
@@ -1152,9 +1152,9 @@ def test_runs_on_threads_and_one_by_one(tmp_path, files):
     assert one == many
 
 
-def test_every_kernel_is_a_record_and_the_other_way():
-    named = {record.kernel for record in MEASURES if record.kernel}
-    assert named | {"SetRelP"} == set(plans.KERNELS)
+def test_every_sum_is_of_a_record_and_what_no_curve_has_is_a_sum():
+    assert set(plans.SUMS) - {"SetRelP"} <= {record.name for record in MEASURES if record.of_runs}
+    assert {record.name for record in MEASURES if {"judged", "levels"} & {*record.of}} <= set(plans.SUMS)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

@@ -308,7 +308,7 @@ def test_missing_scores_and_directions():
         ([2, 0, 1], {"measures": "nDCG", "method": "delong"}, "method='delong' is not available for nDCG"),
         ([2, 0, -1], {"measures": "nDCG"}, r"'a': y_true\[2\] is -1"),
         ([2, 0, 1], {"measures": "AP"}, "'a': y_true"),
-        ([2, 0, 1], {"measures": "RBP(rel=2)"}, "RBP.* rel= is not available for this measure"),
+        ([2, 0, 1], {"measures": "RBP(rel=0)"}, "relevance_level is 0: must be above 0"),
     ],
 )
 def test_what_cannot_be_compared(y, options, problem):

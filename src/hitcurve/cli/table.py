@@ -250,7 +250,7 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         drawn = drawn | {"n_resamples": options.resamples}
     measures = options.measures or [parse(name) for name in usual]
     if options.grade is not None:  # rel= says that these are levels where all measures are binary
-        measures = [one if one.record.of_gains or one.rel is not None else one._replace(rel=1) for one in measures]
+        measures = [one if "gains" in one.record.of or one.rel is not None else one._replace(rel=1) for one in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command says it itself
         return compare(

@@ -384,10 +384,11 @@ cdef class _Gains:
         """
         return self.read(read_err, "err", k, ties, None, "log2", False, 0.5, self.stop_chances(max_level))
 
-    def rbp(self, k=None, *, p=0.8, ties="expected"):
+    def rbp(self, k=None, *, p=0.8, relevance_level=None, ties="expected"):
         """Rank-biased precision: (1 - p) times the sum of gain times p**(rank - 1).
 
         The gain is the level. If the greatest level of the ranking is above 1, all levels are divided by this level.
+        With `relevance_level` the gain is 1 for a relevant item, and 0 for any other item.
 
         Parameters
         ----------
@@ -395,6 +396,8 @@ cdef class _Gains:
             As in ``dcg``.
         p : float
             The chance to look at the next item, between 0 and 1.
+        relevance_level : number, optional
+            The lowest relevant level, above 0. None takes the levels as gains.
 
         Returns
         -------
@@ -411,7 +414,11 @@ cdef class _Gains:
         >>> round(hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp(p=0.5), 4)
         0.625
         """
-        return self.read(read_rbp, "rbp", k, ties, "linear", "log2", False, persistence(p))
+        gain = "linear"
+        if relevance_level is not None:
+            least = check_within(relevance_level, "relevance_level", "above 0 and finite", 0.0, INFINITY)
+            gain = {level: float(level >= least) for level in self.values[self.used()].tolist()}
+        return self.read(read_rbp, "rbp", k, ties, gain, "log2", False, persistence(p))
 
     def q_measure(self, k=None, *, gain="linear", beta=1.0, ties="expected"):
         """Q-measure: average precision that also credits gain.

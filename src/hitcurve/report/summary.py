@@ -361,7 +361,7 @@ class Report:
                 cells = [_cell(score, one) for one in (name, *(_under(name, one) for one in more))]
                 cells += self._between(score, name)
                 record = parse(name).record
-                if not record.ties and not record.of_gains:  # a constant of the data
+                if not record.ties and "gains" not in record.of:  # a constant of the data
                     cells[1:] = [""] * (len(cells) - 1)
                 rows.append([name, *cells, _note(name, score)])
         grids.append(Grid(rows, last="note", breaks=tuple(breaks[1:])))

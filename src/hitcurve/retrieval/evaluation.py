@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from hitcurve import GainCurves, HitCurves
 
-__all__ = ["Evaluation", "Named", "TieBand"]
+__all__ = ["Evaluation", "Named", "Table", "TieBand"]
 
 
 _Value = TypeVar("_Value")
+#: Of a query: how many documents were retrieved, and the (rank, above, tied, level) of those with a judgment.
+Table = tuple[int, list[tuple[int, int, int, int]]]
 
 
 class TieBand(NamedTuple):
@@ -115,7 +117,7 @@ class Evaluation(Printed):
     extra: list[str]
     # Only asked when `tie_report`, `level_strings` and `curves` are, or when it is pickled: what they give goes along.
     _band: Callable[[], Named[TieBand]]
-    _tables: Callable[[], list[tuple[int, list[tuple[int, int, int, int]]]]]
+    _tables: Callable[[], list[Table]]
     _curves: Callable[[], GainCurves]
     relevance_level: int = 1
     tag: str = ""

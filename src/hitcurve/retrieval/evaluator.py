@@ -6,20 +6,20 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, whole_number
-from hitcurve._base.files import Path, TextFile, file_name, opened_text
+from hitcurve._base.files import Path, file_name
 from hitcurve._base.workers import check_workers, in_threads
-from hitcurve.measures import Measure
-from hitcurve.retrieval import plans, runs
-from hitcurve.retrieval.evaluation import Evaluation, Named, TieBand
-from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run, text_of
+from hitcurve.measures import ByLevel, Measure
+from hitcurve.retrieval import plans
+from hitcurve.retrieval.evaluation import Evaluation, Named, Table, TieBand
+from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run
+from hitcurve.retrieval.judging import Judge, Told
 from hitcurve.retrieval.names import resolve
-from hitcurve.retrieval.nested import judge_nested
-from hitcurve.retrieval.reading import columns_of, decoded, of_other_text, parquet, read_qrels, read_run, warn
+from hitcurve.retrieval.reading import decoded, read_qrels, warn
 from hitcurve.retrieval.runs import Judged, Run
 from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.curves.gain import GainCurves
-    from hitcurve.retrieval.judged import CurvePlan
+    from hitcurve.retrieval.judged import CurvePlan, RunCurves
 
 __all__ = ["Evaluator", "evaluate"]
 
@@ -50,9 +50,6 @@ _MISSING = {
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
 _Planned = list[tuple["plans.Plan | CurvePlan", list[int]]]
-#: Measured by sums rather than on curves, reading of ties, whether unjudged documents go, places of the measures.
-_Group = tuple[bool, str, bool, list[int]]
-_Told = Callable[[int], None] | Progress | None
 _BEYOND = 2**62  # there is neither a level nor a rank
 
 
@@ -101,15 +98,17 @@ class Evaluator:
         self._workers = check_workers(workers)
         self._level = max(-_BEYOND, min(whole_number(relevance_level, "relevance_level"), _BEYOND))
         self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
-        self._single, self._strict = scores == "float32", check_flag(strict, "strict")
+        single, strict = scores == "float32", check_flag(strict, "strict")
         self._judged_only = check_flag(judged_only, "judged_only")
         self._asked = resolve(measures)
         self._options["measures"] = tuple(self._asked)  # should it be an iterator
         self._measures = list({one.name: one for one in self._asked.values()}.values())
         self._names = {one.name: name for name, one in self._asked.items()}
-        groups = self._groups(ties, self._measures)  # or what is wrong with them
+        for one in self._measures:
+            _reading(one, ties)  # or what is wrong with it
         self._qrels = read_qrels(qrels, strict=strict)
-        self._own = self._planned(groups, self._measures)
+        self._judge = Judge(self._qrels, rank_by, single, strict)
+        self._own = self._planned(ties, self._measures)
         self._texts = self._qrels.names.all_texts()
         order = list(range(len(self._texts)))
         if not self._qrels.listed:
@@ -124,7 +123,7 @@ class Evaluator:
         shared += compress(
             ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
              "queries without relevant documents count as 1"),
-            (self._single, self._judged_only, empty == "skip", empty == "one"))
+            (single, self._judged_only, empty == "skip", empty == "one"))
         self._definitions = {name: "; ".join([one.record.definition, *shared]) for name, one in self._asked.items()}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -170,7 +169,7 @@ class Evaluator:
         """
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
-    def _evaluated(self, run: Any, name: str | None, progress: _Told) -> Any:
+    def _evaluated(self, run: Any, name: str | None, progress: Told) -> Any:
         named = is_mapping_of_runs(run)
         if not named and is_one_run(run):
             if name is not None and not isinstance(name, str):
@@ -200,106 +199,53 @@ class Evaluator:
             evaluation.name = distinct
         return found
 
-    def _groups(self, ties: str, measures: Sequence[Measure]) -> list[_Group]:
-        """What is read alike."""
+    def _planned(self, ties: str, measures: Sequence[Measure]) -> _Planned:
+        """The plans that read the measures, each with the places of its measures among them."""
         groups: dict[tuple[bool, str, bool], list[int]] = {}
         for row, one in enumerate(measures):
-            how = bool(one.record.kernel), _reading(one, ties), one.judged_only or self._judged_only
+            reading = _reading(one, ties)
+            how = _is_summed(one, reading), reading, one.judged_only or self._judged_only
             groups.setdefault(how, []).append(row)
-        return [(*how, rows) for how, rows in groups.items()]
-
-    def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
-        """Which queries have no relevant document at the level of a measure; with gains, none that gains anything."""
-        count = self._qrels.num_relevant
-        number = count(one.lowest_level(self._level))
-        for level, gain in dict(dict(one.keywords).get("gains", ())).items():
-            if (gain > 0) != (level > 0):
-                number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
-        return np.asarray(number == 0)
-
-    def _planned(self, groups: list[_Group], measures: Sequence[Measure]) -> _Planned:
         found: _Planned = []
-        for summed, reading, judged_only, rows in groups:
+        for (summed, reading, judged_only), rows in groups.items():
             of = [measures[row] for row in rows]
             if summed:
                 found.append((plans.Plan(self._qrels, of, reading, judged_only, self._level), rows))
             else:
                 from hitcurve.retrieval.judged import CurvePlan
 
-                found.append((CurvePlan.made(of, reading, judged_only), rows))
+                found.append((CurvePlan.made(self._qrels, of, reading, judged_only, self._level), rows))
         return found
 
-    def _judge(self, run: Any, progress: _Told) -> Judged:
-        qrels, order, single = self._qrels, self._rank_by, self._single
-        source, own = "run", None
-        if isinstance(run, (str, os.PathLike)) and not text_of(run):
-            run = read_run(run, strict=self._strict)
-        elif isinstance(run, (str, os.PathLike)):
-            found = None
-            with opened_text(run, pieces=True) as (name, text):
-                try:
-                    if text is not None:
-                        told = _told(progress, name, text)
-                        found = runs.judge_buffer(qrels, text, name, order, single, self._strict, told)
-                    if text is not None and found is None:  # lines of a query apart
-                        text = text.read() if isinstance(text, TextFile) else text
-                        found = runs.judge(qrels, Run.from_buffer(text, name, self._strict), order, single)
-                except ValueError as error:
-                    run = Run.from_columns(*of_other_text(Run, text, name, error))
-            if found is not None:
-                warn(found.passed)
-                return found
-            if text is None:
-                run, source, own = parquet(run), name, file_name(name)
-        if isinstance(run, dict) and order == "score":
-            nested = judge_nested(qrels, run, single)
-            if nested is not None:
-                return nested
-        if not isinstance(run, Run):
-            starts, names, docs, values, name, ranks, listed, tag = columns_of(run, ("score",), source, own)
-            lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
-            if lists and qrels.listed:
-                raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
-                                 "ids in a list, or columns (query, document, score) as arrays")
-            if listed and qrels.listed and len(names) != len(qrels):
-                raise ValueError(f"{name} has {many(len(names), 'rows')}, and {qrels.source} has {len(qrels)}")
-            plain = not isinstance(docs, list) and qrels.integers and ranks is None and order != "rank"
-            if plain and len(set(names)) == len(names):
-                ends = np.append(starts, len(docs))
-                return runs.judge_integers(qrels, ends, names, docs, values, name, order, single, tag)
-            run = Run.from_columns(starts, names, docs, values, name, ranks, listed, tag)
-        return runs.judge(qrels, run, order, single)
+    def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
+        """Which queries have no relevant document at the level of a measure; with gains, none that gains anything."""
+        count = self._qrels.num_relevant
+        number = count(one.lowest_level(self._level))
+        gains = dict(one.keywords).get("gain")
+        for level, gain in gains.items() if isinstance(gains, ByLevel) else ():
+            if (gain > 0) != (level > 0):
+                number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
+        return np.asarray(number == 0)
 
-    def _read(self, judged: Judged, planned: _Planned, measures: Sequence[Measure],
-              ties: str) -> NDArray[np.float64]:
-        """Values of each measure for each query of the qrels."""
+    def _of(self, run: Any, name: str | None, progress: Told) -> Evaluation:
+        judged = self._judge(run, progress)
+        counted = self._counted(judged)
+        notes = self._notes(judged)
+        found = _Found(self, judged, counted)
+        values, means = found.values, found.own
+        tag = judged.tag or file_name(judged.source)
+        return Evaluation(
+            tag if name is None else name, list(counted.query_ids),
+            Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
+            Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
+            counted.counts(judged), dict(self._definitions), notes, self._ties, self._rank_by, counted.missing,
+            [decoded(one) for one in judged.others], found.band, found.tables, found.curves, self._level, tag,
+        )
 
-        def values(plan: plans.Plan | CurvePlan) -> NDArray[np.float64]:
-            depth = self._depth
-            return plans.measure(judged, plan, depth) if isinstance(plan, plans.Plan) else plan.values(judged, depth)
-
-        if len(planned) == 1:
-            found = values(planned[0][0])
-        else:
-            found = np.empty((len(measures), len(self._texts)))
-            for plan, rows in planned:
-                found[rows] = values(plan)
-        unknown = found != found
-        if unknown.any():
-            if ties == self._ties:
-                row, query = np.argwhere(unknown)[0].tolist()
-                raise ValueError(f"{measures[row].name}: the {measures[row].ties or ties} value over ties of query "
-                                 f"{decoded(self._texts[query])!r} cannot be computed")
-            found[unknown.any(axis=1)] = np.nan
-        if self._empty in ("skip", "one"):
-            for one, column in zip(measures, found, strict=True):
-                if one.record.mean != "sum":
-                    column[self._empty_of[one.name]] = np.nan if self._empty == "skip" else 1.0
-        return found
-
-    def _of(self, run: Any, name: str | None, progress: _Told) -> Evaluation:
-        qrels, texts, judged = self._qrels, self._texts, self._judge(run, progress)
-        here, retrieved = judged.counts()
+    def _counted(self, judged: Judged) -> _Counted:
+        """The queries that count, or an error where a missing, an extra or an empty query is an error."""
+        qrels, texts = self._qrels, self._texts
+        here, _ = judged.counts()
         if judged.others and not here:
             sides = f"{judged.source} has {_some(judged.others)}, {qrels.source} has {_some(texts)}"
             raise ValueError(f"{judged.source} and {qrels.source} have no query in common: {sides}")
@@ -312,77 +258,122 @@ class Evaluator:
         if absent and self._missing != "zero":
             places = places[judged.num_retrieved()[places] >= 0]
             query_ids = [decoded(texts[i]) for i in places.tolist()]
-        empty = [texts[i] for i in places[self._without[places]]] if self._any_without else []
-        if self._empty == "raise":
-            for one in self._measures:
-                without = [texts[i] for i in places[self._empty_of[one.name][places]]]
-                if without:
-                    raise ValueError(f"{self._names[one.name]}: {qrels.source} has no relevant document for "
-                                     f"{_some(without)} (empty='raise')")
-        notes = [*qrels.passed, *judged.passed]
-        if not here:
+        for one in self._measures if self._empty == "raise" else ():
+            without = [texts[i] for i in places[self._empty_of[one.name][places]]]
+            if without:
+                raise ValueError(f"{self._names[one.name]}: {qrels.source} has no relevant document for "
+                                 f"{_some(without)} (empty='raise')")
+        empty = int(self._without[places].sum()) if self._any_without else 0
+        return _Counted(places, query_ids, [decoded(one) for one in absent], empty)
+
+    def _notes(self, judged: Judged) -> list[str]:
+        """What a user should know of this run; what was not said while it was read is a warning too."""
+        more = []
+        if not judged.counts()[0]:
             how = "left out" if self._missing == "skip" else "measured as if nothing was retrieved"
-            notes.append(f"{judged.source}: the run has no documents: every query is {how}")
-            warn(notes[-1:])
+            more.append(f"{judged.source}: the run has no documents: every query is {how}")
         if judged.contradicting:
-            first = decoded(texts[judged.contradicted])
-            where = many(judged.contradicting, "queries")
-            notes.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in {where}, "
-                         f"first in {first!r}")
-            warn(notes[-1:])
+            first = decoded(self._texts[judged.contradicted])
+            more.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in "
+                        f"{many(judged.contradicting, 'queries')}, first in {first!r}")
+        for note in more:
+            warn([note])
+        return [*self._qrels.passed, *judged.passed, *more]
 
-        def columns(ties: str, planned: _Planned, of: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
-            found = self._read(judged, planned, of, ties)
-            if not self._in_order or len(places) < len(texts):
-                found = found.take(places, axis=1)
-            return {one.name: column for one, column in zip(of, found, strict=True)}
 
-        def means(found: dict[str, NDArray[np.float64]], of: Sequence[Measure]) -> dict[str, float]:
-            return {one.name: plans.mean(found[one.name], one.record.mean) for one in of}
+class _Counted(NamedTuple):
+    """The queries of a run that count."""
 
-        values = columns(self._ties, self._own, self._measures)
-        own = means(values, self._measures)
+    places: NDArray[np.intp]  #: Among the judgments.
+    query_ids: list[str]
+    missing: list[str]
+    empty: int
 
-        def band() -> Named[TieBand]:
-            touched = [one for one in self._measures if one.record.ties and not one.ties]
-            if self._rank_by != "score" or self._depth > 0 or not judged.ties or not touched:
-                return Named({}, self._names)
-            read: dict[str, dict[str, float]] = {}
-            for ties in ("worst", "expected", "best"):
-                of = [one for one in touched if ties in one.record.ties]
-                read[ties] = means(columns(ties, self._planned(self._groups(ties, of), of), of), of) if of else {}
-            return Named({self._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
-                                                     own[name]) for name, value in read["worst"].items()}, self._names)
+    def counts(self, judged: Judged) -> dict[str, int]:
+        return {"queries": len(self.query_ids), "missing": len(self.missing), "extra": len(judged.others),
+                "empty": self.empty, "retrieved": judged.counts()[1], "judged": judged.num_judged,
+                "contradicting": judged.contradicting}
 
-        def table(i: int, number: int) -> tuple[int, list[tuple[int, int, int, int]]]:
-            """Documents retrieved and the rows of a query, as far as the measures look at them."""
-            number, rows = max(number, 0), judged.table(i)
-            if self._depth > 0:
-                number, rows = min(number, self._depth), [row for row in rows if row[0] <= self._depth]
-            if self._judged_only:
-                rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
-                number = len(rows)
-            return number, rows
 
-        def curves() -> GainCurves:
-            from hitcurve.retrieval.judged import gain_curves
+class _Found:
+    """What the measures of an evaluator find in one run."""
 
-            tied = self._rank_by == "score" and self._ties != "docid"
-            return gain_curves(judged, places, query_ids, tied=tied, judged_only=self._judged_only, depth=self._depth)
+    def __init__(self, by: Evaluator, judged: Judged, counted: _Counted) -> None:
+        self._by, self._judged, self._counted = by, judged, counted
+        self._run: RunCurves | None = None
+        self.values = self._columns(by._ties, by._own, by._measures)
+        self.own = self._means(self.values, by._measures)
 
-        def tables() -> list[tuple[int, list[tuple[int, int, int, int]]]]:
-            return list(map(table, places.tolist(), judged.num_retrieved()[places].tolist()))
+    def _columns(self, ties: str, planned: _Planned, measures: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
+        """Values of each measure for each query that counts."""
+        by, places = self._by, self._counted.places
+        if len(planned) == 1:
+            found = self._read(planned[0][0])
+        else:
+            found = np.empty((len(measures), len(by._texts)))
+            for plan, rows in planned:
+                found[rows] = self._read(plan)
+        unknown = found != found
+        if unknown.any():
+            if ties == by._ties:
+                row, query = np.argwhere(unknown)[0].tolist()
+                raise ValueError(f"{measures[row].name}: the {measures[row].ties or ties} value over ties of query "
+                                 f"{decoded(by._texts[query])!r} cannot be computed")
+            found[unknown.any(axis=1)] = np.nan
+        if by._empty in ("skip", "one"):
+            for one, column in zip(measures, found, strict=True):
+                if one.record.mean != "sum":
+                    column[by._empty_of[one.name]] = np.nan if by._empty == "skip" else 1.0
+        if not by._in_order or len(places) < len(by._texts):
+            found = found.take(places, axis=1)
+        return {one.name: column for one, column in zip(measures, found, strict=True)}
 
-        tag = judged.tag or file_name(judged.source)
-        counts = {"queries": len(query_ids), "missing": len(absent), "extra": len(judged.others), "empty": len(empty),
-                  "retrieved": retrieved, "judged": judged.num_judged, "contradicting": judged.contradicting}
-        return Evaluation(
-            tag if name is None else name, list(query_ids),
-            Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
-            Named({name: own[one.name] for name, one in self._asked.items()}, self._names),
-            counts, dict(self._definitions), notes, self._ties, self._rank_by, [decoded(one) for one in absent],
-            [decoded(one) for one in judged.others], band, tables, curves, self._level, tag,
-        )
+    def _read(self, plan: plans.Plan | CurvePlan) -> NDArray[np.float64]:
+        if isinstance(plan, plans.Plan):
+            return plans.measure(self._judged, plan, self._by._depth)
+        if self._run is None:
+            from hitcurve.retrieval.judged import RunCurves
+
+            self._run = RunCurves(self._judged, self._by._depth)
+        return plan.values(self._run)
+
+    @staticmethod
+    def _means(found: dict[str, NDArray[np.float64]], measures: Sequence[Measure]) -> dict[str, float]:
+        return {one.name: plans.mean(found[one.name], one.record.mean) for one in measures}
+
+    def band(self) -> Named[TieBand]:
+        by = self._by
+        touched = [one for one in by._measures if one.record.ties and not one.ties]
+        if by._rank_by != "score" or by._depth > 0 or not self._judged.ties or not touched:
+            return Named({}, by._names)
+        read: dict[str, dict[str, float]] = {}
+        for ties in ("worst", "expected", "best"):
+            of = [one for one in touched if ties in one.record.ties]
+            read[ties] = self._means(self._columns(ties, by._planned(ties, of), of), of) if of else {}
+        return Named({by._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
+                                               self.own[name]) for name, value in read["worst"].items()}, by._names)
+
+    def tables(self) -> list[Table]:
+        """For each query the documents retrieved and the judged rows, as far as the measures look at them."""
+        places = self._counted.places
+        return list(map(self._table, places.tolist(), self._judged.num_retrieved()[places].tolist()))
+
+    def _table(self, i: int, number: int) -> Table:
+        depth, rows = self._by._depth, self._judged.table(i)
+        number = max(number, 0)
+        if depth > 0:
+            number, rows = min(number, depth), [row for row in rows if row[0] <= depth]
+        if self._by._judged_only:
+            rows = [(rank, *row[1:]) for rank, row in enumerate((row for row in rows if row[3] >= 0), 1)]
+            number = len(rows)
+        return number, rows
+
+    def curves(self) -> GainCurves:
+        from hitcurve.retrieval.judged import RunCurves
+
+        by = self._by
+        run = RunCurves(self._judged, by._depth, self._counted.places, self._counted.query_ids)
+        return run.gains(by._rank_by == "score" and by._ties != "docid", by._judged_only)
 
 
 @overload
@@ -541,15 +532,6 @@ def _file_of(run: Any) -> str:
     return "standard input" if path == "-" else "" if is_json(path) else path
 
 
-def _told(progress: _Told, name: str, text: Any) -> Any:
-    """What is told how far a file is read, in bytes of its text; a line or a bar in bytes of the file."""
-    if not isinstance(progress, Progress):
-        return progress
-    of_file = isinstance(text, TextFile)
-    progress.begin(os.path.basename(name), text.size if of_file else len(text), "bytes")
-    return (lambda place: progress.reach(text.reached(place))) if of_file else progress.reach
-
-
 def _reading(measure: Measure, ties: str) -> str:
     """How the kernel interprets ties."""
     ties = measure.ties or ties
@@ -562,6 +544,18 @@ def _reading(measure: Measure, ties: str) -> str:
     if ties not in measure.record.ties:
         raise ValueError(f"{measure.name} is not defined for ties={ties!r}")
     return ties
+
+
+def _is_summed(measure: Measure, reading: str) -> bool:
+    """Whether a sum over the judged documents gives the measure, and no curve.
+
+    Sums give what needs more than a curve has. Of ranks without ties they give trec_eval's last bits.
+    """
+    if {"judged", "levels"} & {*measure.record.of} or not measure.record.method:
+        return True
+    if measure.record.name not in plans.SUMS or "interpolation" in dict(measure.keywords):
+        return False
+    return reading == "ranks" or any(gain < 0 or level <= 0 for level, gain in plans.signed_gains(measure))
 
 
 def _some(texts: Sequence[bytes]) -> str:

@@ -9,12 +9,15 @@ import numpy as np
 from hitcurve.curves.gain import GainCurves, gain_curves_of
 from hitcurve.curves.sorted import group_starts
 from hitcurve.measures import Measure
-from hitcurve.retrieval.runs import Judged
+from hitcurve.retrieval.plans import check_levels, signed_gains
+from hitcurve.retrieval.runs import Judged, Qrels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["CurvePlan", "gain_curves"]
+    from hitcurve import HitCurves
+
+__all__ = ["CurvePlan", "RunCurves"]
 
 _Columns = list["NDArray[np.int64]"]
 
@@ -25,87 +28,122 @@ class CurvePlan(NamedTuple):
     measures: list[Measure]
     reading: str
     judged_only: bool
+    relevance_level: int
 
     @classmethod
-    def made(cls, measures: list[Measure], reading: str, judged_only: bool) -> CurvePlan:
-        """The plan, or an error for a gain that documents without a judgment would have too."""
+    def made(cls, qrels: Qrels, measures: list[Measure], reading: str, judged_only: bool, level: int) -> CurvePlan:
+        """The plan, or an error for a level or a gain that no curve has."""
         for one in measures:
-            for level, gain in dict(dict(one.keywords).get("gains", ())).items():
-                if level <= 0 and gain != 0:
-                    raise ValueError(f"{one.name}: level {level} has no gain here, as a document without a judgment")
-        return cls(measures, reading, judged_only)
+            check_levels(one, qrels.max_level)
+            for below, _ in [pair for pair in signed_gains(one) if pair[0] <= 0]:
+                raise ValueError(f"{one.name}: level {below} has no gain here, as a document without a judgment")
+        return cls(measures, reading, judged_only, level)
 
-    def values(self, judged: Judged, depth: int) -> NDArray[np.float64]:
+    def values(self, run: RunCurves) -> NDArray[np.float64]:
         """A row for each measure: its value for each query of the judgments.
 
         It is 0 for a query without a relevant document, and where nothing was retrieved.
         """
-        places = np.arange(len(judged.qrels))
         tied = self.reading != "ranks"
-        curves = gain_curves(judged, places, None, tied=tied, judged_only=self.judged_only, depth=depth)
-        found = np.empty((len(self.measures), len(places)))
+        found = np.empty((len(self.measures), run.num_queries))
         for row, one in zip(found, self.measures, strict=True):
+            curves = run.curves_for(one, tied, self.judged_only, self.relevance_level)
             # Of a single order all readings of ties are the same.
             ties = self.reading if tied else one.record.ties[0] if one.record.ties else "expected"
-            row[:] = one._replace(judged_only=False)(curves, ties)
-            row[one.empty(curves) | (curves.num_items == 0)] = 0.0
+            plain = one._replace(judged_only=False, rel=None, keywords=tuple(
+                pair for pair in one.keywords if pair[0] != "relevance_level"))  # these curves have it
+            row[:] = plain(curves, ties)
+            row[plain.empty(curves) | (curves.num_items == 0)] = 0.0
         return found
 
 
-def gain_curves(judged: Judged, places: NDArray[np.int64], query_ids: list[str] | None, *, tied: bool,
-                judged_only: bool = False, depth: int = -1) -> GainCurves:
-    """The gain curves of a run, for these queries of the judgments.
+class RunCurves:
+    """The curves of a run, for all queries of the judgments or for some of them, each made when it is first asked for.
 
     A document gains its level if that is above 0. Documents without a judgment count as items of level 0, and relevant
     documents that the run lacks as items that were never retrieved.
 
-    tied : bool
-        True: documents of equal score are a tie group. False: each document has the rank that its id, its line or its
-        rank column gives it.
-    judged_only : bool
-        Documents without a judgment are no items.
+    Parameters
+    ----------
     depth : int
         Only so many documents of each query; -1: all. It needs ``tied=False``.
     """
-    num_queries = len(places)
-    starts, rows = judged.rows_of(places)
-    retrieved = np.maximum(judged.num_retrieved()[places], 0)
-    query = np.repeat(np.arange(num_queries), np.diff(starts))
-    columns = [query, *rows.T]
-    if depth >= 0:
-        columns = _where(columns, rows[:, 0] <= depth)
-        retrieved = np.minimum(retrieved, depth)
-    if judged_only:
-        columns, retrieved = _condensed(_where(columns, columns[4] >= 0), num_queries)
-    query, rank, above, size, level = _where(columns, columns[4] > 0)
-    if not tied:
-        above, size = rank - 1, np.ones_like(rank)
-    order = np.lexsort((level, above, query))
-    query, above, size, level = (column[order] for column in (query, above, size, level))
 
-    of_level, levels = judged.qrels.levels_of(places)
-    relevant = levels > 0
-    values = np.unique(levels[relevant])
-    code = np.searchsorted(values, level) + 1
-    # What the judgments have of each level, less what was retrieved.
-    keys, number = np.unique(_key(np.repeat(np.arange(num_queries), np.diff(of_level))[relevant],
-                                  np.searchsorted(values, levels[relevant]) + 1, values), return_counts=True)
-    found, times = np.unique(_key(query, code, values), return_counts=True)
-    number[np.searchsorted(keys, found)] -= times
-    keys, number = keys[number > 0], number[number > 0]
-    missing_query, missing_code = np.divmod(keys, len(values) + 1)
+    def __init__(self, judged: Judged, depth: int = -1, places: NDArray[np.int64] | None = None,
+                 query_ids: list[str] | None = None) -> None:
+        self._places = np.arange(len(judged.qrels)) if places is None else places
+        self._judged, self._depth, self._query_ids = judged, depth, query_ids
+        self._made: dict[tuple[bool, bool, int | None], GainCurves] = {}
+        self.num_queries = len(self._places)
 
-    pairs, groups = group_starts(query, above, level), group_starts(query, above)
-    hits = np.diff(np.append(groups, len(query)))
-    num_hits = np.bincount(query, minlength=num_queries)
-    num_missing = np.bincount(missing_query, number, minlength=num_queries).astype(np.int64)
-    table = (np.searchsorted(query[groups], np.arange(num_queries + 1)), above[groups], size[groups], hits, retrieved,
-             num_hits, num_hits + num_missing)
-    of_rows = (np.append(np.searchsorted(pairs, groups), len(pairs)), code[pairs].astype(np.uint32),
-               np.diff(np.append(pairs, len(query))))
-    missing = (np.searchsorted(missing_query, np.arange(num_queries + 1)), missing_code.astype(np.uint32), number)
-    return gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
-                           None if query_ids is None else np.array(query_ids, dtype=str))
+    def curves_for(self, measure: Measure, tied: bool, judged_only: bool, level: int) -> GainCurves | HitCurves:
+        """What a measure reads; `level` is the lowest relevant level, if its name has none."""
+        if measure.record.graded:
+            return self.gains(tied, judged_only, measure.rel)
+        level = measure.relevant_level(level)
+        return self.gains(tied, judged_only).at_level(level) if level > 0 else self.gains(
+            tied, judged_only, level).at_level(1)
+
+    def gains(self, tied: bool, judged_only: bool, least: int | None = None) -> GainCurves:
+        """The gain curves.
+
+        tied : bool
+            True: documents of equal score are a tie group. False: each document has the rank that its id, its line or
+            its rank column gives it.
+        judged_only : bool
+            Documents without a judgment are no items.
+        least : int, optional
+            Documents of this level or higher gain 1, all others nothing.
+        """
+        key = tied, judged_only, least
+        if key not in self._made:
+            self._made[key] = self._curves(*self._rows(tied, judged_only), least)
+        return self._made[key]
+
+    def _rows(self, tied: bool, judged_only: bool) -> tuple[_Columns, NDArray[np.int64]]:
+        """(query, items above, items tied, level) of the documents with a judgment, and how many items a query has."""
+        starts, rows = self._judged.rows_of(self._places)
+        retrieved = np.maximum(self._judged.num_retrieved()[self._places], 0)
+        columns = [np.repeat(np.arange(self.num_queries), np.diff(starts)), *rows.T]
+        if self._depth >= 0:
+            columns = _where(columns, rows[:, 0] <= self._depth)
+            retrieved = np.minimum(retrieved, self._depth)
+        if judged_only:
+            columns, retrieved = _condensed(_where(columns, columns[4] >= 0), self.num_queries)
+        query, rank, above, size, level = columns
+        return [query, above, size, level] if tied else [query, rank - 1, np.ones_like(rank), level], retrieved
+
+    def _curves(self, columns: _Columns, retrieved: NDArray[np.int64], least: int | None) -> GainCurves:
+        number = self.num_queries
+        of_level, levels = self._judged.qrels.levels_of(self._places)
+        if least is not None:
+            levels = (levels >= least).astype(np.int64)
+            columns = [*columns[:3], (columns[3] >= least).astype(np.int64)]
+        query, above, size, level = _where(columns, columns[3] > 0)
+        order = np.lexsort((level, above, query))
+        query, above, size, level = (column[order] for column in (query, above, size, level))
+        relevant = levels > 0
+        values = np.unique(levels[relevant])
+        code = np.searchsorted(values, level) + 1
+        # What the judgments have of each level, less what was retrieved.
+        keys, lacking = np.unique(_key(np.repeat(np.arange(number), np.diff(of_level))[relevant],
+                                       np.searchsorted(values, levels[relevant]) + 1, values), return_counts=True)
+        found, times = np.unique(_key(query, code, values), return_counts=True)
+        lacking[np.searchsorted(keys, found)] -= times
+        keys, lacking = keys[lacking > 0], lacking[lacking > 0]
+        missing_query, missing_code = np.divmod(keys, len(values) + 1)
+
+        pairs, groups = group_starts(query, above, level), group_starts(query, above)
+        hits = np.diff(np.append(groups, len(query)))
+        num_hits = np.bincount(query, minlength=number)
+        num_missing = np.bincount(missing_query, lacking, minlength=number).astype(np.int64)
+        table = (np.searchsorted(query[groups], np.arange(number + 1)), above[groups], size[groups], hits, retrieved,
+                 num_hits, num_hits + num_missing)
+        of_rows = (np.append(np.searchsorted(pairs, groups), len(pairs)), code[pairs].astype(np.uint32),
+                   np.diff(np.append(pairs, len(query))))
+        missing = np.searchsorted(missing_query, np.arange(number + 1)), missing_code.astype(np.uint32), lacking
+        return gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
+                              None if self._query_ids is None else np.array(self._query_ids, dtype=str))
 
 
 def _key(query: Any, code: Any, values: Any) -> Any:

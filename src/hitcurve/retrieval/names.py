@@ -23,9 +23,12 @@ def resolve(measures: Any) -> dict[str, Measure]:
         named = _named(one)
         for name, measure in named:
             if not measure.record.of_runs:
-                curve = "HitCurves" if measure.record.method else "GainCurves"
+                curve = "HitCurves" if "hits" in measure.record.of else "GainCurves"
                 raise ValueError(f"{measure.name} needs every item of the collection, and a run lists some documents "
                                  f"alone: give labels and scores of all items to hitcurve.{curve}")
+            if "fraction" in dict(measure.keywords):
+                raise ValueError(f"{measure.name}: a share in percent needs the size of the collection, which a run "
+                                 "does not have; give a rank")
             found[name] = measure
     if not found:
         raise ValueError("no measures")

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from hitcurve.measures import Measure
 from hitcurve.retrieval.runs import Judged, Qrels
 
-KERNELS: dict[str, int]
+SUMS: dict[str, int]
 
 @final
 class Plan:
@@ -15,5 +15,7 @@ class Plan:
     @property
     def reading(self) -> str: ...
 
+def signed_gains(measure: Measure) -> list[tuple[float, float]]: ...
+def check_levels(measure: Measure, top: int) -> None: ...
 def measure(judged: Judged, plan: Plan, depth: int = -1, queries: list[int] | None = None) -> NDArray[Any]: ...
 def mean(values: NDArray[Any], how: str) -> float: ...

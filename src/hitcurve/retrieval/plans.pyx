@@ -7,81 +7,75 @@ from libc.string cimport memset
 
 import numpy as np
 
-from hitcurve.measures import LEAST as _LEAST
+from hitcurve.measures import LEAST as _LEAST, ByLevel
+from hitcurve.retrieval.trec_sums import SUMS
 
 cimport cython
 cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
-from hitcurve.retrieval cimport query as _query
-from hitcurve.retrieval.formulas cimport arrange, measure_query
-from hitcurve.retrieval.query cimport Asked, Query, Reading, Room
+from hitcurve.retrieval cimport trec_sums
+from hitcurve.retrieval.trec_sums cimport Asked, Order, Query, Scratch, arrange, set_sum, summed
 from hitcurve.retrieval.runs cimport Judged, Qrels, Section
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
-
-
-# In the order of `Kernel`.
-KERNELS = {name: place for place, name in enumerate((
-    "AP P R Hits F RR Rprec Success NumQ NumRet NumRel NumRelRet NumNonRelRet SetP SetRelP SetR SetF SetAP "
-    "IPrec IPrecAvg Bpref infAP RBP RBPResid nDCG ERR Judged Unjudged RelP RprecMult Utility binG G nDCGrel "
-    "RnDCG"
-).split())}
-
 cdef dict NORMS = {"relevant": _read.NORMALIZE_RELEVANT, "min": _read.NORMALIZE_MIN, "hits": _read.NORMALIZE_HITS}
-cdef dict LEVELS = {"exact": _query.LEVELS_EXACT, "trec_eval9": _query.LEVELS_TREC_EVAL_9,
-                    "trec_eval10": _query.LEVELS_TREC_EVAL_10}
-cdef dict INTERPOLATIONS = {
-    None: _read.INTERPOLATION_NONE, "11-point": _read.INTERPOLATION_11_POINT,
-    "101-point": _read.INTERPOLATION_101_POINT, "all-point": _read.INTERPOLATION_ALL_POINT,
-    "trapezoid": _read.INTERPOLATION_TRAPEZOID, "trapezoid-from-1": _read.INTERPOLATION_TRAPEZOID_FROM_1,
-    "continuous": _read.INTERPOLATION_CONTINUOUS, "11-point-float": _read.INTERPOLATION_11_POINT_FLOAT,
-    "101-point-float": _read.INTERPOLATION_101_POINT_FLOAT,
-}
-cdef dict READINGS = {"ranks": _query.READING_RANKS, "best": _query.READING_BEST, "worst": _query.READING_WORST,
-                      "expected": _query.READING_EXPECTED}
+cdef dict ROUNDINGS = {"exact": trec_sums.ROUNDING_EXACT, "trec_eval9": trec_sums.ROUNDING_TREC_EVAL_9,
+                       "trec_eval10": trec_sums.ROUNDING_TREC_EVAL_10}
+cdef dict ORDERS = {"ranks": trec_sums.ORDER_RANKS, "best": trec_sums.ORDER_BEST, "worst": trec_sums.ORDER_WORST,
+                    "expected": trec_sums.ORDER_ANY}
+
+
+def signed_gains(measure):
+    """The (level, gain) of a name that no curve has: a gain below 0, or a gain of a level below 1."""
+    gains = dict(measure.keywords).get("gain")
+    if not isinstance(gains, ByLevel):
+        return []
+    return [(level, gain) for level, gain in gains.items() if gain < 0 or gain and level <= 0]
+
+
+def check_levels(measure, top):
+    """Refuses judgments up to level `top` where the gain of this level is no number, or above the highest level of ERR."""
+    keywords = dict(measure.keywords)
+    of_err = measure.record.name == "ERR"
+    if top > 1023 and (of_err or getattr(keywords.get("gain"), "otherwise", keywords.get("gain")) == "exponential"):
+        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is beyond the greatest float above level 1023")
+    if of_err and top > keywords.get("max_level", 4):
+        raise ValueError(f"{measure.name}: the qrels have level {top}; write ERR(max={top})")
 
 
 cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     """One measure, of qrels up to level `top`; returns the arrays that it points into, if any."""
-    cdef str kernel = measure.record.kernel
+    cdef str name = measure.record.name
     cdef dict options = dict(measure.keywords)
     cdef cnp.ndarray whole, numbers
-    if "fraction" in options:
-        raise ValueError(f"{measure.name}: a share in percent needs the size of the collection, which a run does not have; "
-                         "give a rank")
-    if kernel == "SetP" and options.get("relative"):
-        kernel = "SetRelP"
-    elif kernel == "R" and options.get("normalize") == "min":
-        kernel = "RelP"
-    elif kernel == "NumRet" and measure.rel is not None:
-        kernel = "NumRelRet"
+    if name == "SetP" and options.get("relative"):
+        name = "SetRelP"
+    elif name == "R" and options.get("normalize") == "min":
+        name = "RelP"
+    elif name == "NumRet" and measure.rel is not None:
+        name = "NumRelRet"
+    gain = options.get("gain", "linear")
     memset(asked, 0, sizeof(Asked))
-    asked.kernel = KERNELS[kernel]
+    set_sum(asked, name)
     asked.k = options.get("k", -1)
     asked.rel = rel if measure.rel is None else measure.rel
-    asked.x = options.get("beta", options.get("p", options.get("multiple", 1.0 if kernel == "SetF" else 0.0)))
+    asked.x = options.get("beta", options.get("p", options.get("multiple", 1.0 if name == "SetF" else 0.0)))
     asked.norm = NORMS[options.get("normalize", "relevant")]
-    asked.levels = LEVELS[options.get("levels", "exact")]
-    asked.interpolation = INTERPOLATIONS[options.get("interpolation")]
-    asked.exponential = options.get("dcg") == "exp-log2"
+    asked.rounding = ROUNDINGS[options.get("levels", "exact")]
+    asked.exponential = (gain if isinstance(gain, str) else gain.otherwise) == "exponential"
     asked.scaled = measure.rel is None
-    asked.top = options.get("top", 4)
-    if top > 1023 and (kernel == "ERR" or asked.exponential):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is beyond the greatest float above level 1023")
-    if kernel == "ERR" and top > asked.top:
-        raise ValueError(f"{measure.name}: the qrels have level {top}; write ERR(max={top})")
+    asked.top = options.get("max_level", 4)
+    check_levels(measure, top)
     fractions = ()
-    if kernel == "IPrec":
+    if name == "IPrec":
         fractions = (options["recall"],)
-    elif kernel == "IPrecAvg":
+    elif name == "IPrecAvg":
         from fractions import Fraction
         fractions = options.get("at") or [Fraction(i, 10) for i in range(11)]
-    values = options.get("weights", (1.0, -1.0, 0.0, 0.0)) if kernel == "Utility" else fractions
-    gains = dict(options.get("gains", ()))
+    values = options.get("weights", (1.0, -1.0, 0.0, 0.0)) if name == "Utility" else fractions
+    gains = {} if isinstance(gain, str) else gain
     if not values and not gains:
         return None
     numbers = np.array([*values, *gains.values()], dtype=np.float64)
@@ -98,11 +92,11 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
 
 @cython.final
 cdef class Plan:
-    """Measures as the kernel takes them, for judgments, one reading of ties and one way to treat unjudged documents."""
+    """Measures as the kernels take them, for judgments, one reading of ties and one way to treat unjudged documents."""
     cdef Asked* asked
     cdef Py_ssize_t size
     cdef list kept
-    cdef Reading how
+    cdef Order order
     cdef bint judged_only
     cdef readonly str reading
 
@@ -112,7 +106,7 @@ cdef class Plan:
             raise TypeError("a Plan is immutable: make a new one")
         self.size = len(measures)
         self.reading = reading
-        self.how = READINGS[reading]
+        self.order = ORDERS[reading]
         self.judged_only = judged_only
         self.asked = <Asked*>PyMem_RawCalloc(max(self.size, 1), sizeof(Asked))
         if self.asked is NULL:
@@ -133,11 +127,10 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     cdef Py_ssize_t m = plan.size, q, at, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
     cdef const Asked* asked = plan.asked
-    cdef Room room
+    cdef Scratch scratch
     cdef Query query
     cdef Section section
     cdef Qrels qrels = judged.qrels
-    cdef bint good = True
     cdef cnp.ndarray places, found
     cdef const int64_t* some = NULL
     if queries is not None:
@@ -147,13 +140,13 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
         some = <const int64_t*>cnp.PyArray_DATA(places)
     found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
     cdef double* values = <double*>cnp.PyArray_DATA(found)
-    memset(&room, 0, sizeof(Room))
+    memset(&scratch, 0, sizeof(Scratch))
     try:
         q = 0
         while q < n:
             stop = min(q + 4096, n)
             with nogil:
-                while q < stop and good:
+                while q < stop and not scratch.full:
                     at = q if some is NULL else some[q]
                     section = judged.section(at)
                     rows = section.last - section.first
@@ -167,21 +160,19 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
                     for i in range(m):
                         # Measures that order tied documents alike share an arrangement.
                         if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            good = arrange(judged.rows.items + section.first, rows, retrieved, plan.how, plan.judged_only,
-                                           &asked[i], &room, &query)
-                        good = good and measure_query(&query, &asked[i], plan.how, &room, &values[i * n + q])
-                        if not good:
+                            scratch.full |= not arrange(judged.rows.items + section.first, rows, retrieved, plan.order,
+                                                        plan.judged_only, &asked[i], &scratch, &query)
+                        if scratch.full:
                             break
+                        values[i * n + q] = summed(&query, &asked[i], &scratch)
                     q += 1
-            if not good:
-                raise_pending()
+            if scratch.full:
                 raise MemoryError
             PyErr_CheckSignals()
     finally:
-        PyMem_RawFree(room.rows)
-        PyMem_RawFree(room.numbers)
-        PyMem_RawFree(room.gains)
-        PyMem_RawFree(room.values)
+        PyMem_RawFree(scratch.rows)
+        PyMem_RawFree(scratch.gains)
+        PyMem_RawFree(scratch.values)
     return found
 
 

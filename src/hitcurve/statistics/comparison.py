@@ -596,7 +596,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
     make: dict[str, Any] = {"nan_policy": nan_policy, "workers": threads}
-    of_gains = next((one for one in known if one.record.of_gains or one.rel is not None), None)
+    of_gains = next((one for one in known if "gains" in one.record.of or one.rel is not None), None)
     if of_gains is None:
         make["relevance_level"] = relevance_level
     elif relevance_level is not None:

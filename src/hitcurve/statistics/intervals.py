@@ -308,7 +308,8 @@ def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measure
     `drawn`: False for none by bootstrap. `told`: as of `curve_intervals`, of one ranking.
     """
     of_gains = isinstance(curves, GainCurve | GainCurves)
-    varying = [one for one in measures if (one.ties or ties) in one.record.ties or (of_gains and one.record.of_gains)]
+    varying = [one for one in measures
+               if (one.ties or ties) in one.record.ties or (of_gains and "gains" in one.record.of)]
     if not drawn:
         single = isinstance(curves, HitCurve | GainCurve)
         varying = [one for one in varying if single and _usual_method(one, ties) != "bootstrap"]

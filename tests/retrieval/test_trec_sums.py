@@ -17,6 +17,7 @@ from slow import slow_ranking
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
+from hitcurve.retrieval.plans import SUMS
 
 
 def slow_measure(name, ranking, levels, k=None, rel=1):
@@ -125,7 +126,7 @@ def each_order(run):
 READ = [record for record in MEASURES if record.of_runs and record.ties]
 # Of curves alone no gain is below 0, and level 0 has none.
 WITH_GAINS = [record.name for record in READ
-              if record.kernel and any(option.name == "gains" for option in record.options)]
+              if record.name in SUMS and any(option.name == "gains" for option in record.options)]
 
 
 def readable(k, rel, gains):

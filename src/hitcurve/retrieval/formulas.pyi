@@ -1,1 +1,0 @@
-# Kernels for Cython (see the .pxd); nothing here is for Python.

@@ -1,0 +1,93 @@
+"""A run beside its judgments: from whatever the run is to the judged documents of each query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hitcurve._base.files import TextFile, file_name, opened_text
+from hitcurve.retrieval import runs
+from hitcurve.retrieval.formats import text_of
+from hitcurve.retrieval.nested import judge_nested
+from hitcurve.retrieval.reading import columns_of, of_other_text, parquet, read_run, warn
+from hitcurve.retrieval.runs import Judged, Qrels, Run
+from hitcurve.shown.grid import many
+from hitcurve.shown.progress import Progress
+
+__all__ = ["Judge", "Told"]
+
+Told = Callable[[int], None] | Progress | None
+
+
+class Judge(NamedTuple):
+    """Judgments, and how a run is ranked: the arguments of `evaluate` of these names."""
+
+    qrels: Qrels
+    rank_by: str
+    single: bool  #: Scores are rounded to single precision.
+    strict: bool
+
+    def __call__(self, run: Any, progress: Told) -> Judged:
+        """The judged documents of a run of any kind."""
+        if isinstance(run, (str, os.PathLike)):
+            return self._file(run, progress)
+        if isinstance(run, Run):
+            return self._ranked(run)
+        nested = None
+        if isinstance(run, dict) and self.rank_by == "score":
+            nested = judge_nested(self.qrels, run, self.single)
+        return self._columns(run, "run", None) if nested is None else nested
+
+    def _ranked(self, run: Run) -> Judged:
+        return runs.judge(self.qrels, run, self.rank_by, self.single)
+
+    def _file(self, path: Any, progress: Told) -> Judged:
+        if not text_of(path):
+            return self._ranked(read_run(path, strict=self.strict))
+        with opened_text(path, pieces=True) as (name, text):
+            if text is not None:
+                try:
+                    found = self._lines(name, text, progress)
+                except ValueError as error:
+                    found = self._ranked(Run.from_columns(*of_other_text(Run, text, name, error)))
+                else:
+                    warn(found.passed)
+                return found
+        return self._columns(parquet(path), name, file_name(name))
+
+    def _lines(self, name: str, text: Any, progress: Told) -> Judged:
+        """Lines of TREC, as they are read, or all of them if those of a query stand apart."""
+        found = runs.judge_buffer(self.qrels, text, name, self.rank_by, self.single, self.strict,
+                                  _told(progress, name, text))
+        if found is None:
+            text = text.read() if isinstance(text, TextFile) else text
+            found = self._ranked(Run.from_buffer(text, name, self.strict))
+        return found
+
+    def _columns(self, run: Any, source: str, own: str | None) -> Judged:
+        """Frames, arrays, lists and objects of other libraries."""
+        qrels = self.qrels
+        starts, names, docs, values, name, ranks, listed, tag = columns_of(run, ("score",), source, own)
+        lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
+        if lists and qrels.listed:
+            raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
+                             "ids in a list, or columns (query, document, score) as arrays")
+        if listed and qrels.listed and len(names) != len(qrels):
+            raise ValueError(f"{name} has {many(len(names), 'rows')}, and {qrels.source} has {len(qrels)}")
+        plain = not isinstance(docs, list) and qrels.integers and ranks is None and self.rank_by != "rank"
+        if plain and len(set(names)) == len(names):
+            ends = np.append(starts, len(docs))
+            return runs.judge_integers(qrels, ends, names, docs, values, name, self.rank_by, self.single, tag)
+        return self._ranked(Run.from_columns(starts, names, docs, values, name, ranks, listed, tag))
+
+
+def _told(progress: Told, name: str, text: Any) -> Any:
+    """What is told how far a file is read, in bytes of its text; a line or a bar in bytes of the file."""
+    if not isinstance(progress, Progress):
+        return progress
+    of_file = isinstance(text, TextFile)
+    progress.begin(os.path.basename(name), text.size if of_file else len(text), "bytes")
+    return (lambda place: progress.reach(text.reached(place))) if of_file else progress.reach

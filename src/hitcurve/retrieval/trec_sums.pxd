@@ -1,0 +1,62 @@
+# Kernels that compute measures from the judged documents of one query. Plain pointers, no Python objects.
+from libc.stdint cimport int64_t
+
+from hitcurve._kernel.groups cimport Normalize
+from hitcurve.retrieval.query cimport Row
+
+# In which order a measure takes the documents of a tie group.
+cdef enum Order:
+    ORDER_RANKS          # as the rows are
+    ORDER_BEST, ORDER_WORST
+    ORDER_ANY            # the mean over all orders: rows keep their tie groups
+
+# How many relevant documents reach a recall level.
+cdef enum Rounding:
+    ROUNDING_EXACT, ROUNDING_TREC_EVAL_9, ROUNDING_TREC_EVAL_10
+
+# Memory for one query after another; belongs to one thread.
+cdef struct Scratch:
+    bint full            # there was no memory
+    Row* rows
+    Py_ssize_t rows_size
+    double* gains
+    Py_ssize_t gains_size
+    double* values
+    Py_ssize_t values_size
+
+# The judged documents of one query of a run.
+cdef struct Query:
+    const Row* rows
+    Py_ssize_t num_rows
+    int64_t num_ret
+    int64_t num_rel        # judgments that are relevant for the measure
+    const int64_t* levels  # all judgments of the query, falling
+    Py_ssize_t num_judged
+    Order order
+
+ctypedef double (*Sum)(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil
+
+# One measure, its options fixed.
+cdef struct Asked:
+    Sum sum
+    bint needs_relevant    # 0 for a query without a relevant document
+    int64_t k              # cutoff rank, or -1
+    int64_t rel            # the lowest level that is relevant
+    double x               # beta, persistence, a multiple of R
+    Normalize norm
+    Rounding rounding
+    bint exponential       # gains 2**level - 1
+    bint scaled            # RBP: gains divided by the highest
+    double top             # ERR: the highest level there can be
+    Py_ssize_t num_values  # recall levels, or the weights of Utility
+    const double* values
+    const int64_t* numerators    # the recall levels as fractions
+    const int64_t* denominators
+    Py_ssize_t num_gains
+    const int64_t* gain_levels
+    const double* gains
+
+cdef int set_sum(Asked* asked, str name) except -1
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Order order, bint judged_only,
+                  const Asked* asked, Scratch* scratch, Query* query) noexcept nogil
+cdef double summed(Query* query, const Asked* asked, Scratch* scratch) noexcept nogil

@@ -1,0 +1,2 @@
+# Kernels for Cython (see the .pxd).
+SUMS: dict[str, int]
