@@ -175,7 +175,7 @@ def test_measures(names, call, readings):
 
 def calls_of_levels():
     for row in table("measures.md", "of levels"):
-        names = [name for name in code(row[0]) if "gains" in measures.parse(name).record.of]
+        names = [name for name in code(row[0]) if name in measures.parse(name).record.forms]
         yield from (pytest.param(*pair, id=pair[0]) for pair in zip(names, code(row[1]), strict=True))
 
 

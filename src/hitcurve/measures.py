@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from hitcurve._base.checks import check_choice, quoted
 from hitcurve._kernel.formulas import readings
@@ -473,7 +473,8 @@ MEASURES: tuple[Definition, ...] = (
     _row("RBP", "RBP(p=0.8) RBP(p=0.5,rel=2)@10",
          "rank-biased precision: (1 - p) times the sum of gain p^(rank - 1); p is 0.8 by default. With rel= relevant "
          "documents gain 1. Without it a document gains its level / the query's highest level (if above 1)",
-         "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS, options=(*_P, Option("rel", "relevance_level", _whole)),
+         "Moffat & Zobel 2008, ACM TOIS 27:2", synonyms="rbp", cutoffs=_TOP, ties=_ORDERS,
+         options=(*_P, Option("rel", "relevance_level", _whole)),
          defaults={"p": 0.8}, of="gains", method="rbp"),
     _row("Q", "Q(beta=1) Q(beta=1)@10 Q(beta=0.5,gains={1:1,2:10})",
          "Q-measure: the sum over relevant items of (h(r) + beta gain so far) / (r + beta gain of the ideal order so "
@@ -674,7 +675,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
     match = re.fullmatch(r"(.+)-l([0-9]+)", text)
     if match is not None:  # ranx's lowest level that is relevant
         record, brackets, at, beta = _parts(match[1], said)
-        if record.graded and record.name != "RBP":
+        if all(option.name != "rel" for option in _taken(record)):
             raise ValueError(f"{said!r}: {record.name} uses all levels; give the levels below a gain of 0, as in "
                              "nDCG(gains={1:0,2:2})@10")
         options = [(brackets or "").removesuffix(",rel=1"), f"rel={match[2]}"]
@@ -698,16 +699,26 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
         if value is not None:
             return (record, value, None, None) if record.cutoffs == ("",) else (record, meant or None, value, None)
         return record, ",".join(filter(None, (meant, brackets))) if meant else brackets, at, None
+    return _parts(_of_parameters(head, said), said) if brackets is at is None and "." in head else _unknown(
+        text, said, head, brackets, at)
+
+
+def _of_parameters(head: str, said: str) -> str:
+    """The name of a measure that trec_eval's name and its parameter stand for, as in P.10; else the head itself."""
     of, _, parameters = head.partition(".")
-    if parameters and of in PARAMETERS and brackets is at is None:  # trec_eval's parameters, as in P.10
-        try:
-            names = [parse(ours).name for *_, ours in names_here(of, parameters, 10) if ours]
-        except (ValueError, OverflowError) as error:
-            raise ValueError(f"{said!r}: {error}") from None
-        if len(names) == 1:
-            return _parts(names[0], said)
-        if names:
-            raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(names)}")
+    if not parameters or of not in PARAMETERS:
+        _unknown(head, said, head, None, None)
+    try:
+        names = [parse(ours).name for *_, ours in names_here(of, parameters, 10) if ours]
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{said!r}: {error}") from None
+    if len(names) > 1:
+        raise ValueError(f"{said!r} stands for {len(names)} measures: {', '.join(names)}")
+    return names[0] if names else _unknown(head, said, head, None, None)
+
+
+def _unknown(text: str, said: str, head: str, brackets: str | None, at: str | None) -> NoReturn:
+    """Refuses a name: trec_eval's with options of ours, a name of several meanings, or a name of no measure."""
     for record in MEASURES:
         if head in record.synonyms:
             meant = _MEANT.get(head, "")
@@ -851,11 +862,14 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
 
 def _near(text: str) -> str:
     """The names that a wrong one may have been meant for, each with its cutoff."""
+    from difflib import SequenceMatcher
+
     head, mark, number = _split(re.sub(r"\([^)]*\)?", "", text[:100]))
+    likeness = SequenceMatcher(b=head, autojunk=False)
     found = []
     for place, (key, form, record) in enumerate(_candidates()):
-        distance = _distance(head, key)
-        if distance > 0.4 * max(len(head), len(key)):
+        likeness.set_seq1(key)
+        if likeness.real_quick_ratio() <= 0.6 or likeness.ratio() <= 0.6:
             continue
         _, joint, cutoff = _split(form)
         alike = bool(cutoff) == bool(number)
@@ -863,8 +877,9 @@ def _near(text: str) -> str:
             form = form[: -len(cutoff)] + number
         elif number.endswith("%") and cutoff:
             alike = False
-        style = 0.1 * (joint != mark) + 0.05 * (("_" in text) != ("_" in form))
-        found.append((distance + 0.3 * (not alike) + style, place, form, record))
+        begins = 0.15 * (len(head) >= 4 and key.startswith(head))
+        style = 0.02 * (joint != mark) + 0.01 * (("_" in text) != ("_" in form))
+        found.append((1 - likeness.ratio() + 0.05 * (not alike) + style - begins, place, form, record))
     near: dict[str, str] = {}
     for _, _, form, record in sorted(found):
         near.setdefault(record, form)
@@ -899,18 +914,3 @@ def _candidates() -> list[tuple[str, str, str]]:
         found += [(_split(form)[0], form, record.name) for form in written]
         found += [(record.method.replace("_", ""), forms[0], record.name)] * bool(record.method)
     return found
-
-
-def _distance(one: str, other: str) -> float:
-    """How many letters to put in, take out, change or swap with the next; less for the beginning of a longer word."""
-    if len(one) >= 4 and other.startswith(one):
-        return min(1.0, 0.3 * (len(other) - len(one)))
-    before: list[float] = []
-    row: list[float] = [*range(len(other) + 1)]
-    for i, letter in enumerate(one):
-        last, before, row = before, row, [i + 1]
-        for j, its in enumerate(other):
-            row.append(min(before[j + 1] + 1, row[j] + 1, before[j] + (letter != its)))
-            if i and j and letter == other[j - 1] and its == one[i - 1]:
-                row[-1] = min(row[-1], last[j - 1] + 0.8)
-    return row[-1]
