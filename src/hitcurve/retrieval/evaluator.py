@@ -303,6 +303,7 @@ class _Found:
         self._run: RunCurves | None = None
         self.values = self._columns(by._ties, by._own, by._measures)
         self.own = self._means(self.values, by._measures)
+        self._run = None  # which may be large
 
     def _columns(self, ties: str, planned: _Planned, measures: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
         """Values of each measure for each query that counts."""
@@ -350,6 +351,7 @@ class _Found:
         for ties in ("worst", "expected", "best"):
             of = [one for one in touched if ties in one.record.ties]
             read[ties] = self._means(self._columns(ties, by._planned(ties, of), of), of) if of else {}
+        self._run = None
         return Named({by._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
                                                self.own[name]) for name, value in read["worst"].items()}, by._names)
 
