@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -119,21 +119,27 @@ class RunCurves:
         if least is not None:
             levels = (levels >= least).astype(np.int64)
             columns = [*columns[:3], (columns[3] >= least).astype(np.int64)]
-        query, above, size, level = _where(columns, columns[3] > 0)
-        order = np.lexsort((level, above, query))
-        query, above, size, level = (column[order] for column in (query, above, size, level))
         relevant = levels > 0
-        values = np.unique(levels[relevant])
-        code = np.searchsorted(values, level) + 1
-        # What the judgments have of each level, less what was retrieved.
-        keys, lacking = np.unique(_key(np.repeat(np.arange(number), np.diff(of_level))[relevant],
-                                       np.searchsorted(values, levels[relevant]) + 1, values), return_counts=True)
-        found, times = np.unique(_key(query, code, values), return_counts=True)
-        lacking[np.searchsorted(keys, found)] -= times
-        keys, lacking = keys[lacking > 0], lacking[lacking > 0]
-        missing_query, missing_code = np.divmod(keys, len(values) + 1)
+        judged, levels = np.repeat(np.arange(number), np.diff(of_level))[relevant], levels[relevant]
+        starts = group_starts(judged, levels)  # these fall within a query
+        of_query, of_level, lacking = judged[starts], levels[starts], np.diff(np.append(starts, len(levels)))
+        values = np.unique(of_level)
+        most = len(values) + 1
 
-        pairs, groups = group_starts(query, above, level), group_starts(query, above)
+        query, above, size, level = _where(columns, columns[3] > 0)
+        code = np.searchsorted(values, level) + 1
+        group = np.zeros(len(query), np.int64)
+        group[group_starts(query, above)] = most
+        order = np.argsort(np.cumsum(group) + code, kind="stable")  # quick where ties are few: rows are in rank order
+        query, above, size, code = (column[order] for column in (query, above, size, code))
+        # What the judgments have of each level, less what was retrieved.
+        of_code = np.searchsorted(values, of_level) + 1
+        lacking -= np.bincount(np.searchsorted(of_query * most - of_code, query * most - code), minlength=len(starts))
+        place = np.flatnonzero(lacking)
+        place = place[np.argsort(of_query[place] * most + of_code[place], kind="stable")]
+        missing_query, missing_code, lacking = of_query[place], of_code[place], lacking[place]
+
+        pairs, groups = group_starts(query, above, code), group_starts(query, above)
         hits = np.diff(np.append(groups, len(query)))
         num_hits = np.bincount(query, minlength=number)
         num_missing = np.bincount(missing_query, lacking, minlength=number).astype(np.int64)
@@ -144,10 +150,6 @@ class RunCurves:
         missing = np.searchsorted(missing_query, np.arange(number + 1)), missing_code.astype(np.uint32), lacking
         return gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
                               None if self._query_ids is None else np.array(self._query_ids, dtype=str))
-
-
-def _key(query: Any, code: Any, values: Any) -> Any:
-    return query * (len(values) + 1) + code
 
 
 def _where(columns: _Columns, kept: NDArray[np.bool_]) -> _Columns:
