@@ -24,8 +24,10 @@ def ranks_of(score: Any, lower_is_better: bool) -> Any:
 
 def group_starts(*sorted_keys: Any) -> Any:
     """Where any of the sorted keys begins a new value."""
-    first = np.ones(sorted_keys[0].shape[0], bool)
-    first[1:] = np.any([key[1:] != key[:-1] for key in sorted_keys], axis=0)
+    first = np.zeros(sorted_keys[0].shape[0], bool)
+    first[:1] = True
+    for key in sorted_keys:
+        first[1:] |= key[1:] != key[:-1]
     return np.flatnonzero(first)
 
 
