@@ -74,15 +74,18 @@ class RunCurves:
         self._places = np.arange(len(judged.qrels)) if places is None else places
         self._judged, self._depth, self._query_ids = judged, depth, query_ids
         self._made: dict[tuple[bool, bool, int | None], GainCurves] = {}
+        self._hits: dict[tuple[bool, bool, int], HitCurves] = {}
         self.num_queries = len(self._places)
 
     def curves_for(self, measure: Measure, tied: bool, judged_only: bool, level: int) -> GainCurves | HitCurves:
         """What a measure reads; `level` is the lowest relevant level, if its name has none."""
         if measure.record.graded:
             return self.gains(tied, judged_only, measure.rel)
-        level = measure.relevant_level(level)
-        return self.gains(tied, judged_only).at_level(level) if level > 0 else self.gains(
-            tied, judged_only, level).at_level(1)
+        key = tied, judged_only, measure.relevant_level(level)
+        if key not in self._hits:
+            self._hits[key] = self.gains(tied, judged_only).at_level(key[2]) if key[2] > 0 else self.gains(
+                *key).at_level(1)
+        return self._hits[key]
 
     def gains(self, tied: bool, judged_only: bool, least: int | None = None) -> GainCurves:
         """The gain curves.
