@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from hitcurve import evaluate, read_qrels
 from hitcurve._base.extras import needed
 from hitcurve.measures import Measure, parse
-from hitcurve.retrieval.evaluator import evaluate
-from hitcurve.retrieval.reading import read_qrels
 
 __all__ = ["HitcurveProvider", "provider"]
 

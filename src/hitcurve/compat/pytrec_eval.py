@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from hitcurve import read_qrels, read_run
 from hitcurve._base.checks import whole_number
 from hitcurve._trec_names import PARAMETERS
 from hitcurve.measures import LEAST, Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
-from hitcurve.retrieval.reading import Run, columns_of, decoded, read_qrels
 from hitcurve.retrieval.trec_eval import expand, names_of
 from hitcurve.shown.grid import many
 
@@ -106,7 +106,7 @@ class RelevanceEvaluator:
             if found is None:
                 found = read_qrels(_plain(nested, "query_relevance", "relevance", (int, np.integer), int))
             self._qrels = found
-            self._places = {decoded(name): place for place, name in enumerate(found.names.all_texts())}
+            self._places = {name: place for place, name in enumerate(found.query_ids)}
             self._plan = plans.Plan(found, measured, "ranks", judged_only != 0, level)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -150,7 +150,7 @@ class RelevanceEvaluator:
             run = _plain(run, "scores", "score", _SCORES, float)
             judged = judge_nested(self._qrels, run, True)
         if judged is None:  # NaN is an error, a text that is not of Unicode is none
-            judged = runs.judge(self._qrels, Run.from_columns(*columns_of(run, ("score",), "scores")), "score", True)
+            judged = runs.judge(self._qrels, read_run(run), "score", True)
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
         for row in self._logarithms:

@@ -29,10 +29,9 @@ from typing import Any, ClassVar, NamedTuple, Never
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve import Evaluator, read_qrels
 from hitcurve._base.extras import needed
 from hitcurve._base.files import opened_text, write_file
-from hitcurve.retrieval.evaluator import Evaluator
-from hitcurve.retrieval.reading import read_qrels
 from hitcurve.shown.grid import Grid, many, rendered
 from hitcurve.statistics.paired import paired_randomization, paired_t
 

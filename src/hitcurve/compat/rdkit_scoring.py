@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hitcurve import HitCurve
 from hitcurve.compat.rows import true_ranks
-from hitcurve.curves.hit import HitCurve
 
 __all__ = ["CalcAUC", "CalcBEDROC", "CalcEnrichment", "CalcRIE", "CalcROC", "RocCurve"]
 

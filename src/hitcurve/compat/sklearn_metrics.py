@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from hitcurve import GainCurves, HitCurve, HitCurves
 from hitcurve.compat._sklearn_checks import (
     as_array,
     as_column,
@@ -41,8 +42,6 @@ from hitcurve.compat._sklearn_checks import (
     refused,
     target_of,
 )
-from hitcurve.curves.gain import GainCurves
-from hitcurve.curves.hit import HitCurve, HitCurves
 
 __all__ = [
     "UndefinedMetricWarning", "auc", "average_precision_score", "coverage_error", "dcg_score",

@@ -25,9 +25,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hitcurve import GainCurves, HitCurve, HitCurves
 from hitcurve._base.checks import as_real, check_number, check_rank
-from hitcurve.curves.gain import GainCurves
-from hitcurve.curves.hit import HitCurve, HitCurves
 
 __all__ = [
     "BinaryAUROC", "BinaryAveragePrecision", "RetrievalHitRate", "RetrievalMAP", "RetrievalMRR",
