@@ -18,10 +18,10 @@ import json
 import os
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections import UserDict, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from opcode import opmap
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Never
@@ -29,7 +29,7 @@ from typing import Any, ClassVar, NamedTuple, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from hitcurve import Evaluator, read_qrels
+from hitcurve import Evaluator, GainCurves, read_qrels
 from hitcurve._base.extras import needed
 from hitcurve._base.files import opened_text, write_file
 from hitcurve.shown.grid import Grid, many, rendered
@@ -39,24 +39,15 @@ __all__ = ["Qrels", "Report", "Run", "compare", "evaluate"]
 
 _Array = NDArray[np.float64]
 _Nested = dict[str, dict[str, Any]]
-_ALL = 2**62  # a rank beyond all
-# The measures here of the whole ranking and of the first k; the title in a report.
-_METRICS = {
-    "hits": ("NumRelRet", "Hits@{}", "Hits"),
-    "hit_rate": (f"Success@{_ALL}", "Success@{}", "Hit Rate"),
-    "precision": ("SetP", "P@{}", "P"),
-    "recall": ("SetR", "R@{}", "Recall"),
-    "f1": ("SetF", "F1@{}", "F1"),
-    "r-precision": ("Rprec", "Rprec", "R-Prec"),
-    "mrr": ("RR", "RR@{}", "MRR"),
-    "map": ("AP", "AP@{}", "MAP"),
-    "dcg": ("nDCG", "nDCG@{}", "DCG"),
-    "dcg_burges": ("nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@{}", "DCG Burges"),
-    "ndcg": ("nDCG", "nDCG@{}", "NDCG"),
-    "ndcg_burges": ("nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@{}", "NDCG Burges"),
-    "bpref": ("Bpref", "Bpref", "BPref"),
-    "rbp": ("", "RBP(p=0.{})", "RBP"),
-}
+# The title of each metric in a report. The names are names of hitcurve's measures too, except for RBP's and these.
+_TITLES = {
+    "hits": "Hits", "hit_rate": "Hit Rate", "precision": "P", "recall": "Recall", "f1": "F1", "r-precision": "R-Prec",
+    "mrr": "MRR", "map": "MAP", "dcg": "DCG", "dcg_burges": "DCG Burges", "ndcg": "NDCG", "ndcg_burges": "NDCG Burges",
+    "bpref": "BPref", "rbp": "RBP",
+}  # fmt: skip
+_OF_ALL = {"hits": "NumRelRet", "hit_rate": f"Success@{2**62}", "precision": "SetP", "recall": "SetR", "f1": "SetF"}
+_NO_CUTOFF = ("r-precision", "bpref")
+_SHARES = {"dcg": "ndcg", "dcg_burges": "ndcg_burges"}  # the measure is that share of the greatest possible value
 _TESTS = {"fisher": "Fisher's randomization test", "student": "paired Student's t-test", "tukey": "Tukey's HSD test"}
 _LETTERS, _RAISED = "abcdefghijklmnopqrstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ۹ʳˢᵗᵘᵛʷˣʸᶻ"
 _KINDS = ("json", "trec", "gz", "parquet")
@@ -444,8 +435,8 @@ class _Metric(NamedTuple):
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> _Metric:
     found = re.fullmatch(r"([a-z][a-z_1-]*?)(?:([@.])(\d+))?(?:-l(\d+))?", text, re.ASCII)
-    if found is None or found[1] not in _METRICS or (found[2] == "." and found[1] != "rbp"):
-        raise ValueError(f"metrics: there is no {text!r}; there are {', '.join(_METRICS)}, with a cutoff (ndcg@10; "
+    if found is None or found[1] not in _TITLES or (found[2] == "." and found[1] != "rbp"):
+        raise ValueError(f"metrics: there is no {text!r}; there are {', '.join(_TITLES)}, with a cutoff (ndcg@10; "
                          "rbp.95) and a level of relevance (ndcg@10-l2)")
     name, mark, number, level = found.groups()
     if name == "rbp" and not number:
@@ -453,9 +444,9 @@ def _parsed(text: str) -> _Metric:
     if level is not None and int(level) < 1:
         raise ValueError(f"metrics: {text!r} has the level of relevance {level}, it must be 1 or more")
     k = 0 if name == "rbp" else int(number or 0)
-    whole, top, title = _METRICS[name]
-    ours = top.format(number) if k or name == "rbp" else whole
-    title += (mark + number if mark else "") + (f"-l{level}" if level else "")
+    ours = f"RBP(p=0.{number})" if name == "rbp" else _SHARES.get(name, name) if k else _OF_ALL.get(name, name)
+    ours = f"{ours}@{k}" if k and name not in _NO_CUTOFF else _SHARES.get(ours, ours)
+    title = _TITLES[name] + (mark + number if mark else "") + (f"-l{level}" if level else "")
     return _Metric(ours, int(level or 1), name, k, title)
 
 
@@ -467,24 +458,19 @@ def _judgments(held: _Nested, level: int) -> _Nested:
 
 
 def _most(held: _Nested, metric: _Metric) -> _Array:
-    """For each query what its share is of: the ideal DCG; of RBP, its greatest level."""
-    found = []
-    for docs in held.values():
-        levels = sorted((level for level in docs.values() if level > 0), reverse=True)[: metric.k or None]
-        if metric.name == "rbp":
-            found.append(float(max([1, *levels])))
-        else:
-            gains = np.array(levels, dtype=np.float64)
-            if metric.name == "dcg_burges":
-                gains = np.exp2(gains) - 1
-            found.append(float(np.sum(gains / np.log2(np.arange(2, len(gains) + 2)))))
-    return np.array(found)
+    """The greatest possible value of each query: its ideal DCG; for RBP its greatest level."""
+    if metric.name == "rbp":
+        return np.array([max([1, *docs.values()]) for docs in held.values()], dtype=np.float64)
+    levels = np.array([*chain.from_iterable(docs.values() for docs in held.values())], dtype=np.float64)
+    offsets = np.cumsum([0, *map(len, held.values())])
+    gain = "linear" if metric.name == "dcg" else "exponential"
+    return GainCurves(levels, levels, offsets=offsets).dcg(metric.k or None, gain=gain)
 
 
 def _by_query(qrels: _Nested, run: _Nested, metrics: Sequence[str], ready: dict[Any, Any]) -> dict[str, _Array]:
     """For each metric its values, in the order of the judgments; `ready` keeps what does not depend on the run."""
     parsed = {metric: _parsed(metric) for metric in metrics}
-    found: dict[str, _Array] = {}
+    found: dict[str, _Array] = dict.fromkeys(metrics, np.zeros(0))
     for level in dict.fromkeys(one.level for one in parsed.values()):
         of_level = {metric: one for metric, one in parsed.items() if one.level == level}
         names = tuple(dict.fromkeys(one.ours for one in of_level.values()))
@@ -494,21 +480,16 @@ def _by_query(qrels: _Nested, run: _Nested, metrics: Sequence[str], ready: dict[
         if (level, names) not in ready:
             ready[level, names] = Evaluator(ready[level][1], names)
         evaluated = ready[level, names].evaluate(run)
-        places: list[int] | slice = slice(None)
-        if evaluated.query_ids != list(qrels):
-            row = {query: i for i, query in enumerate(evaluated.query_ids)}
-            places = [row.get(str(query), -1) for query in qrels]
+        row = {query: i for i, query in enumerate(evaluated.query_ids)}
+        places = [row.get(str(query), -1) for query in qrels]
         for metric, one in of_level.items():
-            values = evaluated.values[one.ours]
-            if not isinstance(places, slice):
-                values = np.append(values, 0.0)[places]  # the last: without a judgment
+            found[metric] = np.append(evaluated.values[one.ours], 0.0)[places]  # the last: without a judgment
             if one.name in ("dcg", "dcg_burges", "rbp"):
                 most = (level, one.name, one.k)
                 if most not in ready:
                     ready[most] = _most(ready[level][0], one)
-                values = values * ready[most]
-            found[metric] = values
-    return {metric: np.array(found[metric]) for metric in metrics}
+                found[metric] *= ready[most]
+    return found
 
 
 def _of_arrays(side: Any, name: str) -> _Nested:
@@ -701,26 +682,20 @@ def _chances(values: list[_Array], stat_test: str, n_permutations: int, random_s
         yield float(paired_t(one - other))  # type: ignore[arg-type]
 
 
-class _Pairs(MutableMapping[Any, Any]):
-    """By a pair of names, in either order."""
-
-    def __init__(self) -> None:
-        self._found: dict[frozenset[str], Any] = {}
+class _Pairs(UserDict[Any, Any]):
+    """Values by a pair of names, in either order."""
 
     def __getitem__(self, pair: Any) -> Any:
-        return self._found[frozenset(pair)]
+        return self.data[frozenset(pair)]
 
     def __setitem__(self, pair: Any, value: Any) -> None:
-        self._found[frozenset(pair)] = value
+        self.data[frozenset(pair)] = value
 
     def __delitem__(self, pair: Any) -> None:
-        del self._found[frozenset(pair)]
+        del self.data[frozenset(pair)]
 
-    def __iter__(self) -> Iterator[frozenset[str]]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
+    def __contains__(self, pair: object) -> bool:
+        return frozenset(pair) in self.data  # type: ignore[call-overload]
 
 
 def _letter(place: int, letters: str = _LETTERS) -> str:
