@@ -1,7 +1,8 @@
 r"""The calls of ranx 0.3.21 for evaluation: ``from hitcurve.compat.ranx import Qrels, Run, compare, evaluate``.
 
-Numbers are those of `hitcurve.evaluate`. Documents of equal score are ranked by id, the greater first, as by trec_eval.
-Fusion, normalisation, plots, ir_datasets and ranxhub stay with ranx.
+Numbers are those of `hitcurve.evaluate`. Documents of equal score are ranked by id, as in trec_eval: the greater id
+first. Fusion, normalisation, plots and the data of ir_datasets and ranxhub are not in this module: use ranx for
+them.
 
 >>> from hitcurve.compat.ranx import Qrels, Run, evaluate
 >>> qrels = Qrels({"q1": {"d1": 1, "d2": 3}, "q2": {"d3": 2}})
@@ -19,7 +20,7 @@ import os
 import re
 import sys
 from collections import UserDict, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations
 from opcode import opmap
@@ -39,7 +40,7 @@ __all__ = ["Qrels", "Report", "Run", "compare", "evaluate"]
 
 _Array = NDArray[np.float64]
 _Nested = dict[str, dict[str, Any]]
-# The title of each metric in a report. The names are names of hitcurve's measures too, except for RBP's and these.
+# The title of each metric in a report. `hitcurve.measures` knows these names too, but for what stands below.
 _TITLES = {
     "hits": "Hits", "hit_rate": "Hit Rate", "precision": "P", "recall": "Recall", "f1": "F1", "r-precision": "R-Prec",
     "mrr": "MRR", "map": "MAP", "dcg": "DCG", "dcg_burges": "DCG Burges", "ndcg": "NDCG", "ndcg_burges": "NDCG Burges",
@@ -56,8 +57,8 @@ _APART = {"fuse": "fusion", "normalize": "normalisation", "optimize_fusion": "fu
 
 def __getattr__(name: str) -> Never:
     if name in _APART:
-        text = (f"hitcurve.compat.ranx evaluates: {_APART[name]} stays with ranx ({name}): write "
-                f"`from ranx import {name}`. Here are {', '.join(__all__[:-1])} and {__all__[-1]}.")
+        text = (f"hitcurve.compat.ranx has no {name}: use ranx for {_APART[name]}, `from ranx import {name}`. "
+                f"hitcurve.compat.ranx has {', '.join(__all__[:-1])} and {__all__[-1]}.")
         # An import would put its own, shorter text in place of an AttributeError's.
         caller = sys._getframe(1)
         imported = caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]
@@ -112,16 +113,16 @@ class _Table:
         return self._held.keys()
 
     def add_score(self, q_id: str, doc_id: str, score: Any) -> None:
-        """Give a document of a query a number. A number that the document already has is replaced."""
+        """Set the number of a document of a query."""
         self._own().setdefault(q_id, {}).update(self._numbers(q_id, {doc_id: score}))
         self.sorted = False
 
     def add(self, q_id: str, doc_ids: list[str], scores: list[Any]) -> None:
-        """Add a query with its documents. Documents that the query already has are replaced."""
+        """Add a query with its documents. They replace all documents that the query already has."""
         self.add_multi([q_id], [doc_ids], [scores])
 
     def add_multi(self, q_ids: list[str], doc_ids: list[list[str]], scores: list[list[Any]]) -> None:
-        """Add queries with their documents."""
+        """Add queries with their documents, as `add` does for each query."""
         if self._lent or not self.sorted:
             self.sort()
         held = dict(self._own())
@@ -134,7 +135,7 @@ class _Table:
         return list(self._held)
 
     def get_doc_ids_and_scores(self) -> list[dict[str, Any]]:
-        """For each query its documents and their numbers."""
+        """A list of dicts, one for each query: its documents and their numbers."""
         return list(self._lend().values())
 
     def sort(self) -> None:
@@ -144,8 +145,8 @@ class _Table:
         self.sorted = True
 
     def to_typed_list(self) -> Never:
-        """Numba's lists are ranx's own."""
-        raise AttributeError("hitcurve.compat.ranx compiles nothing: there are no typed lists of numba here")
+        """Raise an AttributeError: only ranx has typed lists of numba."""
+        raise AttributeError("hitcurve.compat.ranx does not use numba, so it has no typed lists")
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Copy the table into plain dicts.
@@ -221,7 +222,7 @@ class Qrels(_Table):
 
     @property
     def qrels(self) -> _Nested:
-        """The judgments as dicts, which may be changed."""
+        """The judgments as dicts. You may change the dicts."""
         return self._lend()
 
     @qrels.setter
@@ -237,35 +238,35 @@ class Qrels(_Table):
         return f"{query} 0 {doc} {score}"
 
     def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
-        """Write a file of JSON, TREC's qrels or Parquet, as the name's suffix or `kind` says."""
+        """Write a file. `kind` or the suffix of the name chooses JSON, TREC's qrels or Parquet."""
         self._save(path, kind)
 
     @staticmethod
     def from_dict(d: dict[str, dict[str, int]]) -> Qrels:
-        """Judgments of dicts."""
+        """Make judgments from dicts."""
         return Qrels(d)
 
     @staticmethod
     def from_file(path: str, kind: str | None = None) -> Qrels:
-        """Judgments of a file of JSON or TREC's qrels, which may be compressed."""
+        """Read judgments from a file of JSON or TREC's qrels. The file may be compressed."""
         return Qrels(_of_file(Qrels, path, kind)[0])
 
     @staticmethod
     def from_df(df: Any, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score") -> Qrels:
-        """Judgments of a data frame, whose scores are integers."""
+        """Make judgments from a data frame. The scores must be integers."""
         return Qrels(_of_frame(df, (q_id_col, doc_id_col, score_col), "iu", "int"))
 
     @staticmethod
     def from_parquet(path: str, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
                      pd_kwargs: dict[str, Any] | None = None) -> Qrels:
-        """Judgments of a Parquet file; `pd_kwargs` go to ``pandas.read_parquet``."""
-        df = needed("pandas", "from_parquet").read_parquet(path, **(pd_kwargs or {}))
-        return Qrels.from_df(df, q_id_col, doc_id_col, score_col)
+        """Read judgments from a Parquet file. ``pandas.read_parquet`` takes `pd_kwargs`."""
+        return Qrels.from_df(_parquet(path, pd_kwargs), q_id_col, doc_id_col, score_col)
 
     @staticmethod
     def from_ir_datasets(dataset_id: str) -> Never:
-        """Loading of ir_datasets stays with ranx."""
-        raise AttributeError(f"hitcurve.compat.ranx evaluates: loading {dataset_id!r} of ir_datasets stays with ranx")
+        """Raise an AttributeError: only ranx loads data of ir_datasets."""
+        raise AttributeError(f"hitcurve.compat.ranx does not load {dataset_id!r} of ir_datasets: use ranx, or "
+                             f"hitcurve.evaluate, which reads 'ir_datasets:{dataset_id}'")
 
 
 class Run(_Table):
@@ -302,7 +303,7 @@ class Run(_Table):
 
     @property
     def run(self) -> _Nested:
-        """The scores as dicts, which may be changed."""
+        """The scores as dicts. You may change the dicts."""
         return self._lend()
 
     @run.setter
@@ -325,39 +326,38 @@ class Run(_Table):
         return f"{query} Q0 {doc} {rank} {score} {self.name}"
 
     def save(self, path: str = "run.json", kind: str | None = None) -> None:
-        """Write a file of JSON, a TREC run or Parquet, as the name's suffix or `kind` says."""
+        """Write a file. `kind` or the suffix of the name chooses JSON, a TREC run or Parquet."""
         if not self.sorted:
             self.sort()
         self._save(path, kind)
 
     @staticmethod
     def from_dict(d: dict[str, dict[str, float]], name: str | None = None) -> Run:
-        """A run of dicts."""
+        """Make a run from dicts."""
         return Run(d, name)
 
     @staticmethod
     def from_file(path: str, kind: str | None = None, name: str | None = None) -> Run:
-        """A run of a file of JSON or a TREC run, which may be compressed. `name` replaces the tag of the file."""
+        """Read a run from a file of JSON or of TREC. The file may be compressed. `name` replaces its tag."""
         held, tag = _of_file(Run, path, kind)
         return Run(held, tag if name is None else name)
 
     @staticmethod
     def from_df(df: Any, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
                 name: str | None = None) -> Run:
-        """A run of a data frame, whose scores are floats."""
+        """Make a run from a data frame. The scores must be floats."""
         return Run(_of_frame(df, (q_id_col, doc_id_col, score_col), "f", "float"), name)
 
     @staticmethod
     def from_parquet(path: str, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score",
                      pd_kwargs: dict[str, Any] | None = None, name: str | None = None) -> Run:
-        """A run of a Parquet file; `pd_kwargs` go to ``pandas.read_parquet``."""
-        df = needed("pandas", "from_parquet").read_parquet(path, **(pd_kwargs or {}))
-        return Run.from_df(df, q_id_col, doc_id_col, score_col, name)
+        """Read a run from a Parquet file. ``pandas.read_parquet`` takes `pd_kwargs`."""
+        return Run.from_df(_parquet(path, pd_kwargs), q_id_col, doc_id_col, score_col, name)
 
     @staticmethod
     def from_ranxhub(id: str) -> Never:
-        """Downloads stay with ranx."""
-        raise AttributeError(f"hitcurve.compat.ranx evaluates: downloading {id!r} of ranxhub stays with ranx")
+        """Raise an AttributeError: only ranx downloads runs of ranxhub."""
+        raise AttributeError(f"hitcurve.compat.ranx does not download {id!r} of ranxhub: use ranx")
 
 
 def _ranked(docs: dict[str, Any]) -> dict[str, Any]:
@@ -370,7 +370,8 @@ def _kind_of(path: str, kind: str | None) -> str:
         suffix = os.path.splitext(path)[1][1:]
         kind = {"txt": "trec", "parq": "parquet"}.get(suffix, suffix)
     if kind == "lz4":
-        raise AttributeError(f"{path}: LZ4 of CBOR is ranxhub's own format, which stays with ranx; save JSON there")
+        raise AttributeError(f"{path}: hitcurve.compat.ranx does not read or write LZ4, the format of ranxhub: let "
+                             "ranx save JSON")
     if kind not in _KINDS:
         raise AssertionError(f"{path}: kind is {kind!r}, it must be one of {', '.join(_KINDS)}")
     return kind
@@ -380,7 +381,7 @@ def _of_file(of: type[_Table], path: str, kind: str | None) -> tuple[_Nested, st
     """What a file holds, and its tag."""
     kind = _kind_of(path, kind)
     if kind == "parquet":
-        raise AssertionError(f"{path}: from_parquet reads Parquet")
+        raise AssertionError(f"{path}: use from_parquet to read Parquet")
     with opened_text(path) as (name, text):
         if text is None:
             raise ValueError(f"{name}: it is Parquet, not {kind}")
@@ -388,7 +389,7 @@ def _of_file(of: type[_Table], path: str, kind: str | None) -> tuple[_Nested, st
             try:
                 found = json.loads(bytes(text))
             except ValueError as error:
-                raise ValueError(f"{name}: it is no JSON: {error}") from None
+                raise ValueError(f"{name}: it is not JSON: {error}") from None
             if not isinstance(found, dict) or not all(isinstance(docs, dict) for docs in found.values()):
                 raise ValueError(f"{name}: it must hold an object of queries, each an object of documents")
             return found, None
@@ -406,6 +407,10 @@ def _of_file(of: type[_Table], path: str, kind: str | None) -> tuple[_Nested, st
                 raise ValueError(f"{name}, line {number}: {error}") from None
             tag = tag or (fields[5] if count > 5 else None)
         return held, tag
+
+
+def _parquet(path: str, pd_kwargs: dict[str, Any] | None) -> Any:
+    return needed("pandas", "from_parquet").read_parquet(path, **(pd_kwargs or {}))
 
 
 def _of_frame(df: Any, columns: tuple[str, str, str], kinds: str, called: str) -> _Nested:
@@ -436,16 +441,16 @@ class _Metric(NamedTuple):
 def _parsed(text: str) -> _Metric:
     found = re.fullmatch(r"([a-z][a-z_1-]*?)(?:([@.])(\d+))?(?:-l(\d+))?", text, re.ASCII)
     if found is None or found[1] not in _TITLES or (found[2] == "." and found[1] != "rbp"):
-        raise ValueError(f"metrics: there is no {text!r}; there are {', '.join(_TITLES)}, with a cutoff (ndcg@10; "
-                         "rbp.95) and a level of relevance (ndcg@10-l2)")
+        raise ValueError(f"metrics: unknown metric {text!r}: use one of {', '.join(_TITLES)}; add a cutoff (ndcg@10) "
+                         "or a persistence (rbp.95), and a level of relevance (ndcg@10-l2)")
     name, mark, number, level = found.groups()
     if name == "rbp" and not number:
         raise ValueError(f"metrics: {text!r} needs a persistence: rbp.95 for 0.95")
     if level is not None and int(level) < 1:
         raise ValueError(f"metrics: {text!r} has the level of relevance {level}, it must be 1 or more")
     k = 0 if name == "rbp" else int(number or 0)
-    ours = f"RBP(p=0.{number})" if name == "rbp" else _SHARES.get(name, name) if k else _OF_ALL.get(name, name)
-    ours = f"{ours}@{k}" if k and name not in _NO_CUTOFF else _SHARES.get(ours, ours)
+    ours = f"RBP(p=0.{number})" if name == "rbp" else _SHARES.get(name, name)
+    ours = f"{ours}@{k}" if k and name not in _NO_CUTOFF else _OF_ALL.get(name, ours)
     title = _TITLES[name] + (mark + number if mark else "") + (f"-l{level}" if level else "")
     return _Metric(ours, int(level or 1), name, k, title)
 
@@ -484,7 +489,7 @@ def _by_query(qrels: _Nested, run: _Nested, metrics: Sequence[str], ready: dict[
         places = [row.get(str(query), -1) for query in qrels]
         for metric, one in of_level.items():
             found[metric] = np.append(evaluated.values[one.ours], 0.0)[places]  # the last: without a judgment
-            if one.name in ("dcg", "dcg_burges", "rbp"):
+            if one.name in _SHARES or one.name == "rbp":
                 most = (level, one.name, one.k)
                 if most not in ready:
                     ready[most] = _most(ready[level][0], one)
@@ -524,26 +529,26 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
     Parameters
     ----------
     qrels, run : Qrels and Run, dicts, or one array of the rows (id, number) for each query
-        The judgments and the run, which hold the same queries. Arrays of judgments are sorted by falling level, and
-        arrays of a run are in the order of the ranking.
+        The judgments and the run. Both hold the same queries. Arrays of judgments are sorted by level, the highest
+        level first. Arrays of a run are in the order of the ranking.
     metrics : str or list of str
         ``hits``, ``hit_rate``, ``precision``, ``recall``, ``f1``, ``r-precision``, ``mrr``, ``map``, ``dcg``,
-        ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp.95``; ``@k`` and ``-l2`` as in ranx.
+        ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp.95``; with ``@k`` and ``-l2`` as in ranx.
     return_mean : bool
         True returns the means, False the values of all queries.
     return_std : bool
         True returns standard deviations too.
     threads : int
-        The argument has no effect: `evaluate` takes a single thread.
+        This argument has no effect: `evaluate` uses a single thread.
     save_results_in_run : bool
-        True puts the values into `run`, if `run` is a Run.
+        True stores the values in `run`, if `run` is a Run.
     make_comparable : bool
-        Call `Run.make_comparable` first.
+        True calls `Run.make_comparable` first.
 
     Returns
     -------
     float, array or dict
-        The value of a single metric, or a dict by the metric for several metrics.
+        The value of a single metric, or a dict with the value of each metric if there are several metrics.
 
     Raises
     ------
@@ -575,8 +580,8 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
     if judged.keys() != ranked.keys():
         lost, extra = ([one for one in a if one not in b] for a, b in ((judged, ranked), (ranked, judged)))
         said = f"the run lacks {lost[0]!r}" if lost else f"the qrels lack {extra[0]!r}"
-        raise AssertionError(f"qrels and run hold different queries: {said}; make_comparable=True takes out queries "
-                             "without judgments, and adds judged ones to the run")
+        raise AssertionError(f"qrels and run hold different queries: {said}; make_comparable=True removes queries "
+                             "without judgments from the run, and adds judged queries that it lacks")
     found = _by_query(dict(judged), dict(ranked), asked, ready)
     if isinstance(run, Run) and save_results_in_run:
         for metric, values in found.items():
@@ -666,20 +671,16 @@ def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: 
     return Report(names, results, comparisons, asked, max_p, outcomes, rounding_digits, show_percentages, stat_test)
 
 
-def _chances(values: list[_Array], stat_test: str, n_permutations: int, random_seed: int) -> Iterator[float]:
+def _chances(values: list[_Array], stat_test: str, n_permutations: int, random_seed: int) -> list[float]:
     """The p-value of each pair."""
-    if stat_test == "tukey":
-        if len(values) > 1:
-            table = needed("scipy.stats", 'stat_test="tukey"').tukey_hsd(*values).pvalue
-            yield from map(float, table[np.triu_indices(len(values), 1)])
-        return
+    pairs = list(combinations(range(len(values)), 2))
     if stat_test == "fisher":
-        pairs = list(combinations(range(len(values)), 2))
-        yield from (p for p, _ in paired_randomization(np.stack(values, axis=1), pairs, n_permutations, random_seed))
-        return
-    needed("scipy", 'stat_test="student"')
-    for one, other in combinations(values, 2):
-        yield float(paired_t(one - other))  # type: ignore[arg-type]
+        return [p for p, _ in paired_randomization(np.stack(values, axis=1), pairs, n_permutations, random_seed)]
+    if stat_test == "student":
+        needed("scipy", 'stat_test="student"')
+        return [float(paired_t(values[a] - values[b])) for a, b in pairs]  # type: ignore[arg-type]
+    chances = needed("scipy.stats", 'stat_test="tukey"').tukey_hsd(*values).pvalue if pairs else {}
+    return [float(chances[pair]) for pair in pairs]
 
 
 class _Pairs(UserDict[Any, Any]):
@@ -704,19 +705,20 @@ def _letter(place: int, letters: str = _LETTERS) -> str:
 
 
 class Report:
-    """A comparison, to be printed, set in LaTeX or kept. Made by `compare`.
+    """The result of `compare`: print it, typeset it in LaTeX, or save it.
 
     Parameters
     ----------
     model_names : list of str
     results : dict
-        Means, by the model and the metric.
+        The mean of each metric, in a dict for each model.
     comparisons : mapping
-        By a pair of models and the metric: ``p_value`` and ``significant``.
+        For each pair of models a dict by metric: ``p_value`` and ``significant``.
     metrics : list of str
     max_p : float
     win_tie_loss : dict
-        By a pair of models and the metric: the numbers of queries in which the first model is better, equal and worse.
+        For each pair of models a dict by metric: the numbers of queries for which the first model is better (``W``),
+        equal (``T``) and worse (``L``).
     rounding_digits, show_percentages, stat_test
         As of `compare`.
     """
@@ -729,7 +731,7 @@ class Report:
         self.rounding_digits, self.show_percentages, self.stat_test = rounding_digits, show_percentages, stat_test
 
     def format_score(self, score: float) -> str:
-        """A mean as it is shown."""
+        """A mean as the report shows it."""
         digits = max(0, self.rounding_digits - 2) if self.show_percentages else self.rounding_digits
         return f"{round(100 * score if self.show_percentages else score, digits):.{digits}f}"
 
@@ -738,7 +740,7 @@ class Report:
         return _parsed(m).title
 
     def get_stat_test_label(self, stat_test: str) -> str:
-        """The name of a test."""
+        """The name of a statistical test."""
         return _TESTS[stat_test]
 
     def _letters(self, model: str, metric: str, letters: str, better: bool = True) -> str:
@@ -757,7 +759,7 @@ class Report:
         return rendered([Grid(rows, len(rows[0]))])
 
     def to_latex(self) -> str:
-        """The table in LaTeX, with the rules of the package booktabs; the text is ranx's.
+        """The table in LaTeX. It needs the packages graphicx and booktabs. The text is the same as in ranx.
 
         Returns
         -------
