@@ -569,12 +569,8 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
     for side in (qrels, run):
         if isinstance(side, _Table) and not side.sorted:
             side.sort()
-    ready: dict[Any, Any] = {}
-    judged, ranked = qrels, run
-    if isinstance(qrels, _Table):
-        judged, ready = qrels._held, {} if qrels._lent else qrels._ready
-    if isinstance(run, _Table):
-        ranked = run._held
+    ready = qrels._ready if isinstance(qrels, _Table) and not qrels._lent else {}
+    judged, ranked = (side._held if isinstance(side, _Table) else side for side in (qrels, run))
     if not isinstance(judged, Mapping) or not isinstance(ranked, Mapping):
         judged, ranked, ready = _of_arrays(qrels, "qrels"), _of_arrays(run, "run"), {}
     if judged.keys() != ranked.keys():
@@ -583,17 +579,16 @@ def evaluate(qrels: Any, run: Any, metrics: list[str] | str, return_mean: bool =
         raise AssertionError(f"qrels and run hold different queries: {said}; make_comparable=True removes queries "
                              "without judgments from the run, and adds judged queries that it lacks")
     found = _by_query(dict(judged), dict(ranked), asked, ready)
+    means = {metric: np.mean(values) for metric, values in found.items()}
+    deviations = {metric: np.std(values) for metric, values in found.items()} if return_std and return_mean else {}
     if isinstance(run, Run) and save_results_in_run:
+        run.mean_scores |= means
+        run.std_scores |= deviations
         for metric, values in found.items():
-            run.mean_scores[metric] = np.mean(values)
-            if return_std and return_mean:
-                run.std_scores[metric] = np.std(values)
             run.scores[metric].update(zip(judged, values, strict=True))
-    results: dict[str, Any] = dict(found)
-    if return_mean:
-        for metric, values in found.items():
-            mean = np.mean(values)
-            results[metric] = {"mean": mean, "std": np.std(values)} if return_std else mean
+    results: dict[str, Any] = means if return_mean else found
+    if deviations:
+        results = {metric: {"mean": means[metric], "std": deviations[metric]} for metric in found}
     return results[asked[0]] if len(asked) == 1 else results
 
 
