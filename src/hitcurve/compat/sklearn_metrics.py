@@ -4,9 +4,9 @@
 >>> average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
 0.8333333333333333
 
-Names, arguments, checks and the shape of what comes back are those of ``sklearn.metrics``. Nothing of scikit-learn is
-imported. Warnings are of its class ``UndefinedMetricWarning`` where it is loaded. The page "Instead of scikit-learn's
-metrics" of the documentation lists each difference.
+Names, arguments, checks of arguments and the shapes of results are those of ``sklearn.metrics``. This module does not
+import scikit-learn. If scikit-learn is loaded, warnings have its class ``UndefinedMetricWarning``. The page "Instead of
+scikit-learn's metrics" of the documentation lists every difference.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class UndefinedMetricWarning(UserWarning):
-    """The data leave a metric undefined. If scikit-learn is loaded, scikit-learn's class of this name is used."""
+    """A warning that a metric is undefined for the data. If scikit-learn is loaded, its class of this name is used."""
 
 
 _AVERAGES = ("micro", "macro", "weighted", "samples")
@@ -289,7 +289,7 @@ def _indicator(labels: Any, score: Any, classes: Any = None) -> Any:
 
 def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
                            drop_intermediate: bool = False) -> tuple[Any, Any, Any]:
-    """Precision and recall of the items with at least each distinct score, lowest score first.
+    """Precision and recall at each distinct score: of all items with at least this score. Lowest score first.
 
     Parameters
     ----------
@@ -305,7 +305,8 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
     Returns
     -------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        The last point is (1, 0). If no item is positive, recall is 1, with a warning.
+        At the last point precision is 1 and recall is 0. If no item is positive, all other points have recall 1, with a
+        warning.
     thresholds : ndarray of shape (n_thresholds,)
         The distinct scores in rising order, in their own type.
 
@@ -329,7 +330,7 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
 
 def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
               drop_intermediate: bool = True) -> tuple[Any, Any, Any]:
-    """True against false positive rate of the items with at least each distinct score, highest score first.
+    """True and false positive rate at each distinct score: of all items with at least this score. Highest score first.
 
     Parameters
     ----------
@@ -345,9 +346,9 @@ def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight
     Returns
     -------
     fpr, tpr : ndarray of shape (n_thresholds,)
-        NaN with a warning if the class of the rate is missing.
+        A rate is NaN, with a warning, if no item has the class that it is a share of.
     thresholds : ndarray of shape (n_thresholds,)
-        Scores in falling order as float64, infinity first.
+        Infinity, then the distinct scores in falling order, as float64.
 
     Examples
     --------
@@ -368,7 +369,7 @@ def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight
 
 def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", sample_weight: Any = None,
                   max_fpr: float | None = None, multi_class: str = "raise", labels: Any = None) -> Any:
-    """Area under the ROC curve: the chance that a positive item scores above another one, ties as one half.
+    """Area under the ROC curve: the probability that a positive item scores above a negative item. Ties count one half.
 
     Parameters
     ----------
@@ -381,7 +382,7 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
         As in :func:`average_precision_score`.
     sample_weight : array-like of shape (n_samples,), optional
     max_fpr : float in (0, 1], optional
-        The area up to this false positive rate, scaled to 0.5 for chance and 1 for the best.
+        Measure the area up to this false positive rate, on a scale of 0.5 (random order) to 1 (best order).
     multi_class : {'raise', 'ovr', 'ovo'}
         ``'ovr'``: each class against the rest. ``'ovo'``: the mean over pairs of classes. ``'raise'``: an error for
         several classes.
@@ -551,9 +552,9 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> f
 
 
 def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    """Mean over samples of the share of pairs of a relevant and another label that are in the wrong order.
+    """Mean over samples of the share of pairs of a relevant and an irrelevant label that are in the wrong order.
 
-    Tied pairs count as wrong. A sample without such a pair counts as 0.
+    Tied pairs count as wrong. A sample without relevant labels or without irrelevant labels counts as 0.
 
     Parameters
     ----------
@@ -579,19 +580,23 @@ def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) 
     return float(np.average(np.nan_to_num(1.0 - HitCurves(flags, score).roc_auc(ties="worst")), weights=sample_weight))
 
 
-def _levels(y_true: Any, y_score: Any, k: Any, sample_weight: Any) -> tuple[Any, Any]:
+def _levels(y_true: Any, y_score: Any, k: Any, sample_weight: Any, ignore_ties: Any, ideal: bool) -> tuple[Any, Any]:
+    """Levels and scores of rankings of labels, one a row. `ideal`: the levels have an ideal order."""
     need_cutoff(k)
+    need_bool("ignore_ties", ignore_ties)
     levels, score = as_numbers(y_true, "y_true"), as_numbers(y_score, "y_score")
     need_same_length(levels, score, sample_weight)
-    return levels, score
-
-
-def _need_rows(levels: Any, score: Any) -> None:
+    if ideal and levels.min() < 0:
+        raise ValueError("ndcg_score should not be used on negative y_true values.")
+    if ideal and levels.ndim > 1 and levels.shape[1] <= 1:
+        raise ValueError("Computing NDCG is only meaningful when there is more than 1 document. Got "
+                         f"{levels.shape[1]} instead.")
     formats = ("multilabel-indicator", "continuous-multioutput", "multiclass-multioutput")
     target, _ = target_of(levels)
     if target not in formats:
         raise ValueError(f"Only {formats} formats are supported. Got {target} instead")
     need_same_shape(levels, score)
+    return levels, score
 
 
 def _gains(levels: Any, score: Any, k: Any, ignore_ties: bool) -> Any:
@@ -622,7 +627,7 @@ def dcg_score(y_true: Any, y_score: Any, *, k: int | None = None, log_base: floa
         Base of the logarithm.
     sample_weight : array-like of shape (n_samples,), optional
     ignore_ties : bool
-        Rank tied items as numpy's sort leaves them.
+        True ranks tied items in the order that numpy's sort gives them.
 
     Returns
     -------
@@ -639,10 +644,8 @@ def dcg_score(y_true: Any, y_score: Any, *, k: int | None = None, log_base: floa
     >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]], k=2), 4)
     5.6309
     """
-    levels, score = _levels(y_true, y_score, k, sample_weight)
     need(isinstance(log_base, Real) and log_base > 0, "log_base", log_base, "a float in the range (0.0, inf)")
-    need_bool("ignore_ties", ignore_ties)
-    _need_rows(levels, score)
+    levels, score = _levels(y_true, y_score, k, sample_weight, ignore_ties, ideal=False)
     values = _gains(levels, score, k, ignore_ties) * np.log2(log_base)
     return float(np.average(values, weights=sample_weight))
 
@@ -662,7 +665,7 @@ def ndcg_score(y_true: Any, y_score: Any, *, k: int | None = None, sample_weight
         The last rank that counts. None counts all ranks.
     sample_weight : array-like of shape (n_samples,), optional
     ignore_ties : bool
-        Rank tied items as numpy's sort leaves them.
+        True ranks tied items in the order that numpy's sort gives them.
 
     Returns
     -------
@@ -677,14 +680,7 @@ def ndcg_score(y_true: Any, y_score: Any, *, k: int | None = None, sample_weight
     >>> round(ndcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
     0.6957
     """
-    levels, score = _levels(y_true, y_score, k, sample_weight)
-    need_bool("ignore_ties", ignore_ties)
-    if levels.min() < 0:
-        raise ValueError("ndcg_score should not be used on negative y_true values.")
-    if levels.ndim > 1 and levels.shape[1] <= 1:
-        raise ValueError("Computing NDCG is only meaningful when there is more than 1 document. Got "
-                         f"{levels.shape[1]} instead.")
-    _need_rows(levels, score)
+    levels, score = _levels(y_true, y_score, k, sample_weight, ignore_ties, ideal=True)
     if ignore_ties:
         best = _gains(levels, levels, k, ignore_ties)
         values = np.divide(_gains(levels, score, k, ignore_ties), best, out=np.zeros(best.shape), where=best != 0)
@@ -702,7 +698,7 @@ def top_k_accuracy_score(y_true: Any, y_score: Any, *, k: int = 2, normalize: bo
     y_true : array-like of shape (n_samples,)
         Classes.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        The scores. For two classes they are the scores of the greater class.
+        The score of each class. For two classes, the score of the greater class.
     k : int
         The number of best-scored classes.
     normalize : bool
