@@ -3,8 +3,9 @@
 >>> from hitcurve.ir_measures import provider  # doctest: +SKIP
 >>> provider.calc_aggregate([nDCG@10, AP], qrels, run)  # doctest: +SKIP
 
-It takes what ir_measures takes, and gives what its pytrec_eval provider gives: ties by document id, numbers of
-trec_eval 9 (scores in single precision), for RR at a cutoff too.
+The provider takes the same judgments and runs as ir_measures. Its numbers are those of ir_measures' pytrec_eval
+provider, also for RR at a cutoff: scores are compared in single precision, and documents of equal score are ranked by
+id, as in trec_eval 9.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ NOT_PROVIDED, _Any = _providers.base.NOT_PROVIDED, _providers.base.Any
 
 
 class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
-    """Measures by hitcurve."""
+    """A provider of ir_measures that computes with hitcurve."""
 
     NAME = "hitcurve"
     SUPPORTED_MEASURES = [
@@ -83,5 +84,5 @@ def _ours(measure: Any) -> Measure:
     return parse(f"{measure.NAME}{inside}" + ("" if at is NOT_PROVIDED else f"@{at}"))
 
 
-#: What ir_measures asks for numbers: ``provider.calc_aggregate(measures, qrels, run)``.
+#: The provider to call: ``provider.calc_aggregate(measures, qrels, run)``.
 provider = _providers.register(HitcurveProvider())

@@ -198,8 +198,8 @@ def test_a_function_that_aggregates():
         ("RetrievalPrecision", {"adaptive_k": 1}, "adaptive_k is 1"),
         ("RetrievalRPrecision", {"top_k": 3}, "Unexpected keyword arguments: top_k"),
         ("BinaryAUROC", {"sync": True}, "Unexpected keyword arguments: sync$"),
-        ("BinaryAUROC", {"dist_sync_on_step": True}, "dist_sync_on_step=True must be False: no torch module"),
-        ("RetrievalMAP", {"process_group": 1}, "process_group=1 must be None: no torch module"),
+        ("BinaryAUROC", {"dist_sync_on_step": True}, "=True must be False: this class is not a torch module"),
+        ("RetrievalMAP", {"process_group": 1}, "process_group=1 must be None: this class is not a torch module"),
         ("RetrievalMAP", {"sync_on_compute": 1}, "sync_on_compute=1 must be True or False"),
         *(("BinaryAUROC", {"max_fpr": one}, f"max_fpr is {one}: must be a number above 0 and up to 1, or None")
           for one in (0.0, -0.5, 1.5, float("nan"))),

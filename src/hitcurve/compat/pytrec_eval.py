@@ -1,6 +1,6 @@
-"""pytrec_eval's calls and numbers: ``from hitcurve.compat import pytrec_eval`` in place of ``import pytrec_eval``.
+"""The functions of pytrec_eval: write ``from hitcurve.compat import pytrec_eval`` in place of ``import pytrec_eval``.
 
-The numbers are those of trec_eval 9 to the last bit. The page "pytrec_eval and ir_measures" of the documentation lists
+The numbers are those of trec_eval 9, to the last bit. The page "pytrec_eval and ir_measures" of the documentation lists
 the differences.
 """
 
@@ -22,17 +22,17 @@ from hitcurve.measures import LEAST, Measure
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
 from hitcurve.retrieval.trec_eval import expand, names_of
-from hitcurve.shown.grid import many
 
 __all__ = [
     "RelevanceEvaluator", "compute_aggregated_measure", "parse_qrel", "parse_run", "supported_measures",
     "supported_nicknames",
 ]
 
-#: The names of measures that take their parameters behind a dot or an underscore: ``"P.5,10"``, ``"P_5"``.
+#: The names of measures. Parameters follow a dot or an underscore: ``"P.5,10"``, ``"P_5"``.
 supported_measures = set(names_of("all_trec", 9))
 
-#: The names of sets of measures. Those of preferences and of judgment groups are names alone, as they are there.
+#: The names of sets of measures, with their measures. As in pytrec_eval, the sets of preferences and of judgment groups
+#: are only listed here: an evaluator refuses their measures.
 supported_nicknames = {name: set(names_of(name, 9)) for name in ("official", "set", "all_trec")} | {
     name: set(names.split()) for name, names in {
         "all_prefs": "runid num_q prefs_simp prefs_pair prefs_avgjg prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret "
@@ -56,26 +56,26 @@ class RelevanceEvaluator:
     Parameters
     ----------
     query_relevance : mapping of str to dict of str to int
-        The relevance of each document of each query. A query without documents is left out.
+        The relevance of each judged document of each query. Queries without documents are left out.
     measures : iterable of str
-        Names out of `supported_measures` and `supported_nicknames`, with parameters: ``"P"``, ``"P_5"``,
+        Names from `supported_measures` and `supported_nicknames`, also with parameters: ``"P"``, ``"P_5"``,
         ``"P.5,10"``, ``"official"``.
     relevance_level : int, default 1
-        The lowest level that is relevant.
+        The lowest relevance that counts as relevant.
     judged_docs_only_flag : bool, default False
-        True first removes documents without a judgment from the ranking.
+        True removes the documents without a judgment from the ranking first.
 
     Raises
     ------
     TypeError
-        If an argument has another type, or if `relevance_level` is below 1.
+        If an argument has the wrong type, or if `relevance_level` is below 1.
     ValueError
-        If a measure is unknown, or if the measure does not take the parameters.
+        If a measure is unknown, or if it does not take the parameters.
 
     Notes
     -----
-    An evaluator never changes, so threads may share one. Equal scores (as single precision) are ranked by document id,
-    falling. A query without relevant documents has the value 0.
+    An evaluator never changes, so threads may share an evaluator. Scores are compared in single precision. Documents of
+    equal score are ranked by id, the greater id first. A query without relevant documents has the value 0.
     See trec_eval 9.0.8, https://github.com/usnistgov/trec_eval.
 
     Examples
@@ -120,13 +120,13 @@ class RelevanceEvaluator:
         Returns
         -------
         dict of str to dict of str to float
-            The value of each measure for each query that has judgments, in the order of the run. ``gm_map`` and
-            ``gm_bpref`` are logarithms, ``runid`` and ``relstring`` are 0.
+            The value of each measure, in a dict for each query that has judgments, in the order of the run. The values
+            of ``gm_map`` and ``gm_bpref`` are logarithms. Those of ``runid`` and ``relstring`` are 0.
 
         Raises
         ------
         TypeError
-            If an object is not a dict, a text or a number.
+            If `scores` is not a dict of dicts, if an id is not a string, or if a score is not a number.
         ValueError
             If a score is NaN.
 
@@ -149,7 +149,7 @@ class RelevanceEvaluator:
         if judged is None:
             run = _plain(run, "scores", "score", _SCORES, float)
             judged = judge_nested(self._qrels, run, True)
-        if judged is None:  # NaN is an error, a text that is not of Unicode is none
+        if judged is None:  # NaN, which is an error, or an id with a lone surrogate, which is not
             judged = runs.judge(self._qrels, read_run(run), "score", True)
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
@@ -176,7 +176,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     Raises
     ------
     ValueError
-        If a line has another number of columns, or if a score is not a number.
+        If a line has the wrong number of columns, or if a score is not a number.
     AssertionError
         If a document occurs twice in a query.
 
@@ -204,7 +204,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     ValueError
-        If a line has another number of columns, or if a relevance is not a whole number.
+        If a line has the wrong number of columns, or if a relevance is not a whole number.
     AssertionError
         If a document occurs twice in a query.
 
@@ -218,7 +218,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def compute_aggregated_measure(measure: str, values: list[float]) -> float:
-    """Add up values of queries: the sum for ``num_``, the geometric mean for ``gm_``, else the mean.
+    """Aggregate the values of queries: to a sum for ``num_...``, to a geometric mean for ``gm_...``, else to a mean.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def compute_aggregated_measure(measure: str, values: list[float]) -> float:
     Returns
     -------
     float
-        NaN for no values, 0 for no values of a sum.
+        Without values, a sum is 0 and a mean is NaN.
 
     Examples
     --------
@@ -267,8 +267,8 @@ def _plain(nested: Mapping[Any, Any], argument: str, what: str, kinds: tuple[typ
             try:
                 of_query[str(doc)] = convert(value)
             except OverflowError:
-                raise OverflowError(f"{argument}: the {what} of document {doc!r} of query {query!r} is an integer that "
-                                    "no float holds") from None
+                raise OverflowError(f"{argument}: the {what} of document {doc!r} of query {query!r} is too large for "
+                                    "a float") from None
     return plain
 
 
@@ -303,7 +303,7 @@ def _parsed(lines: Iterable[str], number: int, place: int, convert: Callable[[st
     for row, line in enumerate(lines, 1):
         cells = line.split()
         if len(cells) != number:
-            raise ValueError(f"line {row} has {many(len(cells), 'columns')}, not {number}: {line.rstrip()!r}")
+            raise ValueError(f"line {row}: it must have {number} columns, got {len(cells)}: {line.rstrip()!r}")
         query, doc = found[cells[0]], cells[2]
         if doc in query:
             raise AssertionError(f"line {row}: document {doc!r} occurs twice in query {cells[0]!r}")

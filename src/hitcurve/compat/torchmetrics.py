@@ -1,11 +1,11 @@
 """Classes of torchmetrics 1.9: ``from hitcurve.compat.torchmetrics import RetrievalMAP``.
 
-The classes have ``update``, ``compute``, ``reset``, ``merge_state``, ``clone`` and ``to``. A call of a metric updates
-it and computes the value of the batch. torch is not imported: a batch is tensors in main memory, arrays or lists, and
-the value is a numpy float. Arguments and defaults are those of torchmetrics. Tied items of a query give the mean over
-their orders; torchmetrics ranks tied items as torch's sort does. ``empty_target_action`` says how a query without
-relevant items counts. Items with the label ``ignore_index`` are left out. Processes are not synchronised:
-``merge_state`` adds the batches of a metric that another process pickled.
+The classes have ``update``, ``compute``, ``reset``, ``merge_state``, ``clone`` and ``to``, with the arguments and
+defaults of torchmetrics. If you call a metric with a batch, it keeps the batch and returns the batch's value. A batch
+may be tensors in main memory, arrays or lists. This module does not import torch: values are numpy floats. If items of
+a query are tied, the value is the mean over their orders; torchmetrics ranks tied items as torch's sort does.
+``empty_target_action`` says how a query without relevant items counts. Items with the label ``ignore_index`` are left
+out. Processes are not synchronised: ``merge_state`` adds the batches of a metric that another process pickled.
 
 >>> from hitcurve.compat.torchmetrics import RetrievalMAP
 >>> metric = RetrievalMAP(empty_target_action="skip", top_k=10)
@@ -52,8 +52,8 @@ def _no_others(kwargs: dict[str, Any]) -> None:
     for name, value in kwargs.items():
         if not any(value is one for one in _KEYWORDS[name]):
             known = " or ".join(map(repr, _KEYWORDS[name]))
-            raise ValueError(f"{name}={value!r} must be {known}: no torch module is behind this class, and merge_state "
-                             "merges processes")
+            raise ValueError(f"{name}={value!r} must be {known}: this class is not a torch module; use merge_state to "
+                             "merge processes")
 
 
 class _Metric(ABC):
@@ -69,7 +69,7 @@ class _Metric(ABC):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all batches."""
+        """Remove all batches."""
         self._blocks: list[list[_Array]] = []
         self._num_updates = 0
 
@@ -84,13 +84,13 @@ class _Metric(ABC):
         return self._num_updates > 0
 
     def clone(self) -> Self:
-        """A copy with the same batches. An update of the copy does not change this metric."""
+        """Return a copy with the same batches. An update of the copy does not change this metric."""
         return copy.deepcopy(self)
 
     def to(self, device: Any = "cpu", *args: Any, **kwargs: Any) -> Self:
-        """Return this metric. A device other than ``"cpu"`` is a ValueError. Types change nothing."""
+        """Return this metric. A device other than ``"cpu"`` raises a ValueError. Types have no effect."""
         if isinstance(device, int) or str(device).partition(":")[0] in _DEVICES:
-            raise ValueError(f"device is {device!r}: must be 'cpu', where this class computes")
+            raise ValueError(f"device is {device!r}: must be 'cpu': this class computes on the processor")
         return self
 
     def cpu(self) -> Self:
@@ -173,7 +173,7 @@ class _Retrieval(_Metric):
         if indexes.dtype.kind not in "iu":
             raise ValueError(f"indexes has dtype {indexes.dtype}: must be whole numbers")
         if not len(preds):
-            raise ValueError("preds has no items" + (" but ignored ones" if self.ignore_index is not None else ""))
+            raise ValueError("preds has no items" + (" that are not ignored" if self.ignore_index is not None else ""))
         if not self._levels and not np.isin(target, (0, 1)).all():
             raise ValueError(f"target holds {target[~np.isin(target, (0, 1))][0]}: must be 0 or 1")
         self._take([preds.astype(np.float32), target, indexes])
@@ -230,7 +230,7 @@ class RetrievalMRR(_Retrieval):
 
 
 class RetrievalPrecision(_Retrieval):
-    """Share of relevant items among the first ``top_k``, or with ``adaptive_k`` among all items of a shorter query."""
+    """Share of relevant items among the first ``top_k``. With ``adaptive_k``, among all items of a shorter query."""
 
     def __init__(self, empty_target_action: str = "neg", ignore_index: int | None = None, top_k: int | None = None,
                  adaptive_k: bool = False, aggregation: str | Callable[..., Any] = "mean", **kwargs: Any) -> None:
@@ -254,7 +254,7 @@ class RetrievalRecall(_Retrieval):
 
 
 class RetrievalHitRate(_Retrieval):
-    """Whether a relevant item is among the first ``top_k``."""
+    """1 if a relevant item is among the first ``top_k``, else 0."""
 
     _above_zero = False
 
@@ -279,7 +279,7 @@ class RetrievalRPrecision(_Retrieval):
 class RetrievalNormalizedDCG(_Retrieval):
     """nDCG among the first ``top_k``, with the level of an item as its gain.
 
-    Levels below 0 are losses. A query is empty if its levels add up to 0.
+    Levels below 0 are subtracted. A query counts as empty if the sum of its levels is 0.
     """
 
     _levels = True
@@ -312,11 +312,11 @@ class _Binary(_Metric):
     def __init__(self, thresholds: None, ignore_index: int | None, kwargs: dict[str, Any]) -> None:
         super().__init__(ignore_index, kwargs)
         if thresholds is not None:
-            raise ValueError(f"thresholds is {thresholds!r}: must be None, every score is one "
-                             "(hitcurve.HitCounter(edges=...) counts in bins)")
+            raise ValueError(f"thresholds is {thresholds!r}: must be None, every score is a "
+                             "threshold (hitcurve.HitCounter(edges=...) counts in bins)")
 
     def update(self, preds: Any, target: Any) -> None:
-        """Keep a batch of scores and labels 0 or 1. A score outside of [0, 1] puts the batch through a sigmoid."""
+        """Keep a batch of scores and labels 0 or 1. If a score is outside [0, 1], each score becomes its sigmoid."""
         preds, target = self._keep(preds=preds, target=target)
         if target.dtype.kind == "f":
             raise ValueError(f"target has dtype {target.dtype}: must be whole numbers")
@@ -329,7 +329,7 @@ class _Binary(_Metric):
 
 
 class BinaryAveragePrecision(_Binary):
-    """Average precision. Tied items enter together. The value is 0 when there is no relevant item."""
+    """Average precision. Tied items enter together. The value is 0 if there is no relevant item."""
 
     def __init__(self, thresholds: None = None, ignore_index: int | None = None, validate_args: bool = True,
                  normalization: str | None = "sigmoid", **kwargs: Any) -> None:
@@ -345,7 +345,7 @@ class BinaryAveragePrecision(_Binary):
 
 
 class BinaryAUROC(_Binary):
-    """Area under the ROC curve, with McClish's correction if ``max_fpr`` is given. 0 when all items have one label."""
+    """Area under the ROC curve, with McClish's correction up to ``max_fpr``. 0 if all items have the same label."""
 
     def __init__(self, max_fpr: float | None = None, thresholds: None = None, ignore_index: int | None = None,
                  validate_args: bool = True, **kwargs: Any) -> None:
