@@ -536,7 +536,7 @@ def test_what_stays_with_ranx():
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         ours.other  # noqa: B018
     for call in (lambda: Qrels.from_ir_datasets("x"), lambda: Run.from_ranxhub("x"), lambda: Run().save("a.lz4")):
-        with pytest.raises(AttributeError, match="hitcurve.compat.ranx does not .* ranx"):
+        with pytest.raises(AttributeError, match=r"hitcurve\.compat\.ranx does not .* ranx"):
             call()
     with pytest.raises(AttributeError, match="no typed lists"):
         Run().to_typed_list()
