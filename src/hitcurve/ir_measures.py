@@ -67,15 +67,12 @@ class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
 
 
 def _ours(measure: Any) -> Measure:
-    """The record here of a measure there."""
+    """The measure of hitcurve that a measure of ir_measures stands for."""
     options = []
-    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "max_rel"):
+    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "max_rel", "gains"):
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
         if value is not NOT_PROVIDED and value is not False:
             options.append(f"{name}={value}")
-    gains = measure[name] if (name := "gains") in measure.SUPPORTED_PARAMS else NOT_PROVIDED
-    if gains is not NOT_PROVIDED:
-        options.append("gains={" + ",".join(f"{level}:{gain}" for level, gain in gains.items()) + "}")
     at = measure[measure.AT_PARAM] if measure.AT_PARAM in measure.SUPPORTED_PARAMS else NOT_PROVIDED
     if measure.NAME == "IPrec":
         options.append("levels=trec_eval9")
