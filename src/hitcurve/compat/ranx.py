@@ -1,4 +1,4 @@
-r"""The calls of ranx 0.3.21 for evaluation: ``from hitcurve.compat.ranx import Qrels, Run, compare, evaluate``.
+r"""ranx 0.3.21's calls for evaluation: ``from hitcurve.compat.ranx import Qrels, Run, compare, evaluate``.
 
 Numbers are those of `hitcurve.evaluate`. Documents of equal score are ranked by id, as in trec_eval: the greater id
 first. Fusion, normalisation, plots and the data of ir_datasets and ranxhub are not in this module: use ranx for
@@ -205,7 +205,7 @@ class Qrels(_Table):
     Parameters
     ----------
     qrels : dict of str to dict of str to int, optional
-        The level of each judged document of each query. A number that is not whole is cut off.
+        The level of each judged document of each query. Fractions are cut off.
     name : str, optional
 
     Examples
@@ -270,7 +270,7 @@ class Qrels(_Table):
 
 
 class Run(_Table):
-    """What a system retrieved, with its scores.
+    """The documents that a system retrieved, with their scores.
 
     Parameters
     ----------
@@ -603,7 +603,7 @@ def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: 
     Parameters
     ----------
     qrels, metrics, threads, make_comparable
-        As of `evaluate`.
+        As for `evaluate`.
     runs : list of Run
         A run without a name is called ``run_1``, by its place.
     stat_test : {"student", "fisher", "tukey"}
@@ -616,7 +616,7 @@ def compare(qrels: Qrels, runs: list[Run], metrics: list[str] | str, stat_test: 
         The greatest p-value that counts as significant.
     rounding_digits : int
     show_percentages : bool
-        How the report shows the means.
+        The report shows the means with so many digits, or as percentages.
 
     Returns
     -------
@@ -715,7 +715,7 @@ class Report:
         For each pair of models a dict by metric: the numbers of queries for which the first model is better (``W``),
         equal (``T``) and worse (``L``).
     rounding_digits, show_percentages, stat_test
-        As of `compare`.
+        As for `compare`.
     """
 
     def __init__(self, model_names: list[str], results: dict[str, dict[str, float]], comparisons: Any,
@@ -818,7 +818,7 @@ class Report:
         return needed("pandas", "to_dataframe").DataFrame(rows, columns=["model_names", *self.metrics])
 
     def save(self, path: str) -> None:
-        """Write `to_dict` as JSON."""
+        """Write the dict that `to_dict` makes as JSON."""
         write_file(path, json.dumps(self.to_dict(), indent=4).encode())
 
     def print_results(self) -> None:

@@ -1,4 +1,4 @@
-"""`hitcurve.compat.rdkit_scoring` by the name of the library: ``from hitcurve.compat.rdkit import Scoring``.
+"""`hitcurve.compat.rdkit_scoring` under the name of the library: ``from hitcurve.compat.rdkit import Scoring``.
 
 >>> from hitcurve.compat.rdkit import Scoring  # was: from rdkit.ML.Scoring import Scoring
 >>> Scoring.CalcAUC([[0.9, 1], [0.5, 0], [0.1, 1]], 1)

@@ -1,6 +1,7 @@
-"""The calls of rdkit.ML.Scoring.Scoring: ``from hitcurve.compat import rdkit_scoring as Scoring``.
+"""The functions of rdkit.ML.Scoring.Scoring: ``from hitcurve.compat import rdkit_scoring as Scoring``.
 
-The rows come best first, as in RDKit. The scores in the rows are not read. Ties keep the order of the rows.
+As in RDKit, the rows are sorted, the best row first. The functions do not read the scores in the rows, so tied rows keep
+their order.
 
 >>> from hitcurve.compat import rdkit_scoring as Scoring
 >>> rows = [[9.1, 1], [8.4, 0], [7.7, 1], [7.0, 1], [6.2, 0], [5.9, 0]]
@@ -84,7 +85,7 @@ def CalcAUC(scores: Any, col: Any) -> float:
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC`` raises.
+        As for ``CalcROC``.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def CalcRIE(scores: Any, col: Any, alpha: Any) -> float:
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC`` raises, and if alpha is not above 0.
+        As for ``CalcROC``. ValueError also if alpha is not above 0.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def CalcBEDROC(scores: Any, col: Any, alpha: Any) -> float:
     Raises
     ------
     ValueError, IndexError
-        As ``CalcRIE`` raises.
+        As for ``CalcRIE``.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def CalcEnrichment(scores: Any, col: Any, fractions: Sequence[float]) -> list[fl
     Raises
     ------
     ValueError, IndexError
-        As ``CalcROC`` raises, if there are no fractions, or if a fraction is outside of [0, 1].
+        As for ``CalcROC``. ValueError also if there are no fractions, or if a fraction is outside [0, 1].
 
     Examples
     --------
