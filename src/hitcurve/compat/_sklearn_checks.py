@@ -165,16 +165,16 @@ def flags_of(labels: Any, pos_label: Any) -> Any:
     return as_column(labels) == (1 if pos_label is None else pos_label)
 
 
-def classes_of(labels: Any) -> Any:
-    given = as_column(as_array(labels, "labels"))
-    classes = np.unique(given)
-    if classes.shape != given.shape:
+def classes_of(y_true: Any, labels: Any, columns: int, text: str, text_of_labels: str) -> Any:
+    """The class of each column of scores, from `labels` if given. The texts say that their number is wrong."""
+    given = None if labels is None else as_column(as_array(labels, "labels"))
+    classes = np.unique(y_true if given is None else given)
+    if given is not None and classes.shape != given.shape:
         raise ValueError("Parameter 'labels' must be unique.")
-    if not np.array_equal(classes, given):
+    if given is not None and not np.array_equal(classes, given):
         raise ValueError("Parameter 'labels' must be ordered.")
-    return classes
-
-
-def need_known(labels: Any, classes: Any) -> None:
-    if not np.isin(labels, classes).all():
+    if classes.size != columns:
+        raise ValueError((text if given is None else text_of_labels).format(classes.size, columns))
+    if given is not None and not np.isin(y_true, classes).all():
         raise ValueError("'y_true' contains labels not in parameter 'labels'.")
+    return classes

@@ -468,7 +468,7 @@ def _most(held: _Nested, metric: _Metric) -> _Array:
         return np.array([max([1, *docs.values()]) for docs in held.values()], dtype=np.float64)
     levels = np.array([*chain.from_iterable(docs.values() for docs in held.values())], dtype=np.float64)
     offsets = np.cumsum([0, *map(len, held.values())])
-    gain = "linear" if metric.name == "dcg" else "exponential"
+    gain: Any = "linear" if metric.name == "dcg" else "exponential"
     return GainCurves(levels, levels, offsets=offsets).dcg(metric.k or None, gain=gain)
 
 

@@ -1,7 +1,7 @@
 """The functions of rdkit.ML.Scoring.Scoring: ``from hitcurve.compat import rdkit_scoring as Scoring``.
 
-As in RDKit, the rows are sorted, the best row first. The functions do not read the scores in the rows, so tied rows keep
-their order.
+As in RDKit, the rows are sorted, the best row first. The functions do not read the scores in the rows, so tied rows
+keep their order.
 
 >>> from hitcurve.compat import rdkit_scoring as Scoring
 >>> rows = [[9.1, 1], [8.4, 0], [7.7, 1], [7.0, 1], [6.2, 0], [5.9, 0]]

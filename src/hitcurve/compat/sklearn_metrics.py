@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from numbers import Real
 from typing import Any
@@ -34,7 +35,6 @@ from hitcurve.compat._sklearn_checks import (
     need_cutoff,
     need_finite,
     need_items,
-    need_known,
     need_one_of,
     need_same_length,
     need_same_shape,
@@ -412,10 +412,6 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
     target, two = target_of(given)
     score, weight = as_numbers(y_score, "y_score"), as_weights(sample_weight)
     need_items(given)
-
-    def values_of(flags: Any, rows: Any, weight: Any) -> Any:
-        return _areas(flags, rows, weight, max_fpr)
-
     if target == "multiclass" or (target == "binary" and score.ndim == 2 and score.shape[1] > 2):
         if max_fpr is not None and max_fpr != 1:
             raise ValueError("Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to "
@@ -435,7 +431,7 @@ def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", s
     axis = {"micro": None, "samples": 1}.get(str(average), 0)
     if needs_pos_label(given, two) and np.ptp(given, axis=axis).any():  # a column of one class is undefined, not wrong
         flags_of(two, None)
-    return _average(values_of, given, flags, score, average, weight)
+    return _average(partial(_areas, max_fpr=max_fpr), given, flags, score, average, weight)
 
 
 def _multiclass_area(y_true: Any, score: Any, labels: Any, multi_class: str, average: str | None, weight: Any) -> Any:
@@ -448,13 +444,9 @@ def _multiclass_area(y_true: Any, score: Any, labels: Any, multi_class: str, ave
         raise ValueError(f"average must be one of {options} for multiclass problems")
     if average is None and multi_class == "ovo":
         raise NotImplementedError("average=None is not implemented for multi_class='ovo'.")
-    classes = np.unique(y_true) if labels is None else classes_of(labels)
-    if classes.size != score.shape[1]:
-        known = "classes in y_true" if labels is None else f"given labels, {classes.size},"
-        number = "" if labels is None else f", {score.shape[1]}"
-        raise ValueError(f"Number of {known} not equal to the number of columns in 'y_score'{number}")
-    if labels is not None:
-        need_known(y_true, classes)
+    classes = classes_of(y_true, labels, score.shape[1],
+                         "Number of classes in y_true not equal to the number of columns in 'y_score'",
+                         "Number of given labels, {}, not equal to the number of columns in 'y_score', {}")
     if multi_class == "ovo" and weight is not None:
         raise ValueError("sample_weight is not supported for multiclass one-vs-one ROC AUC, 'sample_weight' must be "
                          "None in this case.")
@@ -738,16 +730,10 @@ def top_k_accuracy_score(y_true: Any, y_score: Any, *, k: int = 2, normalize: bo
         need_class_columns(score.ndim == 2, score)
     need_same_length(own, score, sample_weight)
     columns = score.shape[1] if score.ndim == 2 else 2
-    classes = np.unique(own) if labels is None else classes_of(labels)
-    if classes.size != columns:
-        known, hint = "given labels", ""
-        if labels is None:
-            known = "classes in 'y_true'"
-            hint = "You can provide a list of all known classes by assigning it to the `labels` parameter."
-        raise ValueError(f"Number of {known} ({classes.size}) not equal to the number of classes in 'y_score' "
-                         f"({columns}).{hint}")
-    if labels is not None:
-        need_known(own, classes)
+    unequal = "({}) not equal to the number of classes in 'y_score' ({})."
+    hint = "You can provide a list of all known classes by assigning it to the `labels` parameter."
+    classes = classes_of(own, labels, columns, f"Number of classes in 'y_true' {unequal}{hint}",
+                         f"Number of given labels {unequal}")
     if k >= classes.size:
         _warn(f"'k' ({k}) greater than or equal to 'n_classes' ({classes.size}) will result in a perfect score and is "
               "therefore meaningless.")
