@@ -22,7 +22,7 @@ LAYERS = """
 """
 HEIGHT = {name: layer for layer, names in enumerate(LAYERS.splitlines()) for name in names.split()}
 APART = {"retrieval", "sources", "statistics"}
-# The drop-ins use hitcurve as its users do. This is what they need beside: no public name has it as fast, or at all.
+# The drop-ins use hitcurve's public names, and these modules where public names are slower or lack the function.
 DROP_INS = {"compat", "ir_measures"}
 BESIDE = {
     "_base.checks", "_base.extras", "_base.files", "_trec_names", "measures", "shown.grid", "statistics.paired",

@@ -289,7 +289,9 @@ def _indicator(labels: Any, score: Any, classes: Any = None) -> Any:
 
 def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
                            drop_intermediate: bool = False) -> tuple[Any, Any, Any]:
-    """Precision and recall at each distinct score: of all items with at least this score. Lowest score first.
+    """Precision and recall at each distinct score, lowest score first.
+
+    A point counts the items with at least its score.
 
     Parameters
     ----------
@@ -330,7 +332,9 @@ def precision_recall_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, 
 
 def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None,
               drop_intermediate: bool = True) -> tuple[Any, Any, Any]:
-    """True and false positive rate at each distinct score: of all items with at least this score. Highest score first.
+    """True and false positive rate at each distinct score, highest score first.
+
+    A point counts the items with at least its score.
 
     Parameters
     ----------
@@ -346,7 +350,8 @@ def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight
     Returns
     -------
     fpr, tpr : ndarray of shape (n_thresholds,)
-        A rate is NaN, with a warning, if no item has the class that it is a share of.
+        The false positive rate is NaN if no item is negative, and the true positive rate is NaN if no item is positive,
+        both with a warning.
     thresholds : ndarray of shape (n_thresholds,)
         Infinity, then the distinct scores in falling order, as float64.
 
@@ -573,7 +578,7 @@ def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) 
 
 
 def _levels(y_true: Any, y_score: Any, k: Any, sample_weight: Any, ignore_ties: Any, ideal: bool) -> tuple[Any, Any]:
-    """Levels and scores of rankings of labels, one a row. `ideal`: the levels have an ideal order."""
+    """Levels and scores of rankings of labels, one a row. With `ideal` the levels must have an ideal order."""
     need_cutoff(k)
     need_bool("ignore_ties", ignore_ties)
     levels, score = as_numbers(y_true, "y_true"), as_numbers(y_score, "y_score")
