@@ -102,12 +102,10 @@ class RelevanceEvaluator:
             raise TypeError(f"relevance_level is {level}: it must lie from 1 to {_MOST}")
         self._places: dict[str, int] = {}
         if nested:
-            found = judgments_of(nested, "query_relevance")
-            if found is None:
-                found = read_qrels(_plain(nested, "query_relevance", "relevance", (int, np.integer), int))
-            self._qrels = found
-            self._places = {name: place for place, name in enumerate(found.query_ids)}
-            self._plan = plans.Plan(found, measured, "ranks", judged_only != 0, level)
+            self._qrels = judgments_of(nested, "query_relevance") or read_qrels(
+                _plain(nested, "query_relevance", "relevance", (int, np.integer), int))
+            self._places = {name: place for place, name in enumerate(self._qrels.query_ids)}
+            self._plan = plans.Plan(self._qrels, measured, "ranks", judged_only != 0, level)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Measure a run.
@@ -148,9 +146,8 @@ class RelevanceEvaluator:
         judged = judge_nested(self._qrels, run, True)
         if judged is None:
             run = _plain(run, "scores", "score", _SCORES, float)
-            judged = judge_nested(self._qrels, run, True)
-        if judged is None:  # NaN, which is an error, or an id with a lone surrogate, which is not
-            judged = runs.judge(self._qrels, read_run(run), "score", True)
+            # The second is for NaN, which is an error, and for an id with a lone surrogate, which is not.
+            judged = judge_nested(self._qrels, run, True) or runs.judge(self._qrels, read_run(run), "score", True)
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
         for row in self._logarithms:

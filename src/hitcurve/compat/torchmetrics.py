@@ -242,8 +242,7 @@ class RetrievalPrecision(_Retrieval):
     def _measure(self, curves: HitCurves) -> _Array:
         if self.top_k is None or not self.adaptive_k:
             return curves.precision(self.top_k)
-        values: _Array = curves.hits_at(self.top_k) / np.minimum(curves.num_items, self.top_k)
-        return values
+        return np.asarray(curves.hits_at(self.top_k) / np.minimum(curves.num_items, self.top_k))
 
 
 class RetrievalRecall(_Retrieval):
@@ -300,8 +299,7 @@ class RetrievalNormalizedDCG(_Retrieval):
         return np.where(sums != 0, values, np.nan)
 
     def _measure(self, curves: Any) -> _Array:
-        values: _Array = curves.ndcg(self.top_k)
-        return values
+        return np.asarray(curves.ndcg(self.top_k))
 
 
 class _Binary(_Metric):
