@@ -12,8 +12,8 @@ items.
 
 from collections import Counter, namedtuple
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations, groupby, pairwise, product
+from functools import lru_cache, wraps
+from itertools import accumulate, combinations, groupby, pairwise, permutations, product
 from math import ceil, comb, floor, isnan, nan
 
 import mpmath
@@ -774,6 +774,452 @@ def precision_recall_curve(rank, *, ties="expected"):
         if i + 1 == len(points) or points[i + 1][1] != h or (i and points[i - 1][1] != h) or (i == 0 and h)
     ]
     return [(ratio(h, x), ratio(h, rank.num_relevant)) for x, h in kept[::-1]] + [(1, 0)]
+
+
+# --- levels and judgments -----------------------------------------------------------------------------------
+
+# Documents or items by their levels (None: without a judgment), in tie groups, best first; the levels of all judgments
+# of the query, those never retrieved included. Of items of a gain curve, which all have a level, these are all levels.
+Judged = namedtuple("Judged", "groups levels")
+EPSILON = Fraction(1, 10**5)  # of trec_eval, in infAP
+
+
+def judged_items(levels, scores, unretrieved=(), *, lower_is_better=False):
+    """Of lists of levels and of scores, the groups as `ranking` has them."""
+    groups = [
+        tuple(level for level, score in zip(levels, scores, strict=True) if score == one)
+        for one in sorted(set(scores), reverse=not lower_is_better)
+    ]
+    return Judged(tuple(groups), (*(level for level in levels if level is not None), *unretrieved))
+
+
+def without_unjudged(query):
+    """The documents that have a judgment; a level below 0 is none, of a document that is in the pool alone."""
+    groups = (tuple(level for level in group if level is not None and level >= 0) for group in query.groups)
+    return query._replace(groups=tuple(filter(None, groups)))
+
+
+def resolved(query, order):
+    """The query with its documents in this order, without ties."""
+    return query._replace(groups=tuple((level,) for level in order))
+
+
+def at_level(query, rel):
+    """The ranking of the documents with those of this level or higher as the relevant items."""
+    groups = tuple(Group(None, len(group), sum(at_least(level, rel) for level in group)) for group in query.groups)
+    return Ranking(groups, sum(at_least(level, rel) for level in query.levels), False, False)
+
+
+def at_least(level, rel):
+    return level is not None and level >= rel
+
+
+@remembered
+def orders_of_levels(groups):
+    """Every order of the levels that the groups leave open; each stands for equally many permutations."""
+    return [sum(each, ()) for each in product(*(sorted(set(permutations(group)), key=repr) for group in groups))]
+
+
+def over_judged(best=max, worst=min, spread=False):
+    """Makes a measure of one order, `measure(order, levels, ...)`, one of a query, under a reading of its ties.
+
+    `spread`: "threshold" spreads the items over their group, as "expected" does.
+    """
+
+    def reads(measure):
+        measure = remembered(measure)
+
+        @wraps(measure)
+        def read(query, *args, ties="expected", **options):
+            if ties not in TIES[: 4 if spread else 3]:
+                raise ValueError("ties")
+            options = {name: frozen(value) for name, value in options.items()}
+            values = [measure(order, query.levels, *args, **options) for order in orders_of_levels(query.groups)]
+            return {"best": best, "worst": worst}.get(ties, lambda values: sum(values) / len(values))(values)
+
+        return read
+
+    return reads
+
+
+def frozen(value):
+    """Mappings and lists as tuples, which can be remembered."""
+    return tuple(value.items()) if isinstance(value, dict) else tuple(enumerate(value)) if isinstance(value, list) \
+        else value
+
+
+def worth(gain, level):
+    """The gain of a level; (level, gain) pairs leave other levels their own number."""
+    if level is None or level < 0:
+        return Fraction(0)
+    if gain == "exponential":
+        return Fraction(2**level - 1) if isinstance(level, int) else mp.mpf(2) ** mp.mpf(level) - 1
+    return Fraction(level if gain == "linear" else dict(frozen(gain)).get(level, level))
+
+
+def ideal_gains(levels, gain):
+    return sorted((worth(gain, level) for level in levels), reverse=True)
+
+
+@remembered
+def fall(discount, rank):
+    """What an item at this rank counts: one over a logarithm, or a number from a list of (place, number)."""
+    if discount == "log2":
+        return 1 / mp.log(rank + 1, 2)
+    if discount[0] == "log":
+        return 1 / mp.log(rank, discount[1]) if rank >= discount[1] else mp.mpf(1)
+    return mp.mpf(dict(discount).get(rank - 1, 0))
+
+
+def discounted(gains, discount="log2"):
+    return mp.fsum(mpf(gain) * fall(discount, rank) for rank, gain in enumerate(gains, 1) if gain)
+
+
+def quotient(a, b):
+    return a / b if b else nan
+
+
+@over_judged()
+def dcg(order, levels, k=None, *, gain="linear", discount="log2"):
+    return discounted([worth(gain, level) for level in order[:k]], discount)
+
+
+@over_judged()
+def ndcg(order, levels, k=None, *, gain="linear", discount="log2", ideal_k="same"):
+    ideal = [one for one in ideal_gains(levels, gain) if one > 0][: k if ideal_k == "same" else None]
+    return quotient(discounted([worth(gain, level) for level in order[:k]], discount), discounted(ideal, discount))
+
+
+@over_judged()
+def err(order, levels, k=None, *, max_level=4):
+    reached, total = Fraction(1), Fraction(0)
+    for rank, level in enumerate(order[:k], 1):
+        stop = worth("exponential", level) / Fraction(2) ** max_level
+        total += reached * stop / rank
+        reached *= 1 - stop
+    return total
+
+
+@over_judged()
+def rbp(order, levels, k=None, *, p=0.8, rel=None):
+    """Of relevant documents from level `rel`; without it of the share of the highest level."""
+    most = Fraction(max(1, *levels, 1))
+    gains = [at_least(level, rel) if rel is not None else worth("linear", level) / most for level in order[:k]]
+    return (1 - Fraction(p)) * sum(gain * Fraction(p) ** rank for rank, gain in enumerate(gains))
+
+
+@over_judged()
+def ncu(order, levels, k=None, *, stop="uniform", p=0.8, utility="precision", gain="linear", beta=1):
+    """Of each relevant item, the chance to stop there times the utility."""
+    p = Fraction(1 if stop == "uniform" else p)
+    beta = Fraction(beta if utility == "blended" else 0)
+    ideal = list(accumulate(ideal_gains(levels, gain)))
+    relevant = sum(level > 0 for level in levels)
+    total, hits, gained = Fraction(0), 0, Fraction(0)
+    for rank, level in enumerate(order[:k], 1):
+        gained += worth(gain, level)
+        if level is not None and level > 0:
+            hits += 1
+            most = ideal[min(rank, len(ideal)) - 1]
+            total += p ** (hits - 1) * (hits + beta * gained) / (rank + beta * most)
+    return quotient(total, sum(p**j for j in range(relevant if k is None else min(k, relevant))))
+
+
+def q_measure(query, k=None, *, gain="linear", beta=1, ties="expected"):
+    return ncu(query, k, utility="blended", gain=gain, beta=beta, ties=ties)
+
+
+@over_judged()
+def graded_average_precision(order, levels, k=None, *, weights=None, max_level=None):
+    """Robertson, Kanoulas & Yilmaz's equations 4 and 5: pairs of items, each with the lower of its two levels."""
+    if weights is None:
+        weights = [(level, 1) for level in (set(levels) if max_level is None else range(1, max_level + 1)) if level > 0]
+
+    def share(level):
+        return sum((Fraction(weight) for one, weight in weights if one <= level), Fraction(0))
+
+    levels_here = [0 if level is None else max(level, 0) for level in order]
+    total = sum(
+        (sum(share(min(level, other)) for other in levels_here[:rank]) / rank
+         for rank, level in enumerate(levels_here[:k], 1)), Fraction(0))  # fmt: skip
+    return quotient(total, sum(share(max(level, 0)) for level in sorted(levels, reverse=True)[:k]))
+
+
+@over_judged()
+def average_gain(order, levels, k=None, *, gain="linear"):
+    return quotient(sum((worth(gain, level) for level in order[:k]), Fraction(0)), Fraction(k or len(order)))
+
+
+@remembered
+def beyond(first):
+    """The sum of (first / (first + j))^2 over all j from 0."""
+    return first**2 * mp.zeta(2, first)
+
+
+def wanted_gains(order, levels, max_rel):
+    most = Fraction(max(1, *levels, 1) if max_rel is None else max_rel)
+    return [mpf(min(worth("linear", level) / most, 1)) for level in order]
+
+
+@over_judged()
+def insq(order, levels, k=None, *, T=1.0, max_rel=None):
+    """By the product of C, as the paper defines it, and not by the weights that follow from it."""
+    weight, total, T = mp.mpf(1), mp.mpf(0), mp.mpf(T)
+    for rank, gain in enumerate(wanted_gains(order, levels, max_rel)[:k], 1):
+        total += gain * weight
+        weight *= ((rank + 2 * T - 1) / (rank + 2 * T)) ** 2
+    return total / beyond(2 * T)
+
+
+@over_judged()
+def inst(order, levels, k=None, *, T=1.0, max_rel=None):
+    T = mp.mpf(T)
+    weight, total, weights, still = mp.mpf(1), mp.mpf(0), mp.mpf(0), T
+    gains = wanted_gains(order, levels, max_rel)[:k]
+    for rank, gain in enumerate(gains, 1):
+        total += gain * weight
+        weights += weight
+        still -= gain
+        weight *= ((rank + T + still - 1) / (rank + T + still)) ** 2
+    return total / (weights + weight * beyond(len(gains) + T + still))  # from there on C is that of INSQ
+
+
+def pairs(groups):
+    """(pairs in the right order, in the wrong one, of equal score), of those that differ in level."""
+    right = wrong = tied = 0
+    for (i, one), (j, other) in combinations([(i, level) for i, group in enumerate(groups) for level in group], 2):
+        tied += one != other and i == j
+        right += i < j and one > other
+        wrong += i < j and one < other
+    return right, wrong, tied
+
+
+@over_judged()
+def pairwise_accuracy(order, levels):
+    right, wrong, _ = pairs([(level,) for level in order])
+    return ratio(right, right + wrong)
+
+
+def somers_d(query, *, ties="expected"):
+    return 2 * pairwise_accuracy(query, ties=ties) - 1
+
+
+def goodman_kruskal_gamma(query):
+    right, wrong, _ = pairs(query.groups)
+    return ratio(right - wrong, right + wrong)
+
+
+@over_judged(min, max, spread=True)
+def rank_of_levels(order, levels):
+    """The mean rank of the items above level 0."""
+    places = [rank for rank, level in enumerate(order, 1) if level]
+    return ratio(sum(places), len(places))
+
+
+@over_judged(min, max, spread=True)
+def percentile_rank_of_levels(order, levels):
+    """The mean of (rank - 1) / (N - 1), each item weighed by its level."""
+    n = len(order)
+    shares = [Fraction(rank, n - 1) if n > 1 else Fraction(1, 2) for rank in range(n)]
+    weighed = sum(Fraction(level) * share for level, share in zip(order, shares, strict=True))
+    return ratio(weighed, sum(map(Fraction, order)))
+
+
+@over_judged(min, max)
+def rbp_residual(order, levels, k=None, *, p=0.8):
+    """Of items that all have a level: of the ranks beyond."""
+    return Fraction(p) ** min(len(order), len(order) if k is None else k)
+
+
+# --- what a run alone has: documents without a judgment, sums of trec_eval ----------------------------------
+
+
+@over_judged(min, max)
+def rbp_residual_of_runs(order, levels, *, p=0.8):
+    unjudged = [rank for rank, level in enumerate(order) if not at_least(level, 0)]
+    here = (1 - Fraction(p)) * sum(Fraction(p) ** rank for rank in unjudged)
+    return here + Fraction(p) ** len(order) if unjudged else Fraction(0)
+
+
+@over_judged()
+def queries(order, levels, *, rel=1):
+    return 1
+
+
+@over_judged()
+def retrieved(order, levels, *, rel=None):
+    """All of them, or as ir_measures has it the relevant ones."""
+    return sum(rel is None or at_least(level, rel) for level in order)
+
+
+@over_judged()
+def relevant(order, levels, *, rel=1):
+    return sum(at_least(level, rel) for level in levels)
+
+
+@over_judged()
+def relevant_retrieved(order, levels, *, rel=1):
+    return sum(at_least(level, rel) for level in order)
+
+
+@over_judged()
+def others_retrieved(order, levels, *, rel=1):
+    return sum(at_least(level, 0) and level < rel for level in order)
+
+
+def counts(order, levels, rel):
+    """(retrieved documents, relevant ones, relevant ones retrieved)."""
+    return len(order), sum(at_least(level, rel) for level in levels), sum(at_least(level, rel) for level in order)
+
+
+@over_judged()
+def set_precision(order, levels, *, relative=False, rel=1):
+    n, R, hits = counts(order, levels, rel)
+    return quotient(Fraction(hits), min(n, R) if relative else n)
+
+
+@over_judged()
+def set_recall(order, levels, *, rel=1):
+    _, R, hits = counts(order, levels, rel)
+    return quotient(Fraction(hits), R)
+
+
+@over_judged()
+def set_f(order, levels, *, beta=1.0, rel=1):
+    n, R, hits = counts(order, levels, rel)
+    if not hits:
+        return Fraction(0)
+    P, R = Fraction(hits, n), Fraction(hits, R)
+    return (Fraction(beta) + 1) * P * R / (Fraction(beta) * P + R)
+
+
+@over_judged()
+def set_average_precision(order, levels, *, rel=1):
+    n, R, hits = counts(order, levels, rel)
+    return quotient(Fraction(hits * hits), n * R)
+
+
+@over_judged()
+def utility(order, levels, *, weights=(1, -1, 0, 0), rel=1):
+    n, R, hits = counts(order, levels, rel)
+    ours, others, missed, none = map(Fraction, weights)
+    return ours * hits + others * (n - hits) + missed * (R - hits) + none * (hits - n - R)
+
+
+@over_judged()
+def judged_share(order, levels, k=None):
+    shown = order[:k]
+    return quotient(Fraction(sum(level is not None for level in shown)), len(shown))
+
+
+@over_judged(min, max)
+def unjudged_share(order, levels, k):
+    return Fraction(sum(not at_least(level, 0) for level in order[:k]), k)
+
+
+@over_judged()
+def relative_precision(order, levels, k, *, rel=1):
+    _, R, _ = counts(order, levels, rel)
+    return quotient(Fraction(sum(at_least(level, rel) for level in order[:k])), min(k, R))
+
+
+@over_judged()
+def precision_at_multiple(order, levels, *, multiple=1.0, rel=1):
+    _, R, _ = counts(order, levels, rel)
+    k = int(multiple * R + 0.9)
+    return quotient(Fraction(sum(at_least(level, rel) for level in order[:k])), k)
+
+
+@over_judged()
+def bpref(order, levels, *, rel=1):
+    R, others = sum(level >= rel for level in levels), sum(0 <= level < rel for level in levels)
+    total, before = Fraction(0), 0
+    for level in order:
+        if at_least(level, rel):
+            total += 1 - (Fraction(min(before, R), min(others, R)) if before else 0)
+        before += at_least(level, 0) and level < rel
+    return quotient(total, R)
+
+
+@over_judged()
+def inferred_ap(order, levels, *, rel=1):
+    """Of a relevant document the precision that the judged documents above it let one infer."""
+    total, seen, others, pool = Fraction(0), 0, 0, 0
+    for place, level in enumerate(order, 1):
+        if at_least(level, rel):
+            share = (seen + EPSILON) / (seen + others + 2 * EPSILON)
+            total += (1 + (seen + others + pool) * share) / place if place > 1 else 1
+        seen += at_least(level, rel)
+        others += at_least(level, 0) and level < rel
+        pool += level is not None and level < 0
+    return quotient(total, counts(order, levels, rel)[1])
+
+
+@over_judged()
+def interpolated_precision(order, levels, *, recalls, hits="exact", rel=1):
+    """The mean over levels of recall of the highest precision there or beyond; `hits` says how a level is reached."""
+    _, R, _ = counts(order, levels, rel)
+    if not R:
+        return Fraction(0)
+    reach = {"exact": lambda recall: ceil(recall * R), "trec_eval9": lambda recall: int(float(recall) * R + 0.9),
+             "trec_eval10": lambda recall: floor(float(recall) * R + 0.5)}[hits]  # fmt: skip
+    found = list(accumulate(at_least(level, rel) for level in order))
+    total = Fraction(0)
+    for recall in recalls:
+        total += max((Fraction(h, rank) for rank, h in enumerate(found, 1) if h >= reach(recall)), default=Fraction(0))
+    return total / len(recalls)
+
+
+@over_judged()
+def bin_g(order, levels, *, rel=1):
+    total, others = mp.mpf(0), 0
+    for level in order:
+        total += 1 / mp.log(2 + others, 2) if at_least(level, rel) else 0
+        others += not at_least(level, rel)
+    return quotient(total, counts(order, levels, rel)[1])
+
+
+@over_judged()
+def normalized_gain(order, levels, *, gain="linear"):
+    """G of trec_eval, to which a rank costs 1 at least."""
+    ideal = [one for one in ideal_gains(levels, gain) if one > 0]
+    total, gained, cost = mp.mpf(0), Fraction(0), Fraction(0)
+    for rank, level in enumerate(order):
+        cost += max(ideal[rank], 1) if rank < len(ideal) else 1
+        gained += worth(gain, level)
+        total += mpf(worth(gain, level)) / mp.log(mpf(2 + cost - gained), 2) if worth(gain, level) else 0
+    return total / mpf(sum(ideal)) if ideal else nan
+
+
+def ndcg_at(order, levels, gain, k):
+    gains = [one for one in ideal_gains(levels, gain) if one > 0]
+    return discounted([worth(gain, level) for level in order[:k]]) / discounted(gains[:k])
+
+
+@over_judged()
+def ndcg_at_relevant(order, levels, *, gain="linear"):
+    """Documents that were never retrieved count with nDCG of all."""
+    ideal = sum(worth(gain, level) > 0 for level in levels)
+    here = [ndcg_at(order, levels, gain, rank) for rank, level in enumerate(order, 1) if worth(gain, level) > 0]
+    if not ideal:
+        return nan
+    rest = (ideal - len(here)) * ndcg_at(order, levels, gain, None)
+    return max((sum(here) + rest) / ideal, 0)
+
+
+@over_judged()
+def ndcg_at_levels(order, levels, *, gain="linear", rel=1):
+    """At the last rank of each gain of the ideal order; with more documents than those and one, at the end too.
+
+    0 where nothing is relevant, as trec_eval has it, whatever the gains.
+    """
+    ideal = [one for one in ideal_gains(levels, gain) if one > 0]
+    ranks = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] != ideal[rank - 1]]
+    if not ranks or not any(at_least(level, rel) for level in levels):
+        return nan
+    values = [ndcg_at(order, levels, gain, rank) for rank in ranks]
+    values += [ndcg_at(order, levels, gain, None)] if len(ideal) + 1 < len(order) else []
+    return sum(values) / len(values)
 
 
 # --- means over orders, position by position ----------------------------------------------------------------

@@ -1,17 +1,22 @@
 """The measures of a ranking: every test that sweeps over measures runs over this table. A new measure is one row here.
 
-Its slow twin, in reference.py, has the name of the curve's method.
+A row says what a measure is read from and what it must be equal to: its slow twin in reference.py, and the same number
+from every way in.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
+import reference
 from reference import INTERPOLATIONS, NORMALIZE, TIES
 
 ORDERS = TIES[:3]
+BOUNDS = TIES[1:3]
 
 
 class Row(NamedTuple):
     method: str
+    """Of the curves; none where only a run has the measure. The slow twin has its name too, unless `twin` says another."""
     name: str = ""
     """In `hitcurve.measures`; none where it has no name."""
     cutoffs: tuple[str, ...] = ()
@@ -28,6 +33,8 @@ class Row(NamedTuple):
     """The keyword of the first argument of a measure without a cutoff, and values of it."""
     readings: tuple[str, ...] = TIES
     """Of ties; none if it does not take `ties`."""
+    readings_of_gains: tuple[str, ...] = ()
+    """Of a GainCurve, where it has more than a run, whose documents without a judgment take some away."""
     complete: bool = False
     """Refused where relevant items were not retrieved."""
     weighted: bool = False
@@ -42,33 +49,63 @@ class Row(NamedTuple):
     """In the C interface."""
     written: tuple[tuple[str, dict], ...] = ()
     """Names, and the keywords of the calls that they stand for."""
+    of_runs: tuple[tuple[str, dict], ...] = ()
+    """More of them, which `evaluate` alone takes; the keywords are the twin's."""
+    of: tuple[str, ...] = ("hits",)
+    """What it is read from: `hits` of a HitCurve, and of a GainCurve from a level up; `gains` of a GainCurve; `judged`
+    rows of a run, by `evaluate`. Without `judged` a run is refused: it has not all items."""
+    twin: str = ""
+    """Of levels, in reference.py."""
+    twin_of_runs: str = ""
+    """Where documents without a judgment make another measure of it."""
+    graded: bool = False
+    """Uses the levels themselves: the lowest relevant level says nothing."""
+    attribute: bool = False
+    """The method is a number of the curve, not a call."""
+    same: str = ""
+    """The measure that has the same value for each ranking, with another mean."""
+    sums: tuple[str, ...] = ()
+    """How `evaluate` may read ties where it adds in another order than the curves, so that the last bits may differ, by
+    1e-14: trec_eval's order under "docid". For all others the bits are the same."""
+    provided: bool = False
+    """hitcurve.ir_measures gives it."""
 
 
+JUDGED = ("hits", "judged")
+GAINS = ("gains", "judged")
+# How `evaluate` reads the ties of a run; "docid" is the order of trec_eval.
+OF_RUNS = ("docid", *ORDERS)
+RANKED = ("docid", *BOUNDS)
+TENTHS = tuple(Fraction(i, 10) for i in range(11))
 AT = ("k", "fraction")
 SHARE = ("fraction", "k")
 MEASURES = (
     Row("average_precision", "AP", ("k",), options=tuple({"interpolation": one} for one in INTERPOLATIONS),
-        at_cutoff=tuple({"normalize": one} for one in NORMALIZE), weighted=True, perfect=True, number=0,
+        at_cutoff=tuple({"normalize": one} for one in NORMALIZE), weighted=True, perfect=True, number=0, of=JUDGED,
+        sums=RANKED, provided=True, of_runs=(("AP(rel=2)", {"rel": 2}), ("AP(judged_only=True)@3", {
+            "k": 3, "normalize": "relevant", "judged_only": True})),
         written=(("AP", {}), ("AP@3", {"k": 3, "normalize": "relevant"}),
                  ("AP(norm=min)@3", {"k": 3, "normalize": "min"}), ("AP(norm=hits)@3", {"k": 3, "normalize": "hits"}),
-                 ("AP(interp=11-point)", {"interpolation": "11-point"}),
-                 ("AP(interp=continuous)", {"interpolation": "continuous"}))),
-    Row("precision", "P", AT, number=1, perfect=True, written=(("P@3", {"k": 3}), ("P@30%", {"fraction": 0.3}))),
-    Row("recall", "R", AT, at_cutoff=({}, {"normalize": "min"}), number=2, perfect=True,
+                 *((f"AP(interp={one})", {"interpolation": one}) for one in INTERPOLATIONS if one))),
+    Row("precision", "P", AT, number=1, perfect=True, of=JUDGED, provided=True,
+        of_runs=(("P(rel=2)@3", {"k": 3, "rel": 2}),), written=(("P@3", {"k": 3}), ("P@30%", {"fraction": 0.3}))),
+    Row("recall", "R", AT, at_cutoff=({}, {"normalize": "min"}), number=2, perfect=True, of=JUDGED, provided=True,
         written=(("R@3", {"k": 3}), ("R@12.5%", {"fraction": 0.125}), ("R(norm=min)@3", {"k": 3, "normalize": "min"}))),
     Row("fall_out", "Fallout", AT, complete=True, lower_is_better=True, number=21,
         written=(("Fallout@3", {"k": 3}), ("Fallout@12.5%", {"fraction": 0.125}))),
-    Row("f_score", "F", AT, at_cutoff=({}, {"beta": 0.5}), number=3, perfect=True,
+    Row("f_score", "F", AT, at_cutoff=({}, {"beta": 0.5}), number=3, perfect=True, of=JUDGED,
         more=({"beta": 0.3}, {"beta": 0.7}, {"beta": 2.0}, {"beta": 0.0}),
-        written=(("F1@3", {"k": 3}), ("F0.5@3", {"k": 3, "beta": 0.5}))),
-    Row("hits_at", "Hits", AT, number=4, written=(("Hits@3", {"k": 3}),)),
-    Row("success", "Success", AT, readings=ORDERS, perfect=True, number=5, written=(("Success@2", {"k": 2}),)),
-    Row("r_precision", "Rprec", perfect=True, number=6, written=(("Rprec", {}),)),
-    Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7,
+        written=(("F1@3", {"k": 3}), ("F0.5@3", {"k": 3, "beta": 0.5}), ("F2@2", {"k": 2, "beta": 2.0}))),
+    Row("hits_at", "Hits", AT, number=4, of=JUDGED, written=(("Hits@3", {"k": 3}),)),
+    Row("success", "Success", AT, readings=ORDERS, perfect=True, number=5, of=JUDGED, provided=True,
+        written=(("Success@2", {"k": 2}),)),
+    Row("r_precision", "Rprec", perfect=True, number=6, of=JUDGED, provided=True, written=(("Rprec", {}),)),
+    Row("reciprocal_rank", "RR", ("k",), readings=ORDERS, perfect=True, number=7, of=JUDGED, provided=True,
         written=(("RR", {}), ("RR@2", {"k": 2}))),
-    Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, written=(("MeanRank", {}),)),
-    Row("mean_percentile_rank", "MeanPercentileRank", complete=True, lower_is_better=True,
-        written=(("MeanPercentileRank", {}), ("MPR", {}))),
+    Row("mean_rank", "MeanRank", complete=True, lower_is_better=True, number=22, of=("hits", "gains"),
+        twin="rank_of_levels", written=(("MeanRank", {}),)),
+    Row("mean_percentile_rank", "MeanPercentileRank", complete=True, lower_is_better=True, of=("hits", "gains"),
+        twin="percentile_rank_of_levels", written=(("MeanPercentileRank", {}), ("MPR", {}))),
     Row("roc_auc", "ROCAUC", complete=True, weighted=True, perfect=True, number=8,
         options=({}, {"max_fpr": 0.3}, {"max_fpr": 1.0}, {"max_fpr": 0.07, "standardize": False}),
         written=(("ROCAUC", {}), ("ROCAUC(max_fpr=0.3)", {"max_fpr": 0.3}))),
@@ -78,8 +115,8 @@ MEASURES = (
         written=(("EF@25%", {"fraction": 0.25}), ("EF@3", {"k": 3}))),
     Row("max_enrichment_factor", "EFmax", SHARE, readings=(), complete=True, number=11,
         written=(("EFmax@25%", {"fraction": 0.25}),)),
-    Row("normalized_enrichment_factor", "NEF", SHARE, perfect=True, number=12,
-        written=(("NEF@25%", {"fraction": 0.25}),)),
+    Row("normalized_enrichment_factor", "NEF", SHARE, perfect=True, number=12, of=JUDGED,
+        written=(("NEF@25%", {"fraction": 0.25}), ("NEF@3", {"k": 3}))),
     Row("rie", "RIE", parameter=("alpha", (80.5, 20.0, 1.0)), readings=ORDERS, complete=True, number=13,
         written=(("RIE(10)", {"alpha": 10.0}),)),
     Row("bedroc", "BEDROC", parameter=("alpha", (80.5, 20.0, 321.9, 0.5, 1e-9)), readings=ORDERS, complete=True,
@@ -94,7 +131,97 @@ MEASURES = (
     Row("chance", "Chance", readings=(), number=17, written=(("Chance", {}),)),
     Row("minimum", readings=(), number=18),
     Row("normalized_average_precision", "NormAP", rounded=1e-13, perfect=True, number=19, written=(("NormAP", {}),)),
+    Row("num_items", "NumRet", readings=(), attribute=True, of=JUDGED, twin="retrieved", provided=True,
+        graded=True, written=(("NumRet", {}),), of_runs=(("NumRet(rel=2)", {"rel": 2}),)),
+    Row("num_relevant", "NumRel", readings=(), attribute=True, of=JUDGED, twin="relevant", provided=True,
+        written=(("NumRel", {}),)),
+    Row("num_hits", "NumRelRet", readings=(), attribute=True, of=JUDGED, twin="relevant_retrieved",
+        provided=True, written=(("NumRelRet", {}),)),
+    Row("average_precision", "GMAP", same="AP", of=JUDGED, sums=RANKED, written=(("GMAP", {}),)),
+    Row("dcg", "DCG", ("k",), readings=ORDERS, of=GAINS, twin="dcg", graded=True,
+        written=(("DCG", {}), ("DCG@3", {"k": 3}), ("DCG(dcg=exp-log2)@3", {"k": 3, "gain": "exponential"}),
+                 ("DCG(gains={1:1,2:10})@3", {"k": 3, "gain": [0, 1, 10, 3]}))),
+    Row("ndcg", "nDCG", ("k",), readings=ORDERS, of=GAINS, twin="ndcg", graded=True, sums=OF_RUNS, provided=True,
+        written=(("nDCG", {}), ("nDCG@2", {"k": 2}), ("nDCG(dcg=exp-log2)@3", {"k": 3, "gain": "exponential"}),
+                 ("nDCG(gains={1:5,2:1})@3", {"k": 3, "gain": [0, 5, 1, 3]})),
+        of_runs=(("nDCG(gains={0:-1,1:3})", {"gain": {0: -1, 1: 3}}),
+                 ("nDCG(judged_only=True)@2", {"k": 2, "judged_only": True}))),
+    Row("err", "ERR", ("k",), readings=ORDERS, of=GAINS, twin="err", graded=True, sums=OF_RUNS, provided=True,
+        written=(("ERR", {}), ("ERR@3", {"k": 3}), ("ERR(max=3)@3", {"k": 3, "max_level": 3}))),
+    Row("rbp", "RBP", ("k",), readings=ORDERS, of=GAINS, twin="rbp", graded=True, sums=OF_RUNS, provided=True,
+        written=(("RBP", {"p": 0.8}), ("RBP(p=0.4)@3", {"k": 3, "p": 0.4})),
+        of_runs=(("RBP(p=0.4,rel=2)@3", {"k": 3, "p": 0.4, "rel": 2}),)),
+    Row("q_measure", "Q", ("k",), readings=ORDERS, of=GAINS, twin="q_measure", graded=True,
+        written=(("Q", {"beta": 1.0}), ("Q(beta=3)@3", {"k": 3, "beta": 3.0}),
+                 ("Q(beta=0.5,gains={1:1,2:10})", {"beta": 0.5, "gain": [0, 1, 10, 3]}))),
+    Row("ncu", "NCU", ("k",), readings=ORDERS, of=GAINS, twin="ncu", graded=True,
+        written=(("NCU", {}), ("NCU@3", {"k": 3}), ("NCU(stop=rbp,p=0.4)@3", {"k": 3, "stop": "rbp", "p": 0.4}),
+                 ("NCU(stop=rbp,p=0.7,utility=blended,beta=3)",
+                  {"stop": "rbp", "p": 0.7, "utility": "blended", "beta": 3.0}))),
+    Row("graded_average_precision", "GAP", ("k",), readings=ORDERS, of=GAINS, twin="graded_average_precision",
+        graded=True,
+        written=(("GAP", {}), ("GAP(max=3)@3", {"k": 3, "max_level": 3}),
+                 ("GAP(weights={1:0.25,2:0.75})@3", {"k": 3, "weights": {1: 0.25, 2: 0.75}}))),
+    Row("average_gain", "AG", ("k",), readings=ORDERS, of=GAINS, twin="average_gain", graded=True,
+        written=(("AG", {}), ("AG@3", {"k": 3}), ("AG(gains={1:2,2:5})@2", {"k": 2, "gain": [0, 2, 5, 3]}))),
+    Row("rbp_residual", "RBPResid", ("k",), readings=BOUNDS, of=GAINS, twin="rbp_residual", readings_of_gains=ORDERS,
+        lower_is_better=True, graded=True, twin_of_runs="rbp_residual_of_runs",
+        written=(("RBPResid", {"p": 0.8}), ("RBPResid(p=0.4)", {"p": 0.4}))),
+    Row("insq", "INSQ", ("k",), readings=ORDERS, of=GAINS, twin="insq", graded=True, provided=True,
+        written=(("INSQ", {}), ("INSQ(T=2.0,max_rel=2)", {"T": 2.0, "max_rel": 2}),
+                 ("INSQ(T=3,max_rel=2)@3", {"k": 3, "T": 3.0, "max_rel": 2}))),
+    Row("inst", "INST", ("k",), readings=BOUNDS, of=GAINS, twin="inst", graded=True, provided=True,
+        written=(("INST", {}), ("INST(T=2.0,max_rel=2)", {"T": 2.0, "max_rel": 2}),
+                 ("INST(T=3,max_rel=2)@3", {"k": 3, "T": 3.0, "max_rel": 2}))),
+    Row("pairwise_accuracy", "OPA", readings=ORDERS, of=("gains",), twin="pairwise_accuracy", complete=True,
+        graded=True, written=(("OPA", {}),)),
+    Row("somers_d", "SomersD", readings=ORDERS, of=("gains",), twin="somers_d", complete=True, graded=True,
+        written=(("SomersD", {}),)),
+    Row("goodman_kruskal_gamma", "Gamma", readings=(), of=("gains",), twin="goodman_kruskal_gamma", complete=True,
+        graded=True, written=(("Gamma", {}),)),
+    Row("", "NumQ", readings=(), of=("judged",), twin="queries", provided=True, written=(("NumQ", {}),)),
+    Row("", "NumNonRelRet", readings=(), of=("judged",), twin="others_retrieved", written=(("NumNonRelRet", {}),)),
+    Row("", "Bpref", readings=ORDERS, of=("judged",), twin="bpref", provided=True, written=(("Bpref", {}),),
+        of_runs=(("Bpref(rel=2)", {"rel": 2}),)),
+    Row("", "GMBpref", readings=ORDERS, of=("judged",), twin="bpref", same="Bpref", written=(("GMBpref", {}),)),
+    Row("", "infAP", readings=BOUNDS, of=("judged",), twin="inferred_ap", provided=True, written=(("infAP", {}),),
+        of_runs=(("infAP(rel=2)", {"rel": 2}), ("infAP(judged_only=True)", {"judged_only": True}))),
+    Row("", "IPrec", readings=BOUNDS, of=("judged",), twin="interpolated_precision", provided=True,
+        written=(("IPrec@0", {"recalls": (0,)}), ("IPrec@0.4", {"recalls": (Fraction(2, 5),)}),
+                 ("IPrec@1", {"recalls": (1,)}),
+                 ("IPrec(levels=trec_eval9)@0.3", {"recalls": (Fraction(3, 10),), "hits": "trec_eval9"}),
+                 ("IPrec(levels=trec_eval10)@0.3", {"recalls": (Fraction(3, 10),), "hits": "trec_eval10"}))),
+    Row("", "IPrecAvg", readings=BOUNDS, of=("judged",), twin="interpolated_precision",
+        written=(("IPrecAvg", {"recalls": TENTHS}),
+                 ("IPrecAvg(levels=trec_eval9)", {"recalls": TENTHS, "hits": "trec_eval9"}),
+                 ("IPrecAvg(at=0.2/0.7)", {"recalls": (Fraction(1, 5), Fraction(7, 10))}))),
+    Row("", "SetP", readings=(), of=("judged",), twin="set_precision", provided=True,
+        written=(("SetP", {}), ("SetP(relative)", {"relative": True}))),
+    Row("", "SetR", readings=(), of=("judged",), twin="set_recall", provided=True, written=(("SetR", {}),)),
+    Row("", "SetF", readings=(), of=("judged",), twin="set_f", provided=True,
+        written=(("SetF", {}), ("SetF(beta=2)", {"beta": 2.0}))),
+    Row("", "SetAP", readings=(), of=("judged",), twin="set_average_precision", provided=True,
+        written=(("SetAP", {}),)),
+    Row("", "Judged", ("k",), readings=ORDERS, of=("judged",), twin="judged_share", graded=True, provided=True,
+        written=(("Judged", {}), ("Judged@3", {"k": 3}))),
+    Row("", "Unjudged", ("k",), needed=True, readings=ORDERS, of=("judged",), twin="unjudged_share", graded=True,
+        lower_is_better=True, written=(("Unjudged@3", {"k": 3}),)),
+    Row("", "RelP", ("k",), needed=True, readings=ORDERS, of=("judged",), twin="relative_precision",
+        written=(("RelP@3", {"k": 3}),)),
+    Row("", "RprecMult", readings=ORDERS, of=("judged",), twin="precision_at_multiple",
+        written=(("RprecMult(0.2)", {"multiple": 0.2}), ("RprecMult(1.5)", {"multiple": 1.5}))),
+    Row("", "Utility", readings=(), of=("judged",), twin="utility",
+        written=(("Utility", {}), ("Utility(2/-1/0.5/0.25)", {"weights": (2, -1, 0.5, 0.25)}))),
+    Row("", "binG", readings=BOUNDS, of=("judged",), twin="bin_g", written=(("binG", {}),)),
+    Row("", "G", readings=BOUNDS, of=("judged",), twin="normalized_gain", graded=True,
+        written=(("G", {}), ("G(gains={1:3,2:1})", {"gain": {1: 3, 2: 1}}))),
+    Row("", "nDCGrel", readings=BOUNDS, of=("judged",), twin="ndcg_at_relevant", graded=True,
+        written=(("nDCGrel", {}), ("nDCGrel(gains={1:3,2:1})", {"gain": {1: 3, 2: 1}}))),
+    Row("", "RnDCG", readings=BOUNDS, of=("judged",), twin="ndcg_at_levels",
+        written=(("RnDCG", {}), ("RnDCG(gains={1:3,2:1})", {"gain": {1: 3, 2: 1}}))),
 )  # fmt: skip
+# The methods of hit curves that take arguments, each once.
+HITS = tuple(row for row in MEASURES if "hits" in row.of and not (row.attribute or row.same))
 
 
 def calls(row, *, array=False, more=False, **cutoffs):
@@ -123,3 +250,21 @@ def perfect_calls(row, hits):
             yield args, options
     for value in row.parameter[1] if row.perfect else ():
         yield (value,), {}
+
+
+def slow(row, keywords, query, ties, rel=1, of="judged"):
+    """The twin's value of a `reference.Judged`, of which documents from level `rel` are relevant; `of` as in the row.
+
+    NaN where the definition divides by 0.
+    """
+    keywords = dict(keywords)
+    if keywords.pop("judged_only", False):
+        query = reference.without_unjudged(query)
+    if ties == "docid":  # of documents in an order
+        ties = (*row.readings, "expected")[0]
+    read = {"ties": ties} if row.readings else {}
+    if row.of[0] == "hits" and not (row.twin and of != "hits"):
+        ranking = reference.at_level(query, keywords.pop("rel", rel))
+        return getattr(reference, row.method)(ranking, **keywords, **read)
+    twin = getattr(reference, row.twin_of_runs * (of == "judged") or row.twin)
+    return twin(query, **{**({"rel": rel} if of == "judged" and not row.graded else {}), **keywords, **read})

@@ -6,7 +6,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from register import MEASURES, first_arguments
+from register import HITS, first_arguments
 
 import hitcurve as hc
 
@@ -232,7 +232,7 @@ bad("weight at a cutoff", ValueError, "weight")(lambda: ap(sample_weight=W, ties
 bad("weight with 11 points", ValueError, "weight", "11-point|interpolation")(
     lambda: ap(sample_weight=W, ties="threshold", interpolation="11-point")
 )
-for row in MEASURES:
+for row in HITS:
     for ties in row.readings or [None]:
         if not (row.weighted and ties == "threshold"):
             read = {"ties": ties} if ties else {}
@@ -273,7 +273,7 @@ for t, error, says in [
 ]:
     bad(f"fraction {t}", error, "fraction", says)(lambda t=t: curve().recall(fraction=t))
     bad(f"fraction {t} of the enrichment factor", error, "fraction", says)(lambda t=t: curve().enrichment_factor(t))
-for row in MEASURES:
+for row in HITS:
     if {"k", "fraction"} == {*row.cutoffs}:
         bad(f"{row.method} of both", ValueError, r"\bk\b", "fraction")(
             lambda name=row.method: getattr(curve(), name)(k=2, fraction=0.5)
@@ -312,7 +312,7 @@ for beta in (-1.0, nan, inf):
     )
 bad("threshold nan", ValueError, "threshold", "nan")(lambda: hc.at_threshold(Y, S, nan))
 bad("threshold text", TypeError, "threshold", "str|'high'")(lambda: hc.at_threshold(Y, S, "high"))
-for row in MEASURES:
+for row in HITS:
     if row.readings and "threshold" not in row.readings:
         bad(f"{row.method} by threshold", ValueError, "ties", "threshold")(
             lambda row=row: getattr(curve(), row.method)(*first_arguments(row, 2, 0.5), ties="threshold")
@@ -320,7 +320,7 @@ for row in MEASURES:
 
 # --- relevant items that were never retrieved ---------------------------------------------------------------
 
-for row in MEASURES:
+for row in HITS:
     if row.complete:
         bad(f"{row.method} of unretrieved items", ValueError, "num_relevant|relevant", r"\b7\b", r"\b2\b")(
             lambda row=row: getattr(curve(num_relevant=7), row.method)(*first_arguments(row, 2, 0.1))

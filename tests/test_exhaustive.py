@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
-from register import MEASURES
+from register import HITS
 
 import hitcurve as hc
 
@@ -19,12 +19,12 @@ REFUSED = object()
 
 # Exact up to rounding. Where the definition itself subtracts equal numbers, the error is that of the larger ones.
 RTOL = 1e-14
-ATOL = {row.method: row.rounded for row in MEASURES}
+ATOL = {row.method: row.rounded for row in HITS}
 
 
 def calls():
     """(method, positional, keywords), the same for a curve and for the twin; a tuple among them is an array of k's."""
-    for row in MEASURES:
+    for row in HITS:
         for ties in ref.TIES if row.readings else [None]:
             for args, keywords in register.calls(row, array=True, k=KS, fraction=FRACTIONS, fpr=(0.3, 0.5)):
                 yield row.method, args, keywords | ({"ties": ties} if ties else {})

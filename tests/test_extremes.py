@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
-from register import MEASURES
+from register import HITS
 
 import hitcurve as hc
 
@@ -599,7 +599,7 @@ def test_roc_enrichment_next_to_a_group(others, fpr):
 
 def perfect_calls(ties, hits, n):
     """Those that give 1 where the hits come first."""
-    for row in MEASURES:
+    for row in HITS:
         if ties in row.readings:
             for args, options in register.perfect_calls(row, hits):
                 yield row.method, args, options

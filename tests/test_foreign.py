@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from register import MEASURES, calls
+from register import HITS, calls
 
 import hitcurve as hc
 from hitcurve import capi
@@ -351,7 +351,7 @@ def test_mean_is_rounded_once(probe):
         assert got[:2] == (0, hc.mean_average_precision(label, score, offsets=offsets, num_relevant=relevant))
 
 
-COUNTED = [row for row in MEASURES if row.number is not None]
+COUNTED = [row for row in HITS if row.number is not None]
 RATES = (0.25, 0.5, 0.84375, 1.0)  # whose products with any number of items of these tests are exact
 NEEDS_K = {*range(1, 6), 10, 11, 12, 21}
 

@@ -113,7 +113,7 @@ def test_undefined_values_do_not_warn():
     """0 / 0 is nan, without a warning, also where numpy's floating point errors are turned into exceptions."""
     reads = [
         (row.method, args, options | ({"ties": ties} if ties else {}))
-        for row in register.MEASURES
+        for row in register.HITS
         for args, options in register.calls(row, k=1, fraction=0.5, fpr=0.5)
         for ties in row.readings or [None]
     ]

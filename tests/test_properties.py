@@ -11,7 +11,7 @@ import reference as ref
 import routes
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from register import MEASURES, calls, first_arguments
+from register import HITS, calls, first_arguments
 
 import hitcurve as hc
 
@@ -53,13 +53,13 @@ def numbers(curve, k, ties):
         (row.method, args, tuple(options.items())): getattr(curve, row.method)(
             *args, **options, **({"ties": ties} if ties else {})
         )
-        for row in MEASURES
+        for row in HITS
         if (ties in row.readings if ties else not row.readings)
         for args, options in calls(row, k=k, fraction=0.3, fpr=0.2)
     }
 
 
-LOWER_IS_BETTER = {row.method for row in MEASURES if row.lower_is_better}
+LOWER_IS_BETTER = {row.method for row in HITS if row.lower_is_better}
 
 
 def all_numbers(curve, k):
@@ -482,7 +482,7 @@ def test_average_precision_by_every_route(items, k, build, read):
         assert np.isclose(value, expected, rtol=1e-14, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize("row", MEASURES[1:], ids=[row.method for row in MEASURES[1:]])  # but AP, above
+@pytest.mark.parametrize("row", HITS[1:], ids=[row.method for row in HITS[1:]])  # but AP, above
 @given(rankings(max_size=8, scores=sometimes_nan), cutoffs, build_options, st.sampled_from(READINGS))
 def test_measures_by_every_route(row, items, k, build, ties):
     args, read = first_arguments(row, k, 0.3), {"ties": ties} if row.readings else {}
@@ -527,7 +527,7 @@ def test_weights(items, data):
     assert list(rows) == ref.table(rank)  # these weights add up without rounding
     points = list(zip(*(axis.tolist() for axis in curve.hit_curve(ties="threshold")), strict=True))
     assert ref.corners(points) == ref.hit_curve(rank, ties="threshold")
-    refused = [(row.method, first_arguments(row, 1, 0.5)) for row in MEASURES if not row.weighted]
+    refused = [(row.method, first_arguments(row, 1, 0.5)) for row in HITS if not row.weighted]
     for name, args in [*refused, ("tie_report", ())]:
         with pytest.raises(ValueError):
             getattr(curve, name)(*args)
@@ -666,7 +666,7 @@ def test_without_a_cutoff_the_whole_list_counts(items):
     curves = hc.HitCurves(y_true, y_score, offsets=[0, 0, len(y_true)])
     methods = {name: getattr(hc.HitCurve, name) for name in dir(hc.HitCurve) if name[0] != "_" and name != "plot"}
     taking = [name for name, one in methods.items() if callable(one) and "k" in inspect.signature(one).parameters]
-    assert {row.method for row in MEASURES if "k" in row.cutoffs} | {"tie_report"} == {*taking}
+    assert {row.method for row in HITS if "k" in row.cutoffs} | {"tie_report"} == {*taking}
     for name in taking:
         whole = np.asarray(getattr(curves[1], name)())
         assert same(whole, np.asarray(getattr(curves[1], name)(k=len(y_true)))), name

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import inf, isnan, nan
 
 import numpy as np
-from register import MEASURES
+from register import HITS
 
 import hitcurve as hc
 
@@ -42,7 +42,7 @@ def scanned(source, **options):
 
 def at_cutoffs():
     """Methods with an array of cutoffs, parameters or rates, for one ranking and for many."""
-    for row in MEASURES:
+    for row in HITS:
         for keyword in row.cutoffs:
             yield row.method, keyword, RANKS if keyword == "k" else SHARES
         if row.parameter[0]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import reference as ref
-from register import MEASURES
+from register import HITS
 
 import hitcurve as hc
 from hitcurve import capi, measures
@@ -62,7 +62,7 @@ NATIVE = {
     "free": native("free_table", P), "check": native("check_table", P, P),
     "read": native("read", P, ctypes.c_int, P, P),
 }  # fmt: skip
-NATIVE_MEASURES = {row.number: row for row in MEASURES if row.number is not None and "fpr" not in row.cutoffs}
+NATIVE_MEASURES = {row.number: row for row in HITS if row.number is not None and "fpr" not in row.cutoffs}
 NATIVE_INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous")
 HEADER = (Path(hc.__file__).parent / "hitcurve.h").read_text()
 LISTED = HEADER.partition("What hitcurve_read reads")[2].partition("};")[0]

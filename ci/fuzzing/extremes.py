@@ -177,7 +177,7 @@ def perfect(draw):
     last = hc.HitCurve.from_table(None, first + others, hits, hits, num_items=num_items)
     ties = draw.pick(READINGS)
     alpha, low = draw.pick([0.001, 1.0, 20.0, 80.5, 160.9, 500.0]), draw.pick([0.001, 0.01, 0.5])
-    for row in register.MEASURES:
+    for row in register.HITS:
         reading = ties if ties in row.readings else "expected"
         every = list(register.perfect_calls(row, sum(hits)))
         if every and row.parameter[0]:

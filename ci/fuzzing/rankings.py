@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import reference as ref
-from register import MEASURES, calls
+from register import HITS, calls
 
 import hitcurve as hc
 from hitcurve import measures
@@ -35,7 +35,7 @@ from .draws import (
 
 def reading(draw, n):
     """The name of some method, and arguments for it."""
-    row = draw.pick(MEASURES)
+    row = draw.pick(HITS)
     share = draw.pick([1e-9, 0.07, 0.3, 1 / 3, 0.5, 1.0])
     at = {"k": draw.whole(1, n + 2), "fraction": share, "fpr": draw.pick([0.01, 0.25, 0.5, 1.0])}
     every = list(calls(row, more=True, **at))
