@@ -16,7 +16,7 @@ BOUNDS = TIES[1:3]
 
 class Row(NamedTuple):
     method: str
-    """Of the curves; none where only a run has the measure. The slow twin has its name too, unless `twin` says another."""
+    """Of the curves; none where only a run has the measure. The slow twin has its name too, or that of `twin`."""
     name: str = ""
     """In `hitcurve.measures`; none where it has no name."""
     cutoffs: tuple[str, ...] = ()

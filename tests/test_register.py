@@ -81,7 +81,7 @@ def test_a_name_is_the_method_with_its_keywords(row, name, keywords):
 def measured(kind, world, docid):
     """(row, name, ties) of what curves of this kind give; ties by document id leave one reading."""
     for row, name, _ in NAMES:
-        if ("hits" in row.of or kind == "gains" and "gains" in row.of) and (world is COMPLETE or not row.complete):
+        if ("hits" in row.of or (kind == "gains" and "gains" in row.of)) and (world is COMPLETE or not row.complete):
             for ties in (row.readings_of_gains or row.readings or ("expected",))[: 1 if docid else None]:
                 yield row, name, ties
 
