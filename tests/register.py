@@ -268,3 +268,11 @@ def slow(row, keywords, query, ties, rel=1, of="judged"):
         return getattr(reference, row.method)(ranking, **keywords, **read)
     twin = getattr(reference, row.twin_of_runs * (of == "judged") or row.twin)
     return twin(query, **{**({"rel": rel} if of == "judged" and not row.graded else {}), **keywords, **read})
+
+
+def with_ties(name, ties):
+    """The name with its reading of ties as an option."""
+    head, at, cutoff = name.partition("@")
+    if not ties:
+        return name
+    return (f"{head[:-1]},ties={ties})" if head.endswith(")") else f"{head}(ties={ties})") + at + cutoff

@@ -228,6 +228,13 @@ class World(NamedTuple):
         return reference.resolved(query, sum(groups, ())) if ties == "docid" else query
 
 
+def without_unjudged(world):
+    """The documents of the run that have a judgment."""
+    return World(world.qrels, {query: {doc: score for doc, score in docs.items()
+                                       if world.qrels.get(query, {}).get(doc, -1) >= 0}
+                               for query, docs in world.run.items()})  # fmt: skip
+
+
 def drawn_world(seed, num_queries=7, most=30, complete=False):
     """Like the world: signed scores, many ties, unjudged documents, levels from -1 to 3, and documents never retrieved.
 
@@ -490,6 +497,16 @@ def curves_by(way, world, kind, relevant, docid):
     """(names of queries, their curves): of all, or of those that the way has a place for."""
     found = way.make(world, kind, relevant, docid)
     return found if isinstance(found, tuple) else ([query.name for query in world.queries], found)
+
+
+def table(curves):
+    """All that a curve holds, but for scores and names of queries, which not every way has."""
+    names = ["above", "tied", "hits", "num_items", "num_hits", "num_relevant", "row_offsets", "level", "level_count",
+             "level_offsets"]  # fmt: skip
+    found = {name: np.asarray(getattr(curves, name)).tolist() for name in names if hasattr(curves, name)}
+    missing = getattr(curves, "unretrieved", [])
+    return found | {"unretrieved": [levels.tolist() for levels in missing] if isinstance(missing, list) else
+                    missing.tolist()}  # fmt: skip
 
 
 def values_of(curves, name, ties):

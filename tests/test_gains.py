@@ -698,53 +698,6 @@ def test_torch():
     assert hc.mean_ndcg(tensors[0], half) == hc.mean_ndcg(levels, half.detach().float().numpy())
 
 
-def test_evaluate():
-    rng = np.random.default_rng(11)
-    levels, scores = rng.integers(0, 4, 60), rng.integers(0, 25, 60)
-    judged = {f"d{i:02}": int(level) for i, level in enumerate(levels)}
-    qrels, run = {"q": judged | {"other": 3}}, {"q": {f"d{i:02}": float(score) for i, score in enumerate(scores)}}
-    curve = hc.GainCurve(levels, scores, unretrieved=[3])
-    for ties in ("expected", "best", "worst"):
-        for name, value in {
-            "nDCG": curve.ndcg(ties=ties),
-            "nDCG@10": curve.ndcg(10, ties=ties),
-            "nDCG(dcg=exp-log2)@5": curve.ndcg(5, gain="exponential", ties=ties),
-            "nDCG(gains={1:5,2:2})": curve.ndcg(gain={1: 5, 2: 2, 3: 3}, ties=ties),
-            "ERR": curve.err(ties=ties),
-            "ERR@5": curve.err(5, ties=ties),
-            "ERR(max=3)": curve.err(max_level=3, ties=ties),
-            "ERR(max=24)@20": curve.err(20, max_level=24, ties=ties),
-            "RBP(p=0.6)": curve.rbp(p=0.6, ties=ties),
-            "AP(rel=2)": curve.at_level(2).average_precision(ties=ties),
-        }.items():
-            assert near(hc.evaluate(qrels, run, [name], ties=ties).means[name], value, 1e-14), name
-
-
-NAMES = (
-    "nDCG", "nDCG@10", "nDCG(dcg=exp-log2)@5", "nDCG(gains={1:5,2:2})", "nDCG(gains={2:9},dcg=exp-log2)@7",
-    "ERR", "ERR(max=3)@5", "RBP(p=0.6)", "RBP@4", "AP", "AP(rel=2)@10", "AP(norm=min)@10", "P(rel=2)@5", "R@7",
-    "RR(rel=3)", "Rprec", "Success(rel=3)@1",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_measures_by_name(name):
-    """A name means what it means to ``evaluate``."""
-    rng = np.random.default_rng(13)
-    levels, scores = rng.integers(0, 4, (8, 30)), rng.integers(0, 12, (8, 30))
-    missing = [[3], [], [1, 2], *[[]] * 5]
-    qrels = {f"q{q}": {f"d{i:02}": int(level) for i, level in enumerate(row)} for q, row in enumerate(levels)}
-    for q, row in enumerate(missing):
-        qrels[f"q{q}"] |= {f"missing{i}": level for i, level in enumerate(row)}
-    run = {f"q{q}": {f"d{i:02}": float(score) for i, score in enumerate(row)} for q, row in enumerate(scores)}
-    curves = hc.GainCurves(levels, scores, unretrieved=missing)
-    for ties in ("expected", "best", "worst"):
-        found = curves.measure(name, ties=ties)
-        wanted = hc.evaluate(qrels, run, [name], ties=ties)
-        np.testing.assert_allclose(found, next(iter(wanted.values.values())), rtol=1e-14)
-        assert [curve.measure(name, ties=ties) for curve in curves] == found.tolist()
-
-
 def test_interval():
     rng = np.random.default_rng(14)
     levels, scores = rng.integers(0, 3, (40, 20)), rng.random((40, 20))

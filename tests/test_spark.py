@@ -15,9 +15,12 @@ import time
 
 import numpy as np
 import pytest
+import register
+import routes
 from waiting import until
 
 import hitcurve as hc
+from hitcurve.measures import parse
 
 pytest.importorskip("pyspark", minversion="4.0")
 pa = pytest.importorskip("pyarrow")
@@ -306,7 +309,6 @@ def test_a_task_tried_twice_at_once(frame, items, tmp_path):
 @pytest.mark.parametrize("together", [500, 1 << 18])
 def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
     import hitcurve.spark
-    from hitcurve.measures import parse
 
     if together == 500:
         for name, value in {"_TOGETHER": 500, "_PACK_ROWS": 700, "_PIECE": 3}.items():
@@ -326,7 +328,6 @@ def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
 @pytest.mark.parametrize("kind", ["int32", "string"])
 def test_a_run_of_a_query_is_packed_once(monkeypatch, piece, size, kind):
     import hitcurve.spark
-    from hitcurve.measures import parse
 
     monkeypatch.setattr(hitcurve.spark, "_PIECE", piece)
     monkeypatch.setattr(hitcurve.spark, "_PIECE_BYTES", size)
@@ -629,6 +630,31 @@ def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_qu
     assert found.column("num_relevant").to_pylist() == curves.num_relevant[kept].tolist()
     for name in names:
         np.testing.assert_array_equal(found.column(name).to_numpy(), curves.measure(name, ties="best")[kept])
+
+
+@pytest.mark.parametrize("kind", ["hits", "gains"])
+def test_the_register_gives_the_same_bits(spark, kind):
+    """Every measure by query, and a query as a ranking of its own."""
+    from hitcurve.spark import gain_curve, gain_curves, hit_curve, hit_curves
+
+    world = routes.drawn_world(2, complete=True)
+    columns, offsets = routes.laid_out(world, level="level", s="score")
+    queries = [query.name for query in world.queries]
+    table = {"q": np.repeat(queries, np.diff(offsets)), "y": columns["level"] > 0, **columns}
+    df = spark.createDataFrame(pa.table(table)).repartition(3).cache()
+    many, one, label = (hit_curves, hit_curve, "y") if kind == "hits" else (gain_curves, gain_curve, "level")
+    known = routes.by_offsets(world, kind, 1, False)
+    names = [parse(register.with_ties(name, ties)).name for row in register.MEASURES if {"hits", kind} & {*row.of}
+             for name, _ in row.written for ties in row.readings or ("",)]  # fmt: skip
+    names = list(dict.fromkeys(names))
+    found = many(df, "q", label, "s", names).orderBy("q").toArrow()
+    assert found.column("q").to_pylist() == queries
+    for name in names:
+        values = found.column(name).to_numpy(zero_copy_only=False).astype(float)
+        nothing = parse(name).empty(known) if parse(name).record.mean != "sum" else False  # which is null
+        wanted = np.where(nothing, np.nan, routes.values_of(known, name, "expected"))
+        np.testing.assert_array_equal(values, wanted, name)
+    assert one(df.where(df.q == queries[2]), label, "s") == known[2]
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,12 @@
-"""A judged run as curves: the table of the same items as arrays, and the same values of every measure."""
+"""A judged run as curves: what options leave out, levels, files, pickles. Every measure is in test_register.py."""
 
 import pickle
 
 import numpy as np
 import pytest
+import routes
 
 import hitcurve as hc
-from hitcurve.measures import MEASURES, parse
-
-# What a run can give and a curve too. The residual of RBP is another measure on curves, where every item is judged.
-SHARED = [
-    measure for measure in map(parse, dict.fromkeys(form for record in MEASURES for form in record.forms))
-    if measure.record.of_runs and measure.record.method
-    and measure.record.name != "RBPResid" and "%" not in measure.name and measure.ties is None
-]  # fmt: skip
-SHARED += map(parse, ["P(rel=2)@3", "AP(rel=2)", "nDCG(gains={1:1,2:10})@3", "GAP(weights={2:1})", "ERR(max=3)", "INST",
-                     "INST(T=2,max_rel=3)@4"])  # fmt: skip
-TABLE = ("above", "tied", "hits", "num_items", "num_hits", "num_relevant", "row_offsets", "level", "level_count",
-         "level_offsets")  # fmt: skip
 
 
 def drawn(rng, queries=None):
@@ -32,50 +21,17 @@ def drawn(rng, queries=None):
     return qrels, run | ({"z": {"d1": 1.0}} if rng.random() < 0.2 else {})
 
 
-def as_arrays(qrels, run, ties, judged_only=False, depth=None):
-    """The gain curves of the items, one after the other, as `evaluate` orders them."""
-    levels, scores, offsets, missing = [], [], [0], []
-    for query in sorted(qrels):
-        docs = sorted(run.get(query, {}).items(), key=lambda item: (item[1], item[0].encode()), reverse=True)[:depth]
-        listed = {doc for doc, _ in docs}
-        if judged_only:
-            docs = [(doc, score) for doc, score in docs if qrels[query].get(doc, -1) >= 0]
-        levels += [max(qrels[query].get(doc, 0), 0) for doc, _ in docs]
-        scores += [float(-place) if ties == "docid" else score for place, (_, score) in enumerate(docs)]
-        offsets.append(len(levels))
-        missing.append([level for doc, level in qrels[query].items() if level > 0 and doc not in listed])
-    return hc.GainCurves(np.array(levels, int), np.array(scores, float), offsets=offsets, unretrieved=missing)
-
-
-@pytest.mark.parametrize("ties", ["docid", "expected", "worst", "best"])
-@pytest.mark.parametrize("judged_only", [False, True])
-def test_every_measure_of_a_run_is_that_of_its_curves_and_of_arrays(ties, judged_only):
-    measures = [one for one in SHARED if ties == "docid" or not one.record.ties or ties in one.record.ties]
-    rng = np.random.default_rng(7)
-    for _ in range(40):
-        qrels, run = drawn(rng)
-        found = hc.evaluate(qrels, run, measures, ties=ties, judged_only=judged_only)
-        curves, arrays = found.curves(), as_arrays(qrels, run, ties, judged_only)
-        assert curves.qid.tolist() == found.query_ids == sorted(qrels)
-        for name in TABLE:
-            assert np.array_equal(getattr(curves, name), getattr(arrays, name)), name
-        assert [one.tolist() for one in curves.unretrieved] == [one.tolist() for one in arrays.unretrieved]
-        for one in measures:
-            read = ties if ties != "docid" else (*one.record.ties, "expected")[0]
-            values = one._replace(judged_only=False)(curves, read)
-            nothing = one.empty(curves) | (curves.num_items == 0)
-            values = np.where(nothing, 0.0, values) if one.record.mean != "sum" else values
-            np.testing.assert_allclose(found.values[one.name], values, rtol=1e-14, atol=0, err_msg=one.name)
-
-
 def test_what_the_options_of_a_run_leave_out():
     rng = np.random.default_rng(11)
     for _ in range(40):
         qrels, run = drawn(rng)
         depth, judged_only = int(rng.integers(1, 8)), bool(rng.integers(0, 2))
         found = hc.evaluate(qrels, run, ["Q", "DCG@3", "AP"], depth=depth, judged_only=judged_only)
-        arrays = as_arrays(qrels, run, "docid", judged_only, depth)
-        assert np.array_equal(found.curves().above, arrays.above)
+        first = {query: sorted(docs.items(), key=lambda item: (item[1], item[0].encode()))[-depth:]
+                 for query, docs in run.items()}  # fmt: skip
+        world = routes.World(qrels, {query: dict(docs) for query, docs in first.items()})
+        arrays = routes.by_offsets(routes.without_unjudged(world) if judged_only else world, "gains", 1, True)
+        assert routes.table(found.curves()) == routes.table(arrays)
         np.testing.assert_allclose(found.values["DCG@3"], arrays.dcg(3), rtol=1e-14)
         here = hc.evaluate(qrels, run, "Q", missing="skip")
         assert here.curves().qid.tolist() == here.query_ids == [query for query in sorted(qrels) if query in run]

@@ -13,105 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import with_timer
-from slow import slow_ranking
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval.plans import SUMS
-
-
-def slow_measure(name, ranking, levels, k=None, rel=1):
-    """Exact, from the list of levels in rank order (None: unjudged) and all judgments."""
-    deep = 99 if k is None else k
-    k = len(ranking) if k is None else k
-    hits = [level is not None and level >= rel for level in ranking]
-    num_rel = sum(level >= rel for level in levels)
-    if name == "AP":
-        precisions = [Fraction(sum(hits[: i + 1]), i + 1) for i in range(min(k, len(hits))) if hits[i]]
-        return sum(precisions) / Fraction(num_rel or 1)
-    if name == "P":
-        return Fraction(sum(hits[:k]), k)
-    if name == "Hits":
-        return sum(hits[:k])
-    if name == "R":
-        return Fraction(sum(hits[:k]), num_rel or 1)
-    if name == "F1":
-        return Fraction(2 * sum(hits[:k]), k + num_rel) if num_rel else 0
-    if name == "RR":
-        return next((Fraction(1, i + 1) for i in range(min(k, len(hits))) if hits[i]), 0)
-    if name == "Success":
-        return int(any(hits[:k]))
-    if name == "Rprec":
-        return Fraction(sum(hits[:num_rel]), num_rel or 1)
-    if name in ("RelP", "NEF"):
-        return Fraction(sum(hits[:k]), min(k, num_rel) or 1)
-    if name == "Judged":
-        return Fraction(sum(level is not None for level in ranking[:k]), min(k, len(ranking)))
-    if name == "Bpref":
-        others = sum(0 <= level < rel for level in levels)
-        total = Fraction(0)
-        for i, hit in enumerate(hits):
-            before = sum(level is not None and 0 <= level < rel for level in ranking[:i])
-            if hit:
-                total += 1 - (Fraction(min(before, num_rel), min(others, num_rel)) if before else 0)
-        return total / (num_rel or 1)
-    if name == "nDCG":
-        gains = sorted((max(level, 0) for level in levels), reverse=True)[:deep]
-        ideal = sum(gain / math.log2(i + 2) for i, gain in enumerate(gains))
-        return sum(max(level or 0, 0) / math.log2(i + 2) for i, level in enumerate(ranking[:k])) / (ideal or 1)
-    if name == "ERR":
-        left, total = Fraction(1), Fraction(0)
-        for i, level in enumerate(ranking[:k]):
-            stop = Fraction(2 ** max(level or 0, 0) - 1, 16)
-            total += left * stop / (i + 1)
-            left *= 1 - stop
-        return total
-    assert name == "RBP"
-    return sum((1 - Fraction(4, 5)) * Fraction(4, 5) ** i for i in range(min(k, len(hits))) if hits[i])
-
-
-SLOW = ("AP", "AP@k", "P@k", "R@k", "F1@k", "RR", "RR@k", "Success@k", "Rprec", "RelP@k", "Judged@k", "Bpref", "nDCG",
-        "nDCG@k", "ERR", "ERR@k", "RBP(rel=REL)", "RBP(rel=REL)@k", "Hits@k", "NEF@k")
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=5),
-    st.lists(st.integers(-1, 3), max_size=2),
-    st.integers(1, 4),
-    st.integers(1, 2),
-)
-def test_all_readings_of_ties_against_all_orders(docs, unretrieved, k, rel):
-    names = [f"d{i}" for i in range(len(docs))]
-    qrels = {name: level for name, (level, _) in zip(names, docs, strict=True) if level is not None}
-    qrels |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
-    run = {name: float(score) for name, (_, score) in zip(names, docs, strict=True)}
-    levels = list(qrels.values())
-    groups = [list(group) for _, group in itertools.groupby(
-        sorted(names, key=lambda name: -run[name]), key=lambda name: run[name])]
-    orders = [
-        [qrels.get(name) for group in order for name in group]
-        for order in itertools.product(*(list(itertools.permutations(group)) for group in groups))
-    ]
-    by_id = [qrels.get(name) for name in slow_ranking(run)]
-    measures = [name.replace("REL", str(rel)).replace("@k", f"@{k}") for name in SLOW]
-    found = {
-        ties: hc.evaluate({"q": qrels}, {"q": run}, measures, ties=ties, relevance_level=rel)
-        for ties in ("docid", "expected", "worst", "best")
-    }
-    for pattern, name in zip(SLOW, measures, strict=True):
-        root = pattern.partition("(")[0].partition("@")[0]
-        cut = k if "@" in pattern else None
-        values = [slow_measure(root, order, levels, cut, rel) for order in orders]
-        wanted = {
-            "docid": slow_measure(root, by_id, levels, cut, rel),
-            "expected": sum(values) / len(values),
-            "worst": min(values),
-            "best": max(values),
-        }
-        for ties, value in wanted.items():
-            [mean] = [v for key, v in found[ties].means.items() if parse(key) == parse(name)]
-            assert mean == pytest.approx(float(value), rel=1e-13, abs=1e-15), (name, ties)
 
 
 def each_order(run):
