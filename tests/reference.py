@@ -284,6 +284,8 @@ def trapezoid_area(groups, R, first=None):
 
 def mpf(x, context=mp):
     """A fraction or a float, exactly, as a number with 50 digits."""
+    if isinstance(x, context.mpf):
+        return x
     x = Fraction(x)
     return context.mpf(x.numerator) / x.denominator
 
@@ -799,9 +801,9 @@ def without_unjudged(query):
     return query._replace(groups=tuple(filter(None, groups)))
 
 
-def resolved(query, order):
-    """The query with its documents in this order, without ties."""
-    return query._replace(groups=tuple((level,) for level in order))
+def in_order(order, levels=None):
+    """Documents in this order, without ties; the levels of the judgments are theirs unless there are more."""
+    return Judged(tuple((level,) for level in order), tuple(order if levels is None else levels))
 
 
 def at_level(query, rel):
@@ -890,12 +892,17 @@ def ndcg(order, levels, k=None, *, gain="linear", discount="log2", ideal_k="same
     return quotient(discounted([worth(gain, level) for level in order[:k]], discount), discounted(ideal, discount))
 
 
+@remembered
+def stop_chance(level, max_level):
+    return 0 if level is None or level <= 0 else mpf(worth("exponential", level)) / mp.mpf(2) ** mp.mpf(max_level)
+
+
 @over_judged()
 def err(order, levels, k=None, *, max_level=4):
-    reached, total = Fraction(1), Fraction(0)
+    reached, total = mp.mpf(1), mp.mpf(0)
     for rank, level in enumerate(order[:k], 1):
-        stop = worth("exponential", level) / Fraction(2) ** max_level
-        total += reached * stop / rank
+        stop = stop_chance(level, max_level)
+        total += stop * reached / rank
         reached *= 1 - stop
     return total
 
@@ -957,8 +964,13 @@ def beyond(first):
 
 
 def wanted_gains(order, levels, max_rel):
-    most = Fraction(max(1, *levels, 1) if max_rel is None else max_rel)
-    return [mpf(min(worth("linear", level) / most, 1)) for level in order]
+    most = max(1, *levels, 1) if max_rel is None else max_rel
+    return [wanted_gain(level, most) for level in order]
+
+
+@remembered
+def wanted_gain(level, most):
+    return mpf(min(worth("linear", level) / Fraction(most), 1))
 
 
 @over_judged()

@@ -225,7 +225,7 @@ class World(NamedTuple):
         falling = sorted(sorted(scored, key=str.encode, reverse=True), key=lambda doc: -scored[doc])
         groups = [tuple(levels.get(doc) for doc in group) for _, group in groupby(falling, key=scored.__getitem__)]
         query = reference.Judged(tuple(groups), tuple(levels.values()))
-        return reference.resolved(query, sum(groups, ())) if ties == "docid" else query
+        return reference.in_order(sum(groups, ()), query.levels) if ties == "docid" else query
 
 
 def without_unjudged(world):

@@ -9,6 +9,8 @@ import time
 import mpmath
 import numpy as np
 import pytest
+import reference as ref
+import register
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
@@ -22,25 +24,6 @@ GAINS = ("linear", "exponential", {1: 3, 2: 1}, [0.5, 1, 4])
 DISCOUNTS = ("log2", ("log", 2), ("log", 2.5), [1, 0.5, 0.5, 0.25])
 
 
-# --- the slow twin ------------------------------------------------------------------------------------------
-
-
-def worth(gain, level):
-    if gain == "linear":
-        return mp.mpf(level)
-    if gain == "exponential":
-        return mp.mpf(2) ** mp.mpf(level) - 1
-    return mp.mpf(gain.get(level, 0) if isinstance(gain, dict) else gain[int(level)])
-
-
-def fall(discount, rank):
-    if isinstance(discount, str):
-        return 1 / mp.log(rank + 1, 2)
-    if isinstance(discount, tuple):
-        return 1 / mp.log(rank, discount[1]) if rank >= discount[1] else mp.mpf(1)
-    return mp.mpf(discount[rank - 1]) if rank <= len(discount) else mp.mpf(0)
-
-
 def orders(levels, scores, lower):
     """Every order of the levels that the scores allow, each as often as it comes about."""
     groups = [
@@ -51,32 +34,15 @@ def orders(levels, scores, lower):
         yield tuple(itertools.chain.from_iterable(each))
 
 
-def dcg(order, k, gain, discount):
-    return mp.fsum(worth(gain, level) * fall(discount, rank) for rank, level in enumerate(order[:k], 1))
-
-
-def ideal(levels, k, gain, discount):
-    falling = sorted((worth(gain, level) for level in levels), reverse=True)
-    return mp.fsum(one * fall(discount, rank) for rank, one in enumerate(falling[:k], 1))
-
-
-def rbp(order, k, p):
-    return (1 - mp.mpf(p)) * mp.fsum(level * mp.mpf(p) ** rank for rank, level in enumerate(order[:k])) / max(1, *order)
-
-
 def chance(level, top):
     return (mp.mpf(2) ** mp.mpf(level) - 1) / mp.mpf(2) ** mp.mpf(top)
 
 
 def err(order, k, top):
-    reached, total = mp.mpf(1), mp.mpf(0)
-    for rank, level in enumerate(order[:k], 1):
-        total += chance(level, top) * reached / rank
-        reached *= 1 - chance(level, top)
-    return total
+    return ref.err(ref.in_order(order), k, max_level=top)
 
 
-READ = {"expected": lambda values: mp.fsum(values) / len(values), "best": max, "worst": min}
+READ = register.ORDERS
 
 
 def near(found, wanted, tolerance=1e-14):
@@ -99,18 +65,14 @@ small = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, ma
 def test_all_orders(items, lower, k, gain, discount, unretrieved):
     levels, scores = [level for level, _ in items], [score for _, score in items]
     curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=unretrieved)
-    every = list(orders(levels, scores, lower))
-    for ties, read in READ.items():
-        wanted = read([dcg(order, k, gain, discount) for order in every])
-        assert near(curve.dcg(k, gain=gain, discount=discount, ties=ties), wanted)
+    query = ref.judged_items(levels, scores, unretrieved, lower_is_better=lower)
+    for ties in READ:
+        how = {"gain": gain, "discount": discount, "ties": ties}
+        assert near(curve.dcg(k, **how), ref.dcg(query, k, **how))
         for ideal_k in ("same", "all"):
-            most = ideal(levels + unretrieved, k if ideal_k == "same" else None, gain, discount)
-            found = curve.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k)
-            assert near(found, wanted / most if most else math.nan)
-        if any(levels) and not unretrieved:
-            assert near(curve.rbp(k, p=0.7, ties=ties), read([rbp(order, k, 0.7) for order in every]))
-            flags = [rbp([level >= 2 for level in order], k, 0.7) for order in every]
-            assert near(curve.rbp(k, p=0.7, relevance_level=2, ties=ties), read(flags))
+            assert near(curve.ndcg(k, ideal_k=ideal_k, **how), ref.ndcg(query, k, ideal_k=ideal_k, **how))
+        assert near(curve.rbp(k, p=0.7, ties=ties), ref.rbp(query, k, p=0.7, ties=ties))
+        assert near(curve.rbp(k, p=0.7, relevance_level=2, ties=ties), ref.rbp(query, k, p=0.7, rel=2, ties=ties))
 
 
 @settings(max_examples=150, deadline=None)
@@ -123,9 +85,10 @@ def test_all_orders(items, lower, k, gain, discount, unretrieved):
 def test_err_of_all_orders(items, lower, k, top):
     levels, scores = [level for level, _ in items], [score for _, score in items]
     curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=[2])
-    every = [err(order, k, 4 if top is None else top) for order in orders(levels, scores, lower)]
-    for ties, read in READ.items():
-        assert near(curve.err(k, max_level=top, ties=ties), read(every))
+    query = ref.judged_items(levels, scores, [2], lower_is_better=lower)
+    for ties in READ:
+        wanted = ref.err(query, k, max_level=4 if top is None else top, ties=ties)
+        assert near(curve.err(k, max_level=top, ties=ties), wanted)
 
 
 # --- long groups --------------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import reference as ref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gains import orders
-from test_gains_graded import worth
 
 import hitcurve as hc
 from hitcurve.statistics.resampling import curve_blocks
@@ -20,7 +20,7 @@ GAINS = ("linear", "exponential", {1: 3, 2: 1}, [0.5, 0.25, 4], {0: 2, 1: 0, 2: 
 
 
 def gained(order, gain):
-    return [Fraction(0), *itertools.accumulate(worth(gain, level) for level in order)]
+    return [Fraction(0), *itertools.accumulate(ref.worth(gain, level) for level in order)]
 
 
 def every_curve(levels, scores, lower, gain):
@@ -50,7 +50,7 @@ def test_all_orders(items, lower, gain, unretrieved):
         wanted = [float(read(heights)) for heights in zip(*curves, strict=True)]
         np.testing.assert_allclose(np.interp(ranks, *points), wanted, rtol=1e-14, atol=1e-14)
     points = curve.gain_curve(gain=gain, ideal=True)
-    falling = sorted(levels + unretrieved, key=lambda level: -worth(gain, level))
+    falling = sorted(levels + unretrieved, key=lambda level: -ref.worth(gain, level))
     wanted = [float(one) for one in gained(falling, gain)]
     np.testing.assert_allclose(np.interp(np.arange(len(wanted)), *points), wanted, rtol=1e-14)
     assert points.items[-1] == len(falling)

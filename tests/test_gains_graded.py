@@ -2,15 +2,15 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
+import reference as ref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
-from test_gains import orders
+from test_gains import near
 
 import hitcurve as hc
 from hitcurve.measures import parse
@@ -23,72 +23,15 @@ GAINS = ("linear", "exponential", {1: 3, 2: 1}, {1: 0, 2: 1.5}, [0, 0.3, 4])
 WEIGHTS = (None, {1: 0.9, 2: 0.1}, [0, 1, 3], {0.5: 1}, {1.5: 2, 2: 0.25, 7: 1})
 
 
-# --- the slow twins: the papers' sums, rank by rank -----------------------------------------------------------------
+# --- the slow twins -------------------------------------------------------------------------------------------------
 
 
-def worth(gain, level):
-    if gain == "linear":
-        return Fraction(level)
-    if gain == "exponential":
-        return Fraction(2**level - 1)
-    return Fraction(gain.get(level, 0) if isinstance(gain, dict) else gain[level])
-
-
-def ncu(order, everything, k, gain, beta, p):
-    """Of each relevant item, the chance to stop there times the blended utility; p = 1 is uniform."""
-    ideal = sorted((worth(gain, level) for level in everything), reverse=True)
-    relevant = sum(level > 0 for level in everything)
-    total, hits, gained = Fraction(0), 0, Fraction(0)
-    for rank, level in enumerate(order[:k], 1):
-        gained += worth(gain, level)
-        if level > 0:
-            hits += 1
-            total += Fraction(p) ** (hits - 1) * (hits + beta * gained) / (rank + beta * sum(ideal[:rank]))
-    stops = sum(Fraction(p) ** j for j in range(relevant if k is None else min(k, relevant)))
-    return total / stops if relevant else None
-
-
-def gap(order, everything, k, weights):
-    """Robertson, Kanoulas & Yilmaz's equations 4 and 5: pairs of items, each with the lower of its two levels."""
-    if weights is None:
-        weights = {level: 1 for level in everything if level > 0}
-    known = weights.items() if isinstance(weights, dict) else enumerate(weights)
-
-    def share(level):
-        return sum((Fraction(weight) for one, weight in known if one <= level), Fraction(0))
-
-    known = list(known)
-    total = Fraction(0)
-    for rank, level in enumerate(order[:k], 1):
-        total += sum(share(min(level, other)) for other in order[:rank]) / rank
-    most = sum(share(level) for level in sorted(everything, reverse=True)[:k])
-    return total / most if most else None
-
-
-def average_gain(order, _, k, gain):
-    return sum(worth(gain, level) for level in order[:k]) / Fraction(k or len(order))
-
-
-def near(found, wanted, tolerance=1e-14):
-    if wanted is None:
-        return math.isnan(found)
-    return abs(found - float(wanted)) <= tolerance * abs(float(wanted))
-
-
-def check(twin, method, levels, scores, lower, unretrieved, k):
+def check(method, levels, scores, lower, unretrieved, k, **how):
     curve = hc.GainCurve(levels, scores, lower_is_better=lower, unretrieved=unretrieved)
-    known = {}
-    values = []
-    for order in orders(levels, scores, lower):
-        if order not in known:
-            known[order] = twin(order, levels + unretrieved, k)
-        values.append(known[order])
-    nothing = values[0] is None
-    read = {"expected": lambda: sum(values) / len(values), "best": lambda: max(values), "worst": lambda: min(values)}
+    query = ref.judged_items(levels, scores, unretrieved, lower_is_better=lower)
     for ties in TIES:
-        wanted = None if nothing else read[ties]()
-        found = method(curve, k, ties)
-        assert near(found, wanted), (levels, scores, k, ties, found, wanted and float(wanted))
+        wanted, found = getattr(ref, method)(query, k, **how, ties=ties), getattr(curve, method)(k, **how, ties=ties)
+        assert near(found, wanted), (method, how, levels, scores, k, ties, found, float(wanted))
 
 
 @settings(max_examples=250, deadline=None)
@@ -104,30 +47,12 @@ def check(twin, method, levels, scores, lower, unretrieved, k):
 )
 def test_all_orders(items, lower, k, gain, beta, p, weights, unretrieved):
     case = [level for level, _ in items], [score for _, score in items], lower, unretrieved, k
-    check(
-        lambda order, everything, k: ncu(order, everything, k, gain, Fraction(beta), 1),
-        lambda curve, k, ties: curve.q_measure(k, gain=gain, beta=beta, ties=ties),
-        *case,
-    )
-    how = {"stop": "uniform" if p == 1 else "rbp", "p": 0.8 if p == 1 else p}
+    check("q_measure", *case, gain=gain, beta=beta)
+    stop = {"stop": "uniform" if p == 1 else "rbp", "p": 0.8 if p == 1 else p}
     for utility in ("precision", "blended"):
-        check(
-            lambda order, everything, k, b=Fraction(beta if utility == "blended" else 0): ncu(
-                order, everything, k, gain, b, p),
-            lambda curve, k, ties, utility=utility: curve.ncu(
-                k, **how, utility=utility, gain=gain, beta=beta, ties=ties),
-            *case,
-        )  # fmt: skip
-    check(
-        lambda order, everything, k: gap(order, everything, k, weights),
-        lambda curve, k, ties: curve.graded_average_precision(k, weights=weights, ties=ties),
-        *case,
-    )
-    check(
-        lambda order, everything, k: average_gain(order, everything, k, gain),
-        lambda curve, k, ties: curve.average_gain(k, gain=gain, ties=ties),
-        *case,
-    )
+        check("ncu", *case, **stop, utility=utility, gain=gain, beta=beta)
+    check("graded_average_precision", *case, weights=weights)
+    check("average_gain", *case, gain=gain)
 
 
 def test_every_small_ranking():
@@ -136,13 +61,9 @@ def test_every_small_ranking():
         for levels in itertools.combinations_with_replacement((0, 1, 2), n):
             for cut in {0, n // 2}:
                 case = list(levels), [1] * cut + [0] * (n - cut), False, [2] * (n % 2), None if n % 3 else 4
-                check(lambda order, every, k: ncu(order, every, k, "linear", 1, 1),
-                      lambda curve, k, ties: curve.q_measure(k, ties=ties), *case)  # fmt: skip
-                check(lambda order, every, k: ncu(order, every, k, "linear", 2, 0.25),
-                      lambda curve, k, ties: curve.ncu(k, stop="rbp", p=0.25, utility="blended", beta=2, ties=ties),
-                      *case)  # fmt: skip
-                check(lambda order, every, k: gap(order, every, k, None),
-                      lambda curve, k, ties: curve.graded_average_precision(k, ties=ties), *case)  # fmt: skip
+                check("q_measure", *case)
+                check("ncu", *case, stop="rbp", p=0.25, utility="blended", beta=2)
+                check("graded_average_precision", *case)
 
 
 # --- what must be equal ---------------------------------------------------------------------------------------------

@@ -25,48 +25,11 @@ def curve():
     return hc.HitCurve(LABELS, SCORES)
 
 
-@pytest.fixture
-def curves():
-    return hc.HitCurves([LABELS, LABELS[::-1]], [SCORES, SCORES])
-
-
-# Each name beside the method and its keywords; the last are attributes.
-CALLS = [(name, row.method, keywords) for row in register.MEASURES for name, keywords in row.written]
-CALLS += [("NumRet", "num_items", None), ("NumRel", "num_relevant", None), ("NumRelRet", "num_hits", None)]
-CALLS += [("GMAP", "average_precision", {})]
-
-
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("name", "method", "keywords"), CALLS, ids=[call[0] for call in CALLS])
-def test_a_name_is_its_method(name, method, keywords, ties, curve, curves):
-    measure = parse(name)
-
-    def call(one, ties):
-        value = getattr(one, method)
-        return value if keywords is None else value(**keywords, **({"ties": ties} if measure.record.ties else {}))
-
-    if measure.record.ties and ties not in measure.record.ties:
-        with pytest.raises(ValueError, match=f"is not defined for ties='{ties}': use expected, best or worst"):
-            measure(curve, ties)
-        return
-    assert measure(curve, ties) == call(curve, ties)
-    np.testing.assert_array_equal(measure(curves, ties), call(curves, ties))
-    assert measure(curves, ties).shape == (2,)
-
-
-def test_every_measure_is_tried():
-    assert {parse(name).record for name, _, _ in CALLS} == set(ON_CURVES)
-    for row in register.MEASURES:
-        records = {parse(name).record for name, _ in row.written}
-        wanted = {(row.name, row.method, row.readings, row.lower_is_better)} if row.name else set()
-        assert {(one.name, one.method, one.ties, one.lower_is_better) for one in records} == wanted
-
-
 def test_the_register_has_every_method():
     """A public method with a reading of ties that gives numbers, and no row, would be in no sweep."""
     methods = {name: one for name, one in vars(hc.HitCurve.__base__).items() if callable(one) and name[0] != "_"}
     methods |= {name: one for name, one in vars(hc.HitCurve).items() if callable(one) and name[0] != "_"}
-    known = {row.method for row in register.MEASURES}
+    known = {row.method for row in register.HITS}
     taking = {name for name, one in methods.items() if "ties" in inspect.signature(one).parameters}
     assert taking - known <= OTHERS
     assert known <= {*methods}

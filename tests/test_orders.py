@@ -1,7 +1,7 @@
 """What ties="expected", "best" and "worst" promise: the mean, the greatest and the least over all orders of tied items.
 
-Every measure by its name, of curves and of runs, against itself in each order. Records say where a reading is another
-thing.
+Every measure of curves by its name, against itself in each order; test_register.py has runs. Records say where a reading
+is another thing.
 """
 
 import itertools
@@ -116,24 +116,3 @@ def test_records_say_what_is_no_mean_and_no_bound():
     for name in filter(exceptions, NAMES):
         (option,) = measures.parse(name).name.partition("(")[2].partition(")")[0].split(",")
         assert option.partition("=")[2].removesuffix("-float") in said["AP"], name
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if measures.parse(name).record.of_runs and "%" not in name])
-def test_runs(name):
-    measure = measures.parse(name)
-    record = measure.record
-    run = {ties: (lambda items, scores, ties=ties: value(items, scores, ties)) for ties in record.ties}
-
-    def value(items, scores, ties):
-        documents = [f"d{i}" for i in range(len(items))]
-        judged = {d: level for d, level in zip(documents, items, strict=True) if level >= 0} | {"missed": 1}
-        run = {"q": dict(zip(documents, map(float, scores), strict=True))}
-        return hc.evaluate({"q": judged}, run, [name], ties=ties).values[measure.name][0]
-
-    def every(items, scores, orders):
-        rows = np.unique(orders, axis=0, return_counts=True)
-        values = [value(row.tolist(), range(len(row), 0, -1), "docid") for row in rows[0]]
-        return np.repeat(values, rows[1])
-
-    assert run
-    assert differences(name, value, every, 2) <= exceptions(name)

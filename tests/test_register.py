@@ -4,7 +4,8 @@ The register says from what a measure is read, and where its last bits may diffe
 trec_eval's order.
 """
 
-import importlib.util
+import importlib
+import re
 from functools import cache
 from math import isnan
 
@@ -36,9 +37,12 @@ def test_the_register_has_every_measure():
 
 
 def accepted(call):
+    """Whether a call gives a value; a reading of ties is refused with those that there are."""
     try:
         call()
-    except ValueError:
+    except ValueError as error:
+        said = re.fullmatch(r".* is not defined for ties='\w+'(.*)", str(error))
+        assert not said or said[1] in (": use expected, best or worst", ": use best or worst")
         return False
     return True
 
@@ -73,6 +77,24 @@ def test_a_name_is_the_method_with_its_keywords(row, name, keywords):
                 if not row.attribute:
                     wanted = wanted(**keywords, **({"ties": ties} if ties else {}))
                 np.testing.assert_array_equal(parse(name)(curves, ties or "expected"), wanted)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS if "gains" in row.of and row.cutoffs])
+def test_a_cutoff_is_an_element_of_many(row):
+    """As in test_exhaustive.py for hit curves: an array of cutoffs gives the bits of each by itself."""
+    ks = np.array([[1, 3, 5], [10, 40, 1000]])
+    many = routes.by_offsets(WORLD, "gains", 1, False)
+    for _, keywords in row.written:
+        read = {name: value for name, value in keywords.items() if name != "k"}
+        for ties in row.readings_of_gains or row.readings:
+            found = getattr(many, row.method)(ks, **read, ties=ties)
+            assert found.shape == (len(many), 2, 3)
+            for curve, values in zip(many, found, strict=True):
+                one = getattr(curve, row.method)
+                np.testing.assert_array_equal(one(ks, **read, ties=ties), values)
+                each = [one(k, **read, ties=ties) for k in ks.ravel().tolist()]
+                assert {*map(type, each)} == {float}
+                np.testing.assert_array_equal(each, values.ravel())
 
 
 # --- every way in to curves -----------------------------------------------------------------------------------------
