@@ -855,7 +855,7 @@ def worth(gain, level):
     if level is None or level < 0:
         return Fraction(0)
     if gain == "exponential":
-        return Fraction(2**level - 1) if isinstance(level, int) else mp.mpf(2) ** mp.mpf(level) - 1
+        return Fraction(2 ** int(level) - 1) if level == int(level) else mp.mpf(2) ** mp.mpf(level) - 1
     return Fraction(level if gain == "linear" else dict(frozen(gain)).get(level, level))
 
 

@@ -6,9 +6,7 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
-from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -558,15 +556,13 @@ def of_frames(library):
     return way
 
 
-def of_command(world, names, ties, relevance_level=1, judged_only=False):
+def of_command(world, names, capsys, ties, relevance_level=1, judged_only=False):
     """Of `hitcurve trec`, which prints JSON."""
-    main = import_module("hitcurve.cli.main").main
-    shown = StringIO()
-    with TemporaryDirectory() as folder, redirect_stdout(shown), redirect_stderr(StringIO()):
+    with TemporaryDirectory() as folder:
         arguments = ["trec", *map(str, written(world, folder)), "-q", "--format", "json", "--ties", ties]
         arguments += ["-l", str(relevance_level), *(["-J"] if judged_only else []), "-m", *names]
-        assert main(arguments) in (None, 0, 3)
-    return json.loads(shown.getvalue())
+        assert import_module("hitcurve.cli.main").main(arguments) in (None, 0, 3)
+    return json.loads(capsys.readouterr().out)
 
 
 WAYS_OF_RUNS = {

@@ -189,9 +189,9 @@ def test_every_way_to_a_run_gives_the_same_bits(way, ties):
 
 
 @pytest.mark.parametrize("ties", register.OF_RUNS)
-def test_the_command_gives_the_same_bits(ties):
+def test_the_command_gives_the_same_bits(ties, capsys):
     wanted = evaluated(ties, 2, True)
-    shown = routes.of_command(WORLD, of_run(ties), ties, relevance_level=2, judged_only=True)
+    shown = routes.of_command(WORLD, of_run(ties), capsys, ties, relevance_level=2, judged_only=True)
     (run,) = shown["runs"]
     for name in of_run(ties):
         own = parse(name).name
