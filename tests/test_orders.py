@@ -1,7 +1,7 @@
 """What ties="expected", "best" and "worst" promise: the mean, the greatest and the least over all orders of tied items.
 
-Every measure of curves by its name, against itself in each order; test_register.py has runs. Records say where a reading
-is another thing.
+Every measure of curves by its name, against itself in each order; test_register.py has runs. Records say where a
+reading is another thing.
 """
 
 import itertools
