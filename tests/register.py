@@ -220,6 +220,7 @@ MEASURES = (
     Row("", "RnDCG", readings=BOUNDS, of=("judged",), twin="ndcg_at_levels",
         written=(("RnDCG", {}), ("RnDCG(gains={1:3,2:1})", {"gain": {1: 3, 2: 1}}))),
 )  # fmt: skip
+ROW = {row.name: row for row in MEASURES if row.name}
 # The methods of hit curves that take arguments, each once.
 HITS = tuple(row for row in MEASURES if "hits" in row.of and not (row.attribute or row.same))
 

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import register
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
 from hitcurve.curves import levels as _levels
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval.plans import SUMS
 
 INF, NAN = math.inf, math.nan
 
@@ -387,7 +387,7 @@ REAL = [(folder, qrels) for folder, qrels in (
     ("trec_covid/round3", "qrels.txt"))]  # fmt: skip
 # Those of the records, so that a new measure is among them, and more cutoffs and options. The residual of RBP counts
 # unjudged documents there and the ranks beyond the last item here: see test_the_residual_of_runs.
-BOTH = [record for record in MEASURES if record.of == ("gains",) and record.name in SUMS]
+BOTH = [record for record in MEASURES if "gains" in register.ROW[record.name].of and register.ROW[record.name].sums]
 SAID = [name for record in BOTH for name in (record.name, *record.forms)]
 SAID = sorted({name for name in SAID if parse(name).rel is None} | {
     "nDCG@1", "nDCG@1000", "nDCG(dcg=exp-log2)", "nDCG(dcg=exp-log2)@20", "nDCG(gains={1:5,2:2})",

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+import register
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,11 +17,11 @@ import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
 
 NAMES = [*dict.fromkeys(parse(form).name for record in MEASURES for form in record.forms)]
-OF_HITS = [name for name in NAMES if "hits" in parse(name).record.of and parse(name).rel is None]
-OF_GAINS = [name for name in NAMES if parse(name).record.method and
-            (parse(name).rel is None or "gains" not in parse(name).record.of)]  # fmt: skip
+OF = {name: register.ROW[parse(name).record.name].of for name in NAMES}
+OF_HITS = [name for name in NAMES if "hits" in OF[name] and parse(name).rel is None]
+OF_GAINS = [name for name in NAMES if "hits" in OF[name] or ("gains" in OF[name] and parse(name).rel is None)]
 OF_GAINS += ["P(rel=2)@3", "nDCG(gains={1:0,2:3})@2", "DCG(gains={1:0,2:3})", "GAP(weights={2:1})", "F1(rel=3)@2"]
-OF_RUNS = [name for name in NAMES if parse(name).record.of_runs and "%" not in name and "infAP" not in name
+OF_RUNS = [name for name in NAMES if "judged" in OF[name] and "%" not in name and "infAP" not in name
            and parse(name).record.ties[:1] != ("best",)]  # fmt: skip
 OF_RUNS += ["P(rel=2)@3", "nDCG(gains={1:0,2:3})@2", "RBP(rel=2)"]
 

@@ -6,11 +6,11 @@ from itertools import pairwise, permutations, product
 from math import isinf, isnan, log2
 
 import numpy as np
+from register import ROW
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval import runs
-from hitcurve.retrieval.plans import SUMS
 
 from .draws import close, refusing
 
@@ -76,7 +76,7 @@ def columns(draw, nested, name, text, dtype):
 
 # --- bounds over ties ---------------------------------------------------------------------------------------
 
-TIED = [record for record in MEASURES if record.of_runs and record.ties and record.mean == "arithmetic"]
+TIED = [record for record in MEASURES if "judged" in ROW[record.name].of and record.ties and not ROW[record.name].same]
 MEAN_CURVE = "interp=(11|101|all)-point|interp=continuous"
 GAINS = (-2, -1, 0, 0.5, 1, 1, 2, 3)
 
@@ -84,7 +84,9 @@ GAINS = (-2, -1, 0, 0.5, 1, 1, 2, 3)
 def a_name(draw):
     """The name of a measure that reads ties, with options."""
     record = draw.pick(TIED)
-    if record.name in SUMS and any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
+    row = ROW[record.name]
+    of_runs = row.sums or not row.method  # of curves alone no gain is below 0
+    if of_runs and any(option.name == "gains" for option in record.options) and draw.whole(0, 2):
         gains = ",".join(f"{level}:{draw.pick(GAINS)}" for level in range(draw.whole(1, 4)))
         cutoff = f"@{draw.whole(1, 4)}" if "k" in record.cutoffs and draw.chance(2) else ""
         return f"{record.name}(gains={{{gains}}}){cutoff}"
@@ -93,7 +95,7 @@ def a_name(draw):
     head, at, cutoff = name.partition("@")
     if at and "k" in record.cutoffs:
         cutoff = str(draw.whole(1, 5))
-    if not record.graded and draw.chance(4):
+    if not row.graded and draw.chance(4):
         head = f"{head[:-1]},rel=2)" if head.endswith(")") else f"{head}(rel=2)"
     return head + at + cutoff
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import register
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import with_timer
 
 import hitcurve as hc
 from hitcurve.measures import MEASURES, parse
-from hitcurve.retrieval.plans import SUMS
 
 
 def each_order(run):
@@ -28,10 +28,10 @@ def each_order(run):
         yield {doc: float(len(ranking) - place) for place, doc in enumerate(ranking)}
 
 
-READ = [record for record in MEASURES if record.of_runs and record.ties]
+READ = [record for record in MEASURES if "judged" in register.ROW[record.name].of and record.ties]
 # Of curves alone no gain is below 0, and level 0 has none.
-WITH_GAINS = [record.name for record in READ
-              if record.name in SUMS and any(option.name == "gains" for option in record.options)]
+WITH_GAINS = [record.name for record in READ if any(option.name == "gains" for option in record.options)
+              and (register.ROW[record.name].sums or not register.ROW[record.name].method)]  # fmt: skip
 
 
 def readable(k, rel, gains):
