@@ -74,8 +74,7 @@ class Row(NamedTuple):
 JUDGED = ("hits", "judged")
 GAINS = ("gains", "judged")
 # How `evaluate` reads the ties of a run; "docid" is the order of trec_eval.
-OF_RUNS = ("docid", *ORDERS)
-RANKED = ("docid", *BOUNDS)
+RANKED = ("docid",)
 TENTHS = tuple(Fraction(i, 10) for i in range(11))
 AT = ("k", "fraction")
 SHARE = ("fraction", "k")
@@ -141,14 +140,14 @@ MEASURES = (
     Row("dcg", "DCG", ("k",), readings=ORDERS, of=GAINS, twin="dcg", graded=True,
         written=(("DCG", {}), ("DCG@3", {"k": 3}), ("DCG(dcg=exp-log2)@3", {"k": 3, "gain": "exponential"}),
                  ("DCG(gains={1:1,2:10})@3", {"k": 3, "gain": [0, 1, 10, 3]}))),
-    Row("ndcg", "nDCG", ("k",), readings=ORDERS, of=GAINS, twin="ndcg", graded=True, sums=OF_RUNS, provided=True,
+    Row("ndcg", "nDCG", ("k",), readings=ORDERS, of=GAINS, twin="ndcg", graded=True, sums=RANKED, provided=True,
         written=(("nDCG", {}), ("nDCG@2", {"k": 2}), ("nDCG(dcg=exp-log2)@3", {"k": 3, "gain": "exponential"}),
                  ("nDCG(gains={1:5,2:1})@3", {"k": 3, "gain": [0, 5, 1, 3]})),
         of_runs=(("nDCG(gains={0:-1,1:3})", {"gain": {0: -1, 1: 3}}),
                  ("nDCG(judged_only=True)@2", {"k": 2, "judged_only": True}))),
-    Row("err", "ERR", ("k",), readings=ORDERS, of=GAINS, twin="err", graded=True, sums=OF_RUNS, provided=True,
+    Row("err", "ERR", ("k",), readings=ORDERS, of=GAINS, twin="err", graded=True, sums=RANKED, provided=True,
         written=(("ERR", {}), ("ERR@3", {"k": 3}), ("ERR(max=3)@3", {"k": 3, "max_level": 3}))),
-    Row("rbp", "RBP", ("k",), readings=ORDERS, of=GAINS, twin="rbp", graded=True, sums=OF_RUNS, provided=True,
+    Row("rbp", "RBP", ("k",), readings=ORDERS, of=GAINS, twin="rbp", graded=True, sums=RANKED, provided=True,
         written=(("RBP", {"p": 0.8}), ("RBP(p=0.4)@3", {"k": 3, "p": 0.4})),
         of_runs=(("RBP(p=0.4,rel=2)@3", {"k": 3, "p": 0.4, "rel": 2}),)),
     Row("q_measure", "Q", ("k",), readings=ORDERS, of=GAINS, twin="q_measure", graded=True,

@@ -130,12 +130,7 @@ def modules(data):
     return asked
 
 
-# An evaluation names the module of its class, and those of its dictionaries and bands.
-MOVE = pytest.mark.xfail(strict=True, reason="hitcurve.retrieval.evaluation is named")
-STAY = [pytest.param(name, marks=MOVE) if name.startswith("Evaluation") else name for name in OBJECTS]
-
-
-@pytest.mark.parametrize("name", STAY)
+@pytest.mark.parametrize("name", OBJECTS)
 def test_pickles_name_nothing_that_may_move(name):
     for data in (pickle.dumps(OBJECTS[name], 4), *(data for (_, of), data in KEPT.items() if of == name)):
         others = {module for module in modules(data) if module.partition(".")[0] != "numpy"}

@@ -576,7 +576,7 @@ MEASURES: tuple[Definition, ...] = (
     _row("nDCGrel", "nDCGrel", "nDCG at the rank of each document with a gain, averaged", "trec_eval, experimental",
          synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, of="levels"),
     _row("RnDCG", "RnDCG", "nDCG at the ranks where the gain of the ideal order falls, averaged",
-         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, of="levels"),
+         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, of="judged"),
 )
 
 

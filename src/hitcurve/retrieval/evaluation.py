@@ -104,6 +104,8 @@ class Evaluation(Printed):
         The tag in the run's file. `name` may differ.
     """
 
+    __module__ = "hitcurve"  # what a pickle names
+
     name: str
     query_ids: list[str]
     values: Named[NDArray[np.float64]]
@@ -122,15 +124,20 @@ class Evaluation(Printed):
     relevance_level: int = 1
     tag: str = ""
 
+    # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_band": self._band(), "_tables": self._tables(), "_curves": self._curves()}
+        band = {name: tuple(one) for name, one in self._band().items()}
+        return {**self.__dict__, "values": dict(self.values), "means": dict(self.means), "_band": band,
+                "_tables": self._tables(), "_curves": self._curves(), "_asked": dict(self.means.asked)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from copy import copy
         from functools import partial
 
-        curves = state["_curves"]
-        self.__dict__ |= {**state, "_band": partial(copy, state["_band"]), "_tables": partial(list, state["_tables"]),
+        asked, curves = state.pop("_asked"), state["_curves"]
+        band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
+        self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
+                          "_band": partial(copy, band), "_tables": partial(list, state["_tables"]),
                           "_curves": lambda: curves}
 
     def tie_report(self) -> Named[TieBand]:
@@ -163,8 +170,8 @@ class Evaluation(Printed):
         A document gains its level if that is above 0. A document without a judgment is an item of level 0. A relevant
         document that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`,
         each document has its own rank; else documents of equal score are a tie group. ``judged_only=`` and ``depth=``
-        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them:
-        some 50 bytes for each judged document.
+        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them: some
+        24 bytes for each judged document, and 40 more for a relevant document.
 
         Parameters
         ----------
