@@ -64,7 +64,7 @@ cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, c
                            bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil
 
 # A key sorts a pair by its gain, best first.
-cdef inline int64_t key_of(const GainReading* reading, uint32_t code, Py_ssize_t pair) noexcept nogil:
+cdef inline int64_t pair_key(const GainReading* reading, uint32_t code, Py_ssize_t pair) noexcept nogil:
     return <int64_t>reading.place[code] << 32 | <int64_t>pair
 
 

@@ -211,9 +211,9 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
                 add(&total, &carry, gain * worth(reading, table.above[row], last))
             continue
         for pair in range(levels.starts[row], levels.starts[row + 1]):
-            room.keys[n] = key_of(reading, levels.code[pair], pair)
+            room.keys[n] = pair_key(reading, levels.code[pair], pair)
             n += 1
-        room.keys[n] = key_of(reading, 0, OTHERS)
+        room.keys[n] = pair_key(reading, 0, OTHERS)
         sort_keys(room.keys, n + 1, room.scratch)
         add(&total, &carry, in_order(levels, reading, worth, room.keys, n + 1, others, table.above[row], last,
                                      reading.ties == TIES_WORST))
@@ -230,13 +230,13 @@ cdef void order_ideal(const Levels* levels, const GainReading* reading, GainRoom
         return
     if table.rows > 0:
         for pair in range(levels.starts[0], levels.starts[table.rows]):
-            room.ideal[n] = key_of(reading, levels.code[pair], pair)
+            room.ideal[n] = pair_key(reading, levels.code[pair], pair)
             n += 1
     for pair in range(levels.num_missing):
-        room.ideal[n] = key_of(reading, levels.missing_code[pair], MISSING + pair)
+        room.ideal[n] = pair_key(reading, levels.missing_code[pair], MISSING + pair)
         n += 1
     if reading.gain[0] != 0.0:
-        room.ideal[n] = key_of(reading, 0, OTHERS)
+        room.ideal[n] = pair_key(reading, 0, OTHERS)
         n += 1
     if n > 1:
         sort_keys(room.ideal, n, room.scratch)

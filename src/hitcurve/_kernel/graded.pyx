@@ -14,7 +14,7 @@ from hitcurve._kernel.err cimport signalled
 from hitcurve._kernel.formulas cimport (
     GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_BEST, TIES_EXPECTED, TIES_WORST, Table, Ties, add, harmonic_sums,
 )
-from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels, all_hits, count_of, gained, key_of, order_ideal
+from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels, all_hits, count_of, gained, order_ideal, pair_key
 from hitcurve._kernel.memory cimport grow
 from hitcurve._kernel.sort cimport sort_typed
 from hitcurve._kernel.tree cimport add_at, place_of, up_to
@@ -291,7 +291,7 @@ cdef double utility(const Levels* levels, const GainReading* reading, GainRoom* 
             run.above += run.tied - run.hits
         for i in range(n):
             pair = levels.starts[row] + i
-            room.keys[i] = key_of(reading, levels.code[pair], pair)
+            room.keys[i] = pair_key(reading, levels.code[pair], pair)
         sort_typed(room.keys, n, room.scratch)
         for i in range(n):
             pair = <uint32_t>room.keys[i if reading.ties == TIES_BEST else n - 1 - i]

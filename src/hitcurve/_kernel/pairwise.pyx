@@ -16,7 +16,7 @@ from hitcurve._kernel.tree cimport add_at, place_of, up_to
 # --------------------------------------------------------------------------------------------------------------- pairs
 
 # Pairs of items of differing level: the higher level has the better score, the worse one, the same.
-cdef struct Counts:
+cdef struct PairCounts:
     Wide right
     Wide wrong
     Wide tied
@@ -39,7 +39,7 @@ cdef inline double difference(Wide a, Wide b) noexcept nogil:
     return as_double(Wide(a.high - b.high - (a.low < b.low), a.low - b.low))
 
 
-cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noexcept nogil:
+cdef bint count_pairs(const Levels* levels, GainRoom* room, PairCounts* counts) noexcept nogil:
     """Whether any two items differ in level; not so once the room has failed."""
     cdef const Table* table = &levels.table
     cdef int64_t* codes = room.keys
@@ -82,7 +82,7 @@ cdef bint count_pairs(const Levels* levels, GainRoom* room, Counts* counts) noex
 
 
 cdef double pairwise_accuracy(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    cdef Counts counts
+    cdef PairCounts counts
     cdef Wide halves
     if not count_pairs(levels, room, &counts):
         return NAN
@@ -95,7 +95,7 @@ cdef double pairwise_accuracy(const Levels* levels, const GainReading* reading, 
 
 
 cdef double somers_d(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    cdef Counts counts
+    cdef PairCounts counts
     cdef double pairs
     if not count_pairs(levels, room, &counts):
         return NAN
@@ -108,7 +108,7 @@ cdef double somers_d(const Levels* levels, const GainReading* reading, GainRoom*
 
 
 cdef double goodman_kruskal_gamma(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    cdef Counts counts
+    cdef PairCounts counts
     cdef Wide untied
     if not count_pairs(levels, room, &counts):
         return NAN

@@ -22,7 +22,7 @@ import numpy as np
 from hitcurve._kernel.memory cimport grow
 from hitcurve.retrieval.lines cimport NO_TROUBLE, Doc, Docs, set_text
 from hitcurve.retrieval.query cimport Row
-from hitcurve.retrieval.ranks cimport Item, Way, Work, place_score, reserve_work, sort_items, way_to_place
+from hitcurve.retrieval.ranks cimport KeyedPlace, Way, Work, place_score, reserve_work, sort_items, way_to_place
 from hitcurve.retrieval.runs cimport Judged, Qrels, Scratch
 
 cnp.import_array()
@@ -108,7 +108,7 @@ cdef Py_ssize_t tied_ids(Py_ssize_t start, Py_ssize_t equal, double score, Py_ss
 
     Returns the length of that beginning. `start`: the place of the first of them, if scores fall.
     """
-    cdef Item* tied = work.spare
+    cdef KeyedPlace* tied = work.spare
     cdef uint64_t* heads = work.seen
     cdef Py_ssize_t i, size = 0, length, shared
     cdef const char* first

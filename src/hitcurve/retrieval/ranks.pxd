@@ -13,7 +13,7 @@ cdef struct Rows:
 cdef enum Order:
     ORDER_SCORE, ORDER_FILE, ORDER_RANK
 
-cdef struct Item:
+cdef struct KeyedPlace:
     uint64_t key
     int64_t place
 
@@ -22,8 +22,8 @@ cdef struct Work:
     Py_ssize_t size        # documents for which there is room
     void* memory           # what holds all but the table
     uint64_t* seen         # a hash table of the documents
-    Item* items
-    Item* spare
+    KeyedPlace* items
+    KeyedPlace* spare
     double* scores
     double* ordered        # scores sorted
     int64_t* found         # places of the judged documents
@@ -77,7 +77,7 @@ cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize
 cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Work* work, Rows* rows) noexcept nogil
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil
 cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil
-cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noexcept nogil
+cdef void sort_items(KeyedPlace* items, KeyedPlace* room, Py_ssize_t n, const Doc* docs) noexcept nogil
 cdef Way way_to_place(const double* scores, Py_ssize_t n, bint falling, Py_ssize_t m, Work* work) noexcept nogil
 cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* work, double score, int64_t* above,
                       int64_t* equal) noexcept nogil

@@ -52,17 +52,17 @@ cdef int compare_ids(const Doc* a, const Doc* b) noexcept nogil:
     return (length_a > length_b) - (length_a < length_b)
 
 
-cdef inline bint goes_first(const Item* a, const Item* b, const Doc* docs) noexcept nogil:
+cdef inline bint goes_first(const KeyedPlace* a, const KeyedPlace* b, const Doc* docs) noexcept nogil:
     if a.key != b.key or docs is NULL:
         return a.key > b.key
     return compare_ids(&docs[a.place], &docs[b.place]) > 0
 
 
-cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noexcept nogil:
+cdef void sort_items(KeyedPlace* items, KeyedPlace* room, Py_ssize_t n, const Doc* docs) noexcept nogil:
     """Falling by key, then (with `docs`) by document id; a stable merge sort."""
     cdef Py_ssize_t start, stop, i, j, k, middle, width = 16
-    cdef Item item
-    cdef Item* origin = items
+    cdef KeyedPlace item
+    cdef KeyedPlace* origin = items
     for start in range(0, n, 16):
         stop = min(start + 16, n)
         for i in range(start + 1, stop):
@@ -89,7 +89,7 @@ cdef void sort_items(Item* items, Item* room, Py_ssize_t n, const Doc* docs) noe
         items, room = room, items
         width *= 2
     if items != origin:
-        memcpy(origin, items, n * sizeof(Item))
+        memcpy(origin, items, n * sizeof(KeyedPlace))
 
 
 # -------------------------------------------------------------------------------------------------------------- lookup
@@ -101,11 +101,11 @@ cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
         return True
     size = (table_mask(n) + 1) // 2
     PyMem_RawFree(work.memory)
-    work.memory = PyMem_RawMalloc(size * (2 * sizeof(uint64_t) + 2 * sizeof(Item) + 2 * sizeof(double)
+    work.memory = PyMem_RawMalloc(size * (2 * sizeof(uint64_t) + 2 * sizeof(KeyedPlace) + 2 * sizeof(double)
                                           + 2 * sizeof(int64_t) + sizeof(float)))
     work.size = 0 if work.memory is NULL else <Py_ssize_t>size
     work.seen = <uint64_t*>work.memory
-    work.items = <Item*>(work.seen + 2 * size)
+    work.items = <KeyedPlace*>(work.seen + 2 * size)
     work.spare = work.items + size
     work.scores = <double*>(work.spare + size)
     work.ordered = work.scores + size
@@ -290,16 +290,16 @@ cdef Trouble add_by_rank(const Doc* docs, Py_ssize_t n, Work* work, Rows* rows) 
     return NO_TROUBLE
 
 
-cdef inline Py_ssize_t place_at(const Item* order, Py_ssize_t i) noexcept nogil:
+cdef inline Py_ssize_t place_at(const KeyedPlace* order, Py_ssize_t i) noexcept nogil:
     return i if order is NULL else order[i].place
 
 
-cdef void add_falling(const Doc* docs, Py_ssize_t n, const Item* order, Work* work, Rows* rows) noexcept nogil:
+cdef void add_falling(const Doc* docs, Py_ssize_t n, const KeyedPlace* order, Work* work, Rows* rows) noexcept nogil:
     """Documents that lie, or that `order` puts, with their scores falling: tie group by tie group."""
     cdef Py_ssize_t i, place, start = 0, stop
     cdef double score
     cdef bint judged
-    cdef Item* group
+    cdef KeyedPlace* group
     while start < n:
         place = place_at(order, start)
         score = work.scores[place]
