@@ -29,8 +29,8 @@ BESIDE = {
     "retrieval.nested", "retrieval.plans", "retrieval.runs", "retrieval.trec_eval",
 }  # fmt: skip
 # The methods of the curves that hand over to a higher layer.
-DELEGATING = {("hit.pyx", method) for method in ("interval", "resample", "p_value", "plot")}
-DELEGATING |= {("gain.pyx", method) for method in ("interval", "resample", "plot")}
+DELEGATING = {("base.pyx", method) for method in ("interval", "resample", "plot")}
+DELEGATING |= {("hit.pyx", "p_value"), ("hit.pyx", "plot"), ("gain.pyx", "plot")}
 DELEGATING |= {(file, "plot") for file in ("evaluation.py", "comparison.py")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))

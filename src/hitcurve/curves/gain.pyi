@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hitcurve import results
-from hitcurve.curves.gain_measures import _Discount, _Gain, _Gains, _Ideal
+from hitcurve.curves.gain_measures import Gains, _Discount, _Gain, _Ideal
 from hitcurve.curves.hit import (
     _K,
     HitCurve,
@@ -36,7 +36,7 @@ def mean_ndcg(
 ) -> float: ...
 
 @final
-class GainCurve(_Gains[float, int]):
+class GainCurve(Gains[float, int]):
     def __init__(
         self, y_true: _Column, y_score: _Column, *, unretrieved: _Column = None, tiebreak: _Column = None,
         lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
@@ -59,14 +59,14 @@ class GainCurve(_Gains[float, int]):
     def resample(self, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
                  workers: int = 1) -> GainCurves: ...
     def interval(
-        self, measure: str | Measure = "nDCG", *, method: Literal["logit", "delong", "bootstrap"] | None = None,
+        self, measure: str | Measure | None = None, *, method: Literal["logit", "delong", "bootstrap"] | None = None,
         confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
         bootstrap_method: Literal["percentile"] = "percentile", ties: _Ties = "expected", rng: Any = None,
         workers: int = 1,
     ) -> results.Interval: ...
 
 @final
-class GainCurves(_Gains[_Floats, NDArray[Any]]):
+class GainCurves(Gains[_Floats, NDArray[Any]]):
     def __init__(
         self, y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
         mask: _Column = None, unretrieved: Sequence[_Column] | None = None, tiebreak: _Column = None,
@@ -87,10 +87,10 @@ class GainCurves(_Gains[_Floats, NDArray[Any]]):
         self, k: _K = None, *, empty: _Empty = "skip", gain: _Gain = "linear", discount: _Discount = "log2",
         ties: _Orders = "expected", ideal_k: _Ideal = "same",
     ) -> float: ...
-    def plot(self, kind: Literal["distribution", "queries"] = "distribution", *, measure: str | Measure | None = None,
+    def plot(self, kind: Literal["distribution", "queries", None] = None, *, measure: str | Measure | None = None,
              ax: Any = None, ties: _Orders = "expected", color: Any = None) -> Any: ...
     def interval(
-        self, measure: str | Measure = "nDCG", *, method: Literal["bootstrap", "t"] | None = None,
+        self, measure: str | Measure | None = None, *, method: Literal["bootstrap", "t"] | None = None,
         confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: _Bootstrap = "percentile",
         empty: _Empty = "skip", ties: _Ties = "expected", rng: Any = None,
     ) -> results.Interval: ...

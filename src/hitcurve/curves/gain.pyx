@@ -9,7 +9,7 @@ from hitcurve._base.checks cimport (
     apply_nan_policy, as_key, as_ndarray, as_real, as_scores, as_whole, checked_items, no_threshold, one_dimension, parse_lower,
     parse_ties, same_items, whole_number,
 )
-from hitcurve.curves.gain_measures cimport _Gains
+from hitcurve.curves.gain_measures cimport Gains
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.formulas cimport TIES_BEST, TIES_EXPECTED
 from hitcurve.curves.levels cimport (
@@ -19,7 +19,8 @@ from hitcurve.curves.levels cimport (
 from hitcurve.curves.ranking cimport Queries, queries_tables
 
 from hitcurve._base.checks import SCORES, check_empty, check_flag
-from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of, mean_of, mean_over, totals
+from hitcurve.curves.base import ManyRankings, OneRanking, mean_over, totals
+from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.shown.grid import are, many
 from hitcurve._base.pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 from hitcurve.curves.sorted import other_items, running_sums
@@ -31,7 +32,7 @@ cnp.import_array()
 # ----------------------------------------------------------------------------------------------------------- one curve
 
 @cython.final
-cdef class GainCurve(_Gains):
+cdef class GainCurve(Gains):
     """GainCurve(y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1)
 --
 
@@ -114,6 +115,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
     cdef int set_curve(self, lower, score, above, tied, hits, num_items, values, pairs, missing_codes) except -1:
         found = int(hits.sum())
+        self.lower_is_better = lower
         self.curves = curve_of(lower, found + missing_codes.shape[0], score, above, tied, hits, num_items, found)
         missing, counts = run_lengths(missing_codes)
         self.set_levels(np.array([0, above.shape[0]]), np.array([num_items]), above, tied, hits, values, pairs,
@@ -252,7 +254,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         rows = hits > 0
         found = int(hits.sum())
         return curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
-                         self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
+                        self.above[rows], self.tied[rows], hits[rows], self.num_items, found)
 
     def gain_curve(self, *, gain="linear", ties="expected", ideal=False):
         """Corner points of the gain curve: the total gain of the first x items, from (0, 0) to all items.
@@ -329,66 +331,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         return plot_curves({"": self}, kind, ax=ax, k=k, gain=gain, band=band, n_resamples=n_resamples, rng=rng,
                            **line)
 
-    def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
-        """Draw resamples of the items, with replacement, and make the curve of each.
-
-        Parameters
-        ----------
-        n_resamples : int
-            The number of resamples.
-        stratified, rng, workers
-            As in ``HitCurve.interval``. `stratified` draws the items above level 0 apart from the items of level 0.
-
-        Returns
-        -------
-        GainCurves
-            One curve for each resample, without scores.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> resamples = hc.GainCurve([2, 0, 3, 1, 0], [5, 4, 3, 3, 1]).resample(100, rng=0)
-        >>> len(resamples), resamples.ndcg(3).shape
-        (100, (100,))
-        """
-        from hitcurve.statistics.resampling import resample
-        return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
-
-    def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
-                 bootstrap_method="percentile", ties="expected", rng=None, workers=1):
-        """Confidence interval for a measure: the values that another sample of items of the same kind might have.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure. For a binary measure, the items of level ``rel=`` or higher are relevant. Without
-            ``rel=`` in the name, the items of level 1 or higher are relevant.
-        method, confidence_level, n_resamples, stratified, ties, rng, workers
-            As in ``HitCurve.interval``. Measures of gain have only the bootstrap.
-        bootstrap_method : "percentile"
-            The only method. Hit curves have ``"BCa"`` too.
-
-        Returns
-        -------
-        Interval
-            The fields are those of ``HitCurve.interval``.
-
-        Raises
-        ------
-        ValueError
-            If a name or choice is unknown, or if the measure does not have the method.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curve = hc.GainCurve([2, 0, 3, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2])
-        >>> round(curve.interval("nDCG@5", rng=0).estimate, 4)
-        0.757
-        """
-        from hitcurve.statistics.intervals import curve_intervals
-        return curve_intervals(
-            self, [measure], method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-            stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
+    interval, resample = OneRanking.interval, OneRanking.resample
 
 
 cdef tuple corners(object place, object gains, object counts, object others, double zero, int reading):
@@ -416,7 +359,7 @@ def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_
 # ---------------------------------------------------------------------------------------------------------- many curves
 
 @cython.final
-cdef class GainCurves(_Gains):
+cdef class GainCurves(Gains):
     """GainCurves(y_true, y_score, *, qid=None, offsets=None, mask=None, unretrieved=None, tiebreak=None, \
 lower_is_better=False, nan_policy="raise", workers=1)
 --
@@ -507,6 +450,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
 
     cdef int set_curves(self, qid, lower, tuple table, values, tuple pairs, tuple missing) except -1:
         """`missing`: as the pairs, but of the levels that were never retrieved, by the query."""
+        self.lower_is_better = lower
         self.curves = curves_of(qid, lower, False, *table)
         self.set_levels(self.curves.row_offsets, self.curves.num_items, self.curves.above, self.curves.tied, self.curves.hits,
                         values, pairs, missing)
@@ -577,50 +521,10 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         found = np.append(0, np.cumsum(hits))
         num_hits = np.diff(found[self.row_offsets])
         return curves_of(self.qid, self.lower_is_better, False, before[self.row_offsets],
-                          None if self.score is None else self.score[rows], self.above[rows], self.tied[rows], hits[rows],
-                          self.num_items, num_hits, num_hits + missing)
+                         None if self.score is None else self.score[rows], self.above[rows], self.tied[rows], hits[rows],
+                         self.num_items, num_hits, num_hits + missing)
 
-    def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
-        """The mean of a measure over the queries.
-
-        The kinds of means are those of ``HitCurves.mean``. The measure decides which items are relevant. For a binary measure
-        these are the items of level ``rel=`` or higher, or of level 1 or higher without ``rel=``. For a measure of levels they
-        are the items above level 0, for a measure of gains the items with a gain above 0, and for ``GAP`` the items of its
-        least threshold or higher.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure.
-        empty : {"skip", "zero", "one", "raise"}
-            How a query without a relevant item counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
-            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query. The value of the measure for such a
-            query does not matter: its ERR is 0, its nDCG is NaN, and ``"skip"`` leaves out both.
-        weights : array_like of shape (Q,), optional
-            The weight of each query, in the order of `qid`, finite and not negative.
-        ties : {"expected", "best", "worst", "threshold"}
-            How ties are read. If the name has an option ``ties=``, the option decides.
-
-        Returns
-        -------
-        float
-            NaN when no query counts.
-
-        Raises
-        ------
-        ValueError
-            As ``HitCurves.mean`` raises.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1], [3, 2, 1]])
-        >>> round(curves.mean("nDCG@2"), 4), round(curves.mean("nDCG@2", weights=[3, 1, 5]), 4)
-        (0.6956, 0.7279)
-        >>> round(curves.mean("ERR(max=3)"), 4), round(curves.mean("ERR(max=3)", empty="zero"), 4)
-        (0.4193, 0.2795)
-        """
-        return mean_of(self, measure, empty, weights, ties)
+    mean, interval, plot = ManyRankings.mean, ManyRankings.interval, ManyRankings.plot
 
     def mean_ndcg(self, k=None, *, empty="skip", gain="linear", discount="log2", ties="expected", ideal_k="same"):
         """Mean nDCG: the arithmetic mean of the queries' nDCG.
@@ -650,66 +554,6 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         if k is not None:
             k = whole_number(k, "k")
         return mean_over(self.ndcg(k, gain=gain, discount=discount, ties=ties, ideal_k=ideal_k), empty, self.qid)
-
-    def plot(self, kind="distribution", *, measure=None, ax=None, ties="expected", color=None):
-        """Draw the values of a measure over the queries, with matplotlib.
-
-        Parameters
-        ----------
-        kind : {"distribution", "queries"}
-            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
-        measure : str, optional
-            The name of a measure. Default: nDCG.
-        ax, ties, color
-            As for ``plot_evaluations``, which draws several systems.
-
-        Returns
-        -------
-        Display
-            The display has ``ax_``, ``figure_`` and every attribute of the axes.
-
-        Raises
-        ------
-        ValueError, TypeError, ImportError
-            As ``plot_evaluations`` raises.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.GainCurves([2, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
-        >>> display = curves.plot("queries", ax=hc.plot_figure().axes[0])
-        >>> [f"{bar.get_height():.4f}" for bar in display.patches]
-        ['1.0000', '0.6309']
-        """
-        from hitcurve.report.plot_queries import of_one
-        return of_one(self, kind, measure=measure, ax=ax, ties=ties, color=color)
-
-    def interval(self, measure="nDCG", *, method=None, confidence_level=0.95, n_resamples=9999,
-                 bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
-        """Confidence interval for the mean of a measure: the means that other queries of the same kind might have.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure.
-        method, confidence_level, n_resamples, bootstrap_method, empty, ties, rng
-            As in ``HitCurves.interval``.
-
-        Returns
-        -------
-        Interval
-            The fields are those of ``HitCurves.interval``.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.GainCurves([[2, 0, 1], [0, 3, 0]], [[3, 2, 1], [3, 2, 1]])
-        >>> round(curves.interval("nDCG@2", rng=0).estimate, 4)
-        0.6956
-        """
-        from hitcurve.statistics.intervals import curves_interval
-        return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-                               bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 
 
 def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):

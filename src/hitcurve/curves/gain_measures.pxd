@@ -1,9 +1,10 @@
 # What gain curves of one ranking and of many have in common.
 from hitcurve._kernel.gains cimport GainFormula, Levels
+from hitcurve.curves.hit cimport Curve
 from hitcurve.curves.levels cimport Reader
 
 
-cdef class _Gains:
+cdef class Gains(Curve):
     cdef object curves                    # HitCurve or HitCurves of the items that have a level
     cdef object row_starts, sizes         # of each ranking: where its rows begin, its items
     cdef object values                    # the level of each code
@@ -25,5 +26,4 @@ cdef class _Gains:
     cdef object read_order(self, GainFormula formula, str name, object ties, object gains)
     cdef object utility(self, str name, object k, object ties, object gain, object beta, double p)
     cdef object shaped(self, object values, object shape)
-    cdef tuple parts(self)
     cdef tuple from_level(self, object level)

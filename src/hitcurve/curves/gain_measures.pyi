@@ -1,10 +1,9 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import NDArray
 
-from hitcurve.curves.hit import _K, _N, _V, _Counts, _Floats, _Number, _Orders, _Ranks, _Ties
-from hitcurve.measures import Measure
+from hitcurve.curves.hit import _K, _N, _V, Curve, _Counts, _Floats, _Number, _Orders, _Ranks, _Ties
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]
@@ -14,13 +13,7 @@ _Utility: TypeAlias = Literal["precision", "blended"]
 _Weights: TypeAlias = Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Ideal: TypeAlias = Literal["same", "all"]
 
-class _Gains(Generic[_V, _N]):
-    @property
-    def num_items(self) -> _N: ...
-    @property
-    def num_relevant(self) -> _N: ...
-    @property
-    def num_hits(self) -> _N: ...
+class Gains(Curve[_V, _N]):
     @property
     def score(self) -> NDArray[Any] | None: ...
     @property
@@ -35,10 +28,6 @@ class _Gains(Generic[_V, _N]):
     def level_count(self) -> _Counts: ...
     @property
     def level_offsets(self) -> _Counts: ...
-    @property
-    def lower_is_better(self) -> bool: ...
-    def __len__(self) -> int: ...
-    def _repr_html_(self) -> str: ...
     @overload
     def dcg(self, k: _K = None, *, gain: _Gain = "linear", discount: _Discount = "log2",
             ties: _Orders = "expected") -> _V: ...
@@ -104,4 +93,3 @@ class _Gains(Generic[_V, _N]):
     def average_gain(self, k: _K = None, *, gain: _Gain = "linear", ties: _Orders = "expected") -> _V: ...
     @overload
     def average_gain(self, k: _Ranks, *, gain: _Gain = "linear", ties: _Orders = "expected") -> _Floats: ...
-    def measure(self, name: str | Measure, *, ties: _Ties = "expected") -> _V: ...

@@ -47,11 +47,9 @@ cdef object raised(object gains):
     return np.ldexp(gains, 1000) if 0.0 < gains.max(initial=0.0) < 1e-280 else gains
 
 
-cdef class _Gains:
+cdef class Gains(Curve):
     """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
-    def _repr_html_(self):
-        from hitcurve.shown.notebook import curve_tables, shown
-        return shown(curve_tables(self))
+    _usual_measure, _usual_picture = "nDCG", "distribution"
 
     cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,
                         tuple pairs, tuple missing) except -1:
@@ -201,15 +199,6 @@ cdef class _Gains:
     cdef object shaped(self, object values, object shape):
         """Of a row of values for each ranking: numbers, or arrays of a shape."""
 
-    def __eq__(self, other):
-        if type(self) is not type(other):
-            return NotImplemented
-        pairs = zip((<_Gains>self).parts(), (<_Gains>other).parts(), strict=True)
-        return self.curves == (<_Gains>other).curves and all([np.array_equal(mine, theirs) for mine, theirs in pairs])
-
-    def __hash__(self):
-        return hash((self.curves, self.level.tobytes(), self.count.tobytes()))
-
     # The table.
 
     def __len__(self):
@@ -244,10 +233,6 @@ cdef class _Gains:
         return self.curves.hits
 
     @property
-    def lower_is_better(self):
-        return self.curves.lower_is_better
-
-    @property
     def level(self):
         return frozen(self.values[self.code])
 
@@ -258,10 +243,6 @@ cdef class _Gains:
     @property
     def level_offsets(self):
         return self.starts
-
-    cdef tuple parts(self):
-        """All that a curve has besides its hit curves."""
-        return (self.starts, self.level, self.count, self.missing_starts, self.values[self.missing_code], self.missing_count)
 
     cdef tuple from_level(self, object level):
         """(hits of each row, those of the rows before it and in it, relevant items never retrieved), from a level up."""
@@ -882,32 +863,3 @@ cdef class _Gains:
         with np.errstate(under="ignore"):
             gains = np.ldexp(self.values, -int(np.frexp(self.values.max())[1]))
         return self.read_order(read_mean_percentile_rank, "mean_percentile_rank", ties, gains)
-
-    def measure(self, name, *, ties="expected"):
-        """Compute the measure that has this name in files, in reports and on the command line.
-
-        Parameters
-        ----------
-        name : str
-            A name ``NAME(option=value, ...)@cutoff``: see ``hitcurve.measures.parse``. For a binary measure, the items of
-            level ``rel=`` or higher are relevant. Without ``rel=`` in the name, the items of level 1 or higher are relevant.
-        ties : str
-            How ties are read. If the name has an option ``ties=``, the option decides.
-
-        Returns
-        -------
-        float or ndarray
-
-        Raises
-        ------
-        ValueError
-            If the name is unknown, or if gain curves do not have this measure.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> hc.GainCurve([2, 0, 1], [3, 2, 1]).measure("P(rel=2)@2")
-        0.5
-        """
-        from hitcurve.measures import parse
-        return (name if callable(name) else parse(name))(self, ties)

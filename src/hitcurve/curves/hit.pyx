@@ -8,7 +8,6 @@ from libc.stdint cimport int64_t
 cimport numpy as cnp
 
 from itertools import pairwise
-from math import exp, fsum
 
 import numpy as np
 
@@ -28,8 +27,9 @@ from hitcurve._kernel.formulas cimport (
 )
 
 from hitcurve._base.checks import check_choice, check_empty, equal_numbers
-from hitcurve.shown.grid import are, many
+from hitcurve.shown.grid import many
 from hitcurve._base.pickle import MAKERS as _MAKERS, hit_curve, hit_curves
+from hitcurve.curves.base import ManyRankings, OneRanking, as_measure, mean_over, totals
 from hitcurve.curves.sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
 from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
@@ -62,19 +62,64 @@ cdef inline void table_at(const Tables* tables, Py_ssize_t q, Table* table) noex
 
 cdef bint same(a, b) except -1:
     """Whether two parts of curves are equal, whatever their types."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all([same(x, y) for x, y in zip(a, b)])
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        return type(a) is type(b) and a == b  # numbers, flags or None
+        return type(a) is type(b) and a == b  # numbers, flags, curves or None
     return a.shape == b.shape and (a.dtype == b.dtype and (a == b).all() or equal_numbers(a, b).all())
 
 
-cdef class _Measures:
-    """The measures of both classes: a number for a HitCurve, an array with a number for each query for a HitCurves."""
-    cdef readonly bint weighted
-    cdef readonly bint lower_is_better
-
+cdef class Curve:
+    """A HitCurve, HitCurves, GainCurve or GainCurves. ``Hits`` and ``Gains``, its two families, have the measures."""
     def _repr_html_(self):
         from hitcurve.shown.notebook import curve_tables, shown
         return shown(curve_tables(self))
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return all([same(a, b) for a, b in zip(self.__reduce__()[1], other.__reduce__()[1])])
+
+    def __hash__(self):
+        parts = self.num_items, self.num_relevant, self.above, self.tied, self.hits
+        return hash(tuple([np.asarray(part).tobytes() for part in parts]))
+
+    def measure(self, name, *, ties="expected"):
+        """Compute the measure that has this name in files, in reports and on the command line.
+
+        Parameters
+        ----------
+        name : str
+            A name ``NAME(option=value, ...)@cutoff``: see ``hitcurve.measures.parse``. For a binary measure of gain curves,
+            the items of level ``rel=`` or higher are relevant. Without ``rel=`` in the name, the items of level 1 or higher
+            are relevant.
+        ties : str
+            How ties are read. If the name has an option ``ties=``, the option decides.
+
+        Returns
+        -------
+        float or ndarray
+
+        Raises
+        ------
+        ValueError
+            If the name is unknown, or if these curves do not have this measure.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.HitCurve([1, 0, 1], [3, 2, 1]).measure("P@2")
+        0.5
+        >>> hc.GainCurve([2, 0, 1], [3, 2, 1]).measure("P(rel=2)@2")
+        0.5
+        """
+        return as_measure(name)(self, ties)
+
+
+cdef class Hits(Curve):
+    """The measures of both classes: a number for a HitCurve, an array with a number for each query for a HitCurves."""
+    cdef readonly bint weighted
+    _usual_measure, _usual_picture = "AP", "precision-recall"
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""
@@ -167,15 +212,6 @@ cdef class _Measures:
             return self.read(record.formula, &reading, None, None, None)
         numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
-
-    def __eq__(self, other):
-        if type(self) is not type(other):
-            return NotImplemented
-        return all([same(a, b) for a, b in zip(self.__reduce__()[1], other.__reduce__()[1])])
-
-    def __hash__(self):
-        parts = self.num_items, self.num_relevant, self.above, self.tied, self.hits
-        return hash(tuple([np.asarray(part).tobytes() for part in parts]))
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
@@ -888,34 +924,6 @@ cdef class _Measures:
         """
         return self.measured(formulas.MEASURE_NORMALIZED_AVERAGE_PRECISION, ties)
 
-    def measure(self, name, *, ties="expected"):
-        """Compute the measure that has this name in files, in reports and on the command line.
-
-        Parameters
-        ----------
-        name : str
-            A name ``NAME(option=value, ...)@cutoff``: see ``hitcurve.measures.parse``.
-        ties : str
-            How ties are read. If the name has an option ``ties=``, the option decides.
-
-        Returns
-        -------
-        float or ndarray
-
-        Raises
-        ------
-        ValueError
-            If the name is unknown, or if hit curves do not have this measure.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> hc.HitCurve([1, 0, 1], [3, 2, 1]).measure("P@2")
-        0.5
-        """
-        from hitcurve.measures import parse
-        return (name if callable(name) else parse(name))(self, ties)
-
 
 # ------------------------------------------------------------------------------------------------------------ one curve
 
@@ -937,7 +945,7 @@ cdef object shares(object parts, object whole):
 
 
 @cython.final
-cdef class HitCurve(_Measures):
+cdef class HitCurve(Hits):
     """HitCurve(y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None, lower_is_better=False, \
 nan_policy="raise", sample_weight=None, workers=1)
 --
@@ -1423,98 +1431,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
             just_above = score - number(1) if lower else score + number(1)
         return np.where(passed | (row == len(self)), np.append(score, worst)[row], np.append(just_above, worst)[row])
 
-    def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
-                 bootstrap_method="percentile", ties="expected", rng=None, workers=1):
-        """Confidence interval for a measure: the values that another sample of items of the same kind might have.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure.
-        method : {None, "logit", "delong", "bootstrap"}
-            ``"logit"`` for AP: normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
-            Eng & Page 2013). ``"logit"`` for ROCAUC: the same scale with DeLong's standard error. ``"delong"`` for ROCAUC:
-            normal with the standard error of DeLong et al. 1988, exact under ties. ``"bootstrap"`` for every measure: from
-            resamples of the items. None takes logit for AP, delong for ROCAUC, and bootstrap for every other measure.
-        confidence_level : float
-            The nominal coverage. With fewer than about 100 relevant items the true coverage of every method may be lower.
-        n_resamples : int
-            The number of bootstrap resamples. Each is drawn from the table: the time depends on the number of rows, not
-            on the number of items.
-        stratified : bool
-            True draws relevant items and other items apart: every resample has as many relevant items as the curve. False
-            draws all items together, so that the number of relevant items varies.
-        bootstrap_method : {"percentile", "BCa"}
-            ``"percentile"`` takes percentiles of the distribution. ``"BCa"`` corrects them for bias and acceleration
-            (Efron 1987).
-        ties : {"expected", "best", "worst", "threshold"}
-            How the measure reads ties. An item that is drawn twice is tied with its copy.
-        rng : int or numpy.random.Generator, optional
-            The seed or the source of the random numbers.
-        workers : int
-            The number of threads; -1 takes all cores. The result is the same for any number.
-
-        Returns
-        -------
-        Interval
-            The fields are confidence_interval (low, high), bootstrap_distribution, standard_error, estimate, measure,
-            method and confidence_level. The ends are NaN if the measure is NaN. If the measure of a resample is undefined,
-            such as AP without a relevant item, the distribution holds NaN and the interval leaves the resample out. AP 0
-            and AP 1 have no logit: both ends are then the value itself.
-
-        Raises
-        ------
-        ValueError
-            If a name or choice is unknown, if the measure does not have the method, or if the items have weights.
-
-        References
-        ----------
-        Boyd, Eng & Page (2013), "Area under the precision-recall curve", ECML PKDD. DeLong, DeLong & Clarke-Pearson
-        (1988), Biometrics 44:837. Efron (1987), J. Am. Stat. Assoc. 82:171.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> between = hc.HitCurve([1, 0, 1, 1, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2]).interval("AP").confidence_interval
-        >>> print(f"{between.low:.3f} {between.high:.3f}")
-        0.237 0.966
-        """
-        from hitcurve.statistics.intervals import curve_intervals
-        return curve_intervals(
-            self, [measure], method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-            stratified=stratified, bootstrap_method=bootstrap_method, ties=ties, rng=rng, workers=workers)[0]
-
-    def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
-        """Draw resamples of the items, with replacement, and make the curve of each.
-
-        Parameters
-        ----------
-        n_resamples : int
-            The number of resamples.
-        stratified, rng, workers
-            As in ``interval``.
-
-        Returns
-        -------
-        HitCurves
-            One curve for each resample, without scores. For example, quantiles of their ``recall(k)`` are a confidence
-            band for ``recall(k)``.
-
-        Raises
-        ------
-        ValueError
-            If the items have weights.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
-        >>> resamples = curve.resample(100, rng=0)
-        >>> len(resamples), resamples.recall(3).shape
-        (100, (100,))
-        """
-        from hitcurve.statistics.resampling import resample
-        return resample(self, n_resamples, stratified=stratified, rng=rng, workers=workers)
+    interval, resample = OneRanking.interval, OneRanking.resample
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
         """The p-value of a measure: how often a random order of the items reaches the value of this order.
@@ -1717,7 +1634,7 @@ def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_bett
 # ---------------------------------------------------------------------------------------------------------- many curves
 
 @cython.final
-cdef class HitCurves(_Measures):
+cdef class HitCurves(Hits):
     """HitCurves(y_true, y_score, *, qid=None, offsets=None, mask=None, num_relevant=None, relevance_level=None, \
 tiebreak=None, lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1)
 --
@@ -1872,53 +1789,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
             return np.empty(0)
         return np.array([(<HitCurve>curve).weighted_read(measure, ties, interpolation) for curve in self])
 
-    def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
-        """The mean of a measure over the queries.
-
-        The mean is arithmetic for most measures. It is geometric for GMAP (Robertson 2006), where values below 0.00001
-        count as 0.00001. Counts such as ``NumRel`` are added up.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure.
-        empty : {"skip", "zero", "one", "raise"}
-            How a query without a relevant item counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
-            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query. The value of the measure for such a
-            query does not matter: its precision is 0, its recall is NaN, and ``"skip"`` leaves out both. A query that has
-            a relevant item but no value (``ROCAUC`` if all items are relevant) is left out, and ``"raise"`` makes it an
-            error. A sum of counts is over all queries, unless ``"raise"`` refuses a query.
-        weights : array_like of shape (Q,), optional
-            The weight of each query, in the order of `qid`, finite and not negative. A query of weight 2 counts twice.
-        ties : {"expected", "best", "worst", "threshold"}
-            How ties are read. If the name has an option ``ties=``, the option decides.
-
-        Returns
-        -------
-        float
-            The mean, sum w v / sum w of weights w and values v. NaN when no query counts.
-
-        Raises
-        ------
-        ValueError
-            If the name is unknown, if hit curves do not have this measure, if a weight is negative or not finite, or if
-            ``empty="raise"`` refuses a query.
-
-        References
-        ----------
-        Zhu, Jin, Tan, Pan, Zeng, Li & Gai (2017), "Optimized cost per click in Taobao display advertising", KDD, for GAUC:
-        the mean of ROC AUC over users, weighted by their impressions or clicks.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.HitCurves([1, 0, 0, 1, 0], [5, 4, 3, 3, 1], qid=[1, 1, 2, 2, 3])
-        >>> curves.mean("AP"), curves.mean("P@1"), curves.mean("P@1", empty="zero")
-        (0.875, 0.75, 0.5)
-        >>> round(curves.mean("ROCAUC", weights=curves.num_items), 4)  # GAUC
-        0.75
-        """
-        return mean_of(self, measure, empty, weights, ties)
+    mean, interval, plot = ManyRankings.mean, ManyRankings.interval, ManyRankings.plot
 
     def mean_average_precision(self, k=None, *, empty="skip", ties="expected", interpolation=None, normalize="min"):
         """Mean average precision: the arithmetic mean of the queries' average precision.
@@ -1949,74 +1820,6 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
             k = whole_number(k, "k")
         return mean_over(self.average_precision(k, ties=ties, interpolation=interpolation, normalize=normalize), empty,
                          self.qid)
-
-    def plot(self, kind="precision-recall", *, measure=None, ax=None, ties="expected", color=None):
-        """Draw the mean precision-recall curve, or a measure over the queries, with matplotlib.
-
-        Parameters
-        ----------
-        kind : {"precision-recall", "pr", "distribution", "queries"}
-            ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at recall 0, 0.1, ..., 1.
-            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
-        measure : str, optional
-            The measure of ``"distribution"`` and ``"queries"``. Default: AP.
-        ax, ties, color
-            As for ``plot_evaluations``, which draws several systems.
-
-        Returns
-        -------
-        Display
-            The display has ``ax_``, ``figure_`` and every attribute of the axes.
-
-        Raises
-        ------
-        ValueError, TypeError, ImportError
-            As ``plot_evaluations`` raises.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
-        >>> display = curves.plot(ax=hc.plot_figure().axes[0])
-        >>> display.lines[0].get_ydata().tolist() == [0.75] * 11
-        True
-        """
-        from hitcurve.report.plot_queries import of_one
-        return of_one(self, kind, measure=measure, ax=ax, ties=ties, color=color)
-
-    def interval(self, measure="AP", *, method=None, confidence_level=0.95, n_resamples=9999,
-                 bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
-        """Confidence interval for the mean of a measure: the means that other queries of the same kind might have.
-
-        Parameters
-        ----------
-        measure : str
-            The name of a measure.
-        method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, which None takes: from resamples of the queries. The interval is too narrow for fewer than
-            about 20 queries. ``"t"``: Student's interval, for few queries, such as the folds of a cross-validation. It
-            needs scipy.
-        confidence_level, n_resamples, bootstrap_method, ties, rng
-            As in ``HitCurve.interval``.
-        empty : {"skip", "zero", "one", "raise"}
-            How a query without a relevant item counts: see ``mean``.
-
-        Returns
-        -------
-        Interval
-            The fields are those of ``HitCurve.interval``, and the estimate is the mean. Both ends are NaN for fewer than
-            two queries.
-
-        Examples
-        --------
-        >>> import hitcurve as hc
-        >>> curves = hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], qid=[1, 1, 2, 2])
-        >>> curves.interval(rng=0).estimate
-        0.75
-        """
-        from hitcurve.statistics.intervals import curves_interval
-        return curves_interval(self, measure, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-                               bootstrap_method=bootstrap_method, empty=empty, ties=ties, rng=rng)
 
     def tie_report(self, k=None):
         """Report what ties do to the average precision of each query.
@@ -2083,7 +1886,7 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                          checked_others(others[2 * a + q:2 * b + q + 1], *rows, items[q]))
         others = np.concatenate(parts)
     return curves_of(qid, lower, weighted, row_offsets, None if score is None else columns[3], *columns[:3], items, found,
-                      relevant, others)
+                     relevant, others)
 
 
 # Under these names pickles of 0.1.0 ask for them.
@@ -2106,73 +1909,6 @@ def curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits)
 
 
 # ----------------------------------------------------------------------------------------------------------- in one line
-
-cdef object query_named(object at, object qid):
-    return f"query {at}" if qid is None else f"query {qid[at:at + 1].tolist()[0]!r}"
-
-
-def totals(curves):
-    """What the curves of many queries count together, in words: their attributes are arrays."""
-    return (f"{many(len(curves), 'queries')}: {many(curves.num_items.sum(), 'items')}, {curves.num_relevant.sum()} relevant, "
-            f"{many(curves.num_hits.sum(), 'hits')}")
-
-
-def counted(values, empty, qid, without=None, name="the measure"):
-    """Per-query values as a mean takes them, and which queries these are; None for all of them.
-
-    `without`: the queries without a relevant item, those of NaN unless given. A query that has a relevant item and no
-    value counts as none.
-    """
-    check_empty(empty)
-    undefined = np.isnan(values)
-    without = undefined if without is None else without
-    left = without | undefined
-    if not left.any():
-        return values, None
-    if empty == "raise":
-        q = int(np.argmax(left))
-        if not without[q]:
-            raise ValueError(f"{query_named(q, qid)} has a relevant item, but no value of {name}: empty='skip' leaves out "
-                             "such queries")
-        raise ValueError(f"{query_named(q, qid)} has no relevant item: use empty='skip', 'zero' or 'one'")
-    if empty != "skip":
-        values, left = np.where(without, 0.0 if empty == "zero" else 1.0, values), undefined & ~without
-    return values[~left], ~left
-
-
-def mean_over(values, empty, qid, without=None, weights=None, name="the measure", how="arithmetic"):
-    """The mean of per-query values: see `counted`, and ``HitCurves.mean`` for the weights and other kinds of means."""
-    values = np.asarray(values, np.float64)
-    if weights is not None:
-        whole = f"there {are(values.shape[0])} {many(values.shape[0], 'queries')}"
-        weights = as_weight(weights, values.shape[0], None, "weights", whole)
-        if empty == "raise":  # a query of weight 0 counts as absent
-            values, without = np.where(weights > 0, values, 0.0), without & (weights > 0)
-    if how == "sum":  # of counts, which every query has
-        if empty == "raise":
-            counted(values, empty, qid, without, name)
-        check_empty(empty)
-        return fsum(values if weights is None else values * weights)
-    values, kept = counted(values, empty, qid, without, name)
-    if how == "geometric":
-        from hitcurve.measures import LEAST
-        values = np.log(np.maximum(values, LEAST))
-    # Summed without rounding error, so that it does not depend on the order of the queries.
-    if weights is None:
-        mean = fsum(values) / values.shape[0] if values.shape[0] else NAN
-    else:
-        weights = weights if kept is None else weights[kept]
-        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0.0))[1]))  # a power of two rounds nothing
-        mean = fsum(values * weights) / fsum(weights) if weights.any() else NAN
-    return exp(mean) if how == "geometric" else mean
-
-
-def mean_of(curves, measure, empty, weights, ties):
-    """The work behind ``HitCurves.mean`` and ``GainCurves.mean``."""
-    from hitcurve.measures import parse
-    known = measure if callable(measure) else parse(measure)
-    return mean_over(known(curves, ties), empty, curves.qid, known.empty(curves), weights, known.name, known.record.mean)
-
 
 def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation=None, normalize="min",
                       num_relevant=None, relevance_level=None, tiebreak=None, lower_is_better=False, nan_policy="raise",

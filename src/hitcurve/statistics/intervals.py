@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from hitcurve._base.checks import check_choice, check_count, check_flag, check_level
 from hitcurve._base.extras import needed
 from hitcurve._base.workers import check_workers
+from hitcurve.curves.base import counted
 from hitcurve.curves.gain import GainCurve, GainCurves
-from hitcurve.curves.hit import HitCurve, HitCurves, counted
+from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import Measure
 from hitcurve.results import ConfidenceInterval, Interval
 from hitcurve.statistics.resampling import (
