@@ -319,27 +319,38 @@ def recall_levels(R, interpolation):
 @remembered
 def envelope(points, R, interpolation):
     """The mean of the interpolated precision over the recall levels; points are (items, hits), items >= 1."""
-    precisions = [(h, Fraction(h, x)) for x, h in points]
     levels = recall_levels(R, interpolation)
-    best = [max((p for h, p in precisions if reached(h)), default=Fraction(0)) for _, reached in levels]
-    return sum(best) / len(levels)
+    return sum(greatest_from(points, reached) for _, reached in levels) / len(levels)
+
+
+def greatest_from(points, reached):
+    """The greatest precision of the points whose hits reach a level."""
+    return max((Fraction(h, x) for x, h in points if reached(h)), default=Fraction(0))
 
 
 @remembered
 def mean_envelope(groups, R, interpolation):
-    """The same for the mean hit curve, which is straight inside a group: a level may be reached between two items."""
-    rows = [(c, H, n, r, Fraction(H + r, c + n)) for c, H, n, r in with_above(groups) if r]
-    total = Fraction(0)
+    """The same for the mean hit curve."""
     levels = recall_levels(R, interpolation)
-    for need, reached in levels:
-        values = [Fraction(0)]
-        for c, H, n, r, end in rows:
-            if reached(H + r):
-                values.append(end)
-                if not reached(H):
-                    values.append(need / (c + (need - H) * n / r))
-        total += max(values)
-    return total / len(levels)
+    return sum(greatest_of_mean(groups, need, reached) for need, reached in levels) / len(levels)
+
+
+def greatest_of_mean(groups, need, reached):
+    """The same of the mean hit curve, which is straight inside a group: a level may be reached between two items."""
+    values = [Fraction(0)]
+    for c, H, n, r in with_above(groups):
+        if r and reached(H + r):
+            values.append(Fraction(H + r, c + n))
+            if not reached(H):
+                values.append(need / (c + (need - H) * n / r))
+    return max(values)
+
+
+def interpolated_precision(rank, recall, *, ties="expected"):
+    no_weights(rank)
+    if ties not in TIES or not 0 <= recall <= 1:
+        raise ValueError("ties or recall")
+    return interpolated_precision_by_group(rank, recall, ties=ties) if rank.num_relevant else nan
 
 
 def chance(rank):
@@ -1387,6 +1398,14 @@ def average_precision_by_group(rank, k=None, *, ties="expected", interpolation=N
             part = slope * m + (H + 1 - slope * (c + 1)) * harmonic(c, c + m)
             total += wide_fraction(Fraction(r, n)) * part
     return total / (min(k, R) if k is not None and normalize == "min" else R)
+
+
+def interpolated_precision_by_group(rank, recall, *, ties="expected"):
+    need = share_of(recall, rank.num_relevant)
+    if ties == "expected":
+        return greatest_of_mean(rank.groups, need, lambda h: h >= need)
+    points = [(c + n, H + r) for c, H, n, r in with_above(straight(rank, ties))]
+    return greatest_from(points, lambda h: h >= need)
 
 
 def normalized_average_precision_by_group(rank, *, ties="expected"):

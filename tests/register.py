@@ -22,7 +22,7 @@ class Row(NamedTuple):
     cutoffs: tuple[str, ...] = ()
     """The keywords a cutoff goes by: k, fraction or fpr; the first is the first argument."""
     needed: bool = False
-    """It has no value without a cutoff."""
+    """It has no value without a first argument."""
     options: tuple[dict, ...] = ({},)
     """Keywords of calls without a cutoff."""
     at_cutoff: tuple[dict, ...] = ({},)
@@ -86,6 +86,8 @@ MEASURES = (
         written=(("AP", {}), ("AP@3", {"k": 3, "normalize": "relevant"}),
                  ("AP(norm=min)@3", {"k": 3, "normalize": "min"}), ("AP(norm=hits)@3", {"k": 3, "normalize": "hits"}),
                  *((f"AP(interp={one})", {"interpolation": one}) for one in INTERPOLATIONS if one))),
+    Row("interpolated_precision", parameter=("recall", (0.3, 0.0, 0.5, 0.7, 0.07, 1.0)), needed=True, perfect=True,
+        number=25),
     Row("precision", "P", AT, number=1, perfect=True, of=JUDGED, provided=True,
         of_runs=(("P(rel=2)@3", {"k": 3, "rel": 2}),), written=(("P@3", {"k": 3}), ("P@30%", {"fraction": 0.3}))),
     Row("recall", "R", AT, at_cutoff=({}, {"normalize": "min"}), number=2, perfect=True, of=JUDGED, provided=True,
@@ -227,8 +229,9 @@ HITS = tuple(row for row in MEASURES if "hits" in row.of and not (row.attribute 
 def calls(row, *, array=False, more=False, **cutoffs):
     """(positional, keywords without `ties`) of every call of the row; at the cutoffs given, by keyword."""
     parameter, values = row.parameter
-    for options in row.options if not row.needed else ():
-        yield (), options
+    for options in row.options:
+        if not row.needed:
+            yield (), options
         if parameter:
             yield (values if array else values[0],), options
     for options in row.at_cutoff + (row.more if more else ()):
@@ -238,8 +241,10 @@ def calls(row, *, array=False, more=False, **cutoffs):
 
 
 def first_arguments(row, k, share):
-    """The first arguments of a call: a cutoff where the measure takes one."""
-    return ({"k": k}.get(row.cutoffs[0], share),) if row.cutoffs else ()
+    """The first arguments of a call: a cutoff where the measure takes one, a parameter where it needs one."""
+    if row.cutoffs:
+        return ({"k": k}.get(row.cutoffs[0], share),)
+    return row.parameter[1][:1] if row.needed else ()
 
 
 def perfect_calls(row, hits):

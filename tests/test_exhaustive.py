@@ -171,6 +171,19 @@ def test_tables_and_reports(n):
                 assert np.isclose(got, value, rtol=RTOL, atol=0, equal_nan=True), (y_true, y_score, k, field)
 
 
+@pytest.mark.parametrize("missing", [0, 2])
+@pytest.mark.parametrize("n", range(5))
+def test_interpolated_precision_is_what_recall_levels_average(n, missing):
+    levels = {"11-point": [i / 10 for i in range(11)], "101-point": [i / 100 for i in range(101)]}
+    for y_true, y_score, _, _ in patterns(n):
+        curve = hc.HitCurve(y_true, y_score, num_relevant=sum(y_true) + missing)
+        for ties in ref.TIES:
+            for interpolation, recall in levels.items():
+                value = curve.average_precision(interpolation=interpolation, ties=ties)
+                mean = curve.interpolated_precision(recall, ties=ties).mean()
+                assert np.isclose(mean, value, rtol=1e-15 * len(recall), atol=0, equal_nan=True), (y_true, y_score)
+
+
 def points_of(x, y):
     return list(zip(x.tolist(), y.tolist(), strict=True))
 

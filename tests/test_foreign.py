@@ -356,12 +356,12 @@ RATES = (0.25, 0.5, 0.84375, 1.0)  # whose products with any number of items of 
 NEEDS_K = {*range(1, 6), 10, 11, 12, 21}
 
 
-def readings(row, others):
+def readings(row, others, relevant):
     """The number of each call of the row in the C interface, the call, and the options that say the same."""
     method = getattr(hc.HitCurve, row.method)
     parameters = inspect.signature(method).parameters
     every = [call for k in (2, 7, 30, 2**61) for call in calls(row, k=k)]
-    every += [((value,), {}) for value in row.parameter[1]]
+    every += [((value,), {}) for value in (RATES if row.parameter[0] == "recall" else row.parameter[1])]
     for fpr in RATES if others else ():
         every += [((fpr,), {})] * (row.method == "roc_enrichment")
         every += [((), {"max_fpr": fpr, "standardize": flag}) for flag in (True, False)] * (row.method == "roc_auc")
@@ -379,6 +379,8 @@ def readings(row, others):
         for name in ("alpha", "beta", "min_fpr"):
             if name in parameters:
                 options["parameter"] = given.get(name, parameters[name].default)
+        if "recall" in given:
+            options["parameter"] = given["recall"] * relevant
         fpr = given.get("fpr", given.get("max_fpr"))
         if fpr is not None:
             options["parameter"] = fpr * others
@@ -404,7 +406,7 @@ def test_read(probe, row, n):
         curve = hc.HitCurve(label, score, num_relevant=int(label.sum()) + missed)
         rows = rows_of(probe, curve)
         assert rows.check() == (0, -1)
-        for number, args, keywords, options in readings(row, n - int(label.sum())):
+        for number, args, keywords, options in readings(row, n - int(label.sum()), curve.num_relevant):
             status, value = rows.read(number, **options)
             if number in NEEDS_K and "k" not in options:
                 assert status == BAD_ARGUMENT
@@ -416,10 +418,10 @@ def test_read(probe, row, n):
 
 
 def test_every_number_is_read():
-    seen = {number for row in COUNTED for number, *_ in readings(row, 8)}
+    seen = {number for row in COUNTED for number, *_ in readings(row, 8, 2)}
     text = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
     listed = text[text.index("What hitcurve_read reads") : text.index("typedef struct hitcurve_options")]
-    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(25)}
+    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(26)}
 
 
 @pytest.mark.parametrize("others", [19, 49, 1233, 10**6])
@@ -457,10 +459,10 @@ def test_up_to_a_rate(probe):
         (5, {"k": 3, "ties": 3}), (7, {"ties": 3}), (13, {"parameter": 1.0, "ties": 3}),  # no threshold reading
         (13, {}), (14, {"parameter": -1.0}), (14, {"parameter": float("inf")}), (15, {"parameter": 1.0}),
         (15, {"parameter": float("nan")}), (3, {"k": 3, "parameter": -1.0}), (9, {}),
-        *[(number, {"parameter": x}) for number in (9, 23, 24) for x in (2.0000000000000004, 4.5, 1e300)],
+        *[(number, {"parameter": x}) for number in (9, 23, 24, 25) for x in (2.0000000000000004, 4.5, 1e300)],
         *[(number, {"parameter": 1.0}) for number in sorted(NEEDS_K)],  # needs a cutoff
-        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}), (25, {}), (-1, {}),
-        (2**31 - 1, {}),
+        (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}),
+        (25, {"parameter": -1.0}), (26, {}), (-1, {}), (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
         (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),
     ],

@@ -47,6 +47,29 @@ def test_every_rate_is_its_number_of_others(others):
     assert hc.HitCurve([0, 1] + [0] * 18, range(20, 0, -1)).roc_enrichment(1 / 19) == 19
 
 
+@pytest.mark.parametrize("relevant", [1, 3, 7, 19, 49, 1234])
+def test_every_recall_is_its_number_of_hits(relevant):
+    """Relevant items at the odd ranks: precision falls from one to the next."""
+    curve = hc.HitCurve.from_ranked([1, 0] * relevant)
+    for hits in {0, 1, 2, relevant // 2, relevant - 1, relevant} & {*range(relevant + 1)}:
+        expected = hits / (2 * hits - 1) if hits else 1.0
+        for recall in (hits / relevant, Fraction(hits, relevant), np.float64(hits / relevant)):
+            assert curve.interpolated_precision(recall) == expected
+        if hits < relevant:
+            beyond = Fraction(1000 * hits + 1, 1000 * relevant)
+            assert curve.interpolated_precision(beyond) == (hits + 1) / (2 * hits + 1)
+            recall = math.nextafter(hits / relevant, 2)
+            assert curve.interpolated_precision(recall) == (expected if hits else 1.0)
+
+
+@pytest.mark.parametrize("recall", [-1e-9, 1.0000000000000002, math.nan, math.inf, Fraction(4, 3), 2])
+def test_a_recall_lies_between_0_and_1(recall):
+    with pytest.raises(ValueError, match=r"recall(\[1\])? is .*: must lie in \[0, 1\]"):
+        hc.HitCurve([1, 0], [2, 1]).interpolated_precision(recall)
+    with pytest.raises(ValueError, match=r"recall\[1\]"):
+        hc.HitCurves([[1, 0]], [[2, 1]]).interpolated_precision([0.5, recall])
+
+
 def test_the_command(tmp_path, capsys):
     """A share in percent with all the digits of its float."""
     path = tmp_path / "screen.csv"

@@ -46,7 +46,7 @@ def at_cutoffs():
         for keyword in row.cutoffs:
             yield row.method, keyword, RANKS if keyword == "k" else SHARES
         if row.parameter[0]:
-            yield row.method, row.parameter[0], LOW if row.parameter[0] == "min_fpr" else SCALES
+            yield row.method, row.parameter[0], LOW if row.parameter[0] in ("min_fpr", "recall") else SCALES
 
 
 # What it is: the values, and a call that takes them.

@@ -138,11 +138,15 @@ def from_c(draw):
     options.k, options.interpolation, row, arguments = 0, 0, NATIVE_MEASURES.get(which), {}
     if row and "k" in row.cutoffs:
         options.k = arguments["k"] = draw.whole(1, n + 3)
-    if row and row.parameter[0]:
+    if row and row.parameter[0] == "recall":
+        arguments["recall"] = draw.pick([0.0, 0.25, 0.5, 1.0])  # whose products with any number are exact
+    elif row and row.parameter[0]:
         arguments[row.parameter[0]] = draw.pick(row.parameter[1])
     elif row and row.method == "f_score":
         arguments["beta"] = draw.pick([0.5, 1.0])
     options.parameter = next((one for keyword, one in arguments.items() if keyword != "k"), draw.whole(0, 9) / 2)
+    if "recall" in arguments:
+        options.parameter *= max(options.num_relevant, curve.num_hits)
     status = NATIVE["read"](ctypes.byref(table), which, ctypes.byref(options), ctypes.byref(value))
     if row:
         curve = hc.HitCurve(label, score, num_relevant=max(options.num_relevant, curve.num_hits), **build)

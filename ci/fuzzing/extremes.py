@@ -181,7 +181,7 @@ def perfect(draw):
         reading = ties if ties in row.readings else "expected"
         every = list(register.perfect_calls(row, sum(hits)))
         if every and row.parameter[0]:
-            every.append(((low if row.parameter[0] == "min_fpr" else alpha,), {}))
+            every.append(((low if row.parameter[0] in ("min_fpr", "recall") else alpha,), {}))
         for args, options in every:
             what = f"{row.method}{args}{options}"
             value = getattr(best, row.method)(*args, **options, ties=reading)

@@ -415,6 +415,7 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     cdef Reading reading
     cdef Table rows
     cdef const Record* record
+    cdef int64_t most
     cdef int status = take_options(given, &options)
     if status != HITCURVE_OK:
         return status
@@ -426,8 +427,12 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED
     set_reading(&options, &reading)
-    if measure in (HITCURVE_ROC_ENRICHMENT, HITCURVE_PARTIAL_ROC_AUC, HITCURVE_PARTIAL_ROC_AREA):
-        if reading.x > <double>(table.num_items - table.num_relevant):
+    if measure in (HITCURVE_ROC_ENRICHMENT, HITCURVE_PARTIAL_ROC_AUC, HITCURVE_PARTIAL_ROC_AREA,
+                   HITCURVE_INTERPOLATED_PRECISION):
+        most = table.num_relevant
+        if measure != HITCURVE_INTERPOLATED_PRECISION:
+            most = table.num_items - most
+        if reading.x > <double>most:
             return HITCURVE_BAD_ARGUMENT
         reading.k = <int64_t>reading.x
         reading.x -= <double>reading.k

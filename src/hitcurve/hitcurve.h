@@ -65,6 +65,8 @@ enum {
     HITCURVE_MEAN_RANK = 22,
     /* [parameter: false positives, a real number above 0 and at most all] */
     HITCURVE_PARTIAL_ROC_AUC = 23, HITCURVE_PARTIAL_ROC_AREA = 24,
+    /* [parameter: recall times num_relevant, a real number from 0 up to all; next to a whole number it is that number] */
+    HITCURVE_INTERPOLATED_PRECISION = 25,
 };
 
 /* Zeros are the defaults: memset, then set `size` and what differs. NULL in place of options means all defaults. */

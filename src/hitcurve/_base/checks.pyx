@@ -705,8 +705,8 @@ def checked_block(y_true, y_score, cuts):
 
 # ------------------------------------------------------------------------------------------- values, one or an array
 
-cdef object ratio(object value, str name):
-    """A number in (0, 1] as (numerator, denominator), in the decimal that the caller wrote: 0.07 is 7/100."""
+cdef object ratio(object value, str name, bint zero):
+    """A number in (0, 1], or `zero` too, as (numerator, denominator), in the decimal that was written: 0.07 is 7/100."""
     from fractions import Fraction
     real = isinstance(value, (float, np.floating))
     try:
@@ -716,9 +716,9 @@ cdef object ratio(object value, str name):
     except (TypeError, ValueError, OverflowError):
         if not real:
             raise not_a(value, name, "a number") from None
-        exact = 0  # infinite, or no number
-    if not 0 < exact <= 1:
-        raise ValueError(f"{name} is {value}: must lie in (0, 1]")
+        exact = -1  # infinite, or no number
+    if not 0 <= exact <= 1 or exact == 0 and not zero:
+        raise ValueError(f"{name} is {value}: must lie in {'[' if zero else '('}0, 1]")
     return exact.numerator, exact.denominator
 
 
@@ -742,7 +742,7 @@ cdef object each(object values, str name):
     return [(value, place_of(name, i, array.shape)) for i, value in enumerate(array.reshape(-1))], array.shape
 
 
-cdef object quotients(object values, str name, object whole):
+cdef object quotients(object values, str name, object whole, bint zero=False):
     """(whole numbers, rests, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
     The rests lie between -1/2 and 1/2. `whole` is a number or an array of one for each query; the results have the shape
@@ -752,7 +752,7 @@ cdef object quotients(object values, str name, object whole):
     nearest = np.empty((*np.shape(whole), len(numbers)), np.int64)
     rests = np.empty(nearest.shape)
     for i, (value, where) in enumerate(numbers):
-        top, bottom = ratio(value, where)
+        top, bottom = ratio(value, where, zero)
         counts = whole
         if isinstance(whole, np.ndarray) and whole.shape[0] > 0 and max(top * int(whole.max()), bottom) >= 1 << 53:
             counts = whole.astype(object)

@@ -11,7 +11,7 @@ from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, l
 from libc.stdint cimport int64_t, uint64_t
 
 from hitcurve._kernel.groups cimport (
-    Group, Wide, add_product, add_share, as_double, as_read, log1p_defect, next_group,
+    Group, Wide, add_product, add_share, as_double, as_read, log1p_defect, next_group, whole_but_for_rounding,
 )
 from hitcurve._kernel.roc cimport (
     adjusted_log_auc, auac, log_auc, partial_roc_area, partial_roc_auc, roc_auc, roc_enrichment,
@@ -385,67 +385,121 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
     return (total + carry) / <double>table.num_relevant
 
 
-cdef bint reaches(int64_t level, int64_t levels, int64_t hits, int64_t num_relevant, bint floats) noexcept nogil:
-    """hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it in floats.
+cdef int64_t first_hit(int64_t level, int64_t levels, int64_t num_relevant, bint floats) noexcept nogil:
+    """The least number of hits with hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it.
 
-    That code makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above 3 / 10.
+    That code compares floats, and makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above
+    3 / 10.
     """
-    cdef double step = 0.1 if levels == 10 else 0.01
+    cdef int64_t hits = level * (num_relevant // levels) + (level * (num_relevant % levels) + levels - 1) // levels
+    cdef double recall = <double>level * (0.1 if levels == 10 else 0.01)
     if floats:
-        return <double>hits / <double>num_relevant >= <double>level * step
-    return not product_above(level, num_relevant, hits, levels)
+        while hits > 0 and <double>(hits - 1) / <double>num_relevant >= recall:
+            hits -= 1
+        while <double>hits / <double>num_relevant < recall:
+            hits += 1
+    return hits
 
 
 cdef int64_t* LEVELS = [0, 10, 100, 0, 0, 0, 10, 100]  # of recall, above 0, for each Interpolation; 0: all that occur
 
 
-cdef double envelope(const Table* table, const Reading* reading) noexcept nogil:
-    """Mean, over recall levels, of the greatest precision at that recall or a higher one.
+# The greatest precision from a place of the hit curve on, while one goes from the last group up.
+cdef struct Envelope:
+    Py_ssize_t row
+    int64_t seen     # relevant items above the group
+    double c
+    double n
+    double r
+    double end       # the precision at the group's end,
+    double below     # and the greatest beyond it
+    double best      # of both
+    bint falls       # precision falls all along the group, which a mean hit curve alone does
 
-    Walks from the last group up with the greatest precision so far. Within a group precision is greatest at its
-    end, but for the mean hit curve of a group that is poorer than what lies above it: there it falls all along.
+
+cdef inline Envelope envelope_begin(const Table* table) noexcept nogil:
+    return Envelope(table.rows, total_hits(table), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, False)
+
+
+cdef inline bint envelope_up(const Table* table, Ties ties, Envelope* at) noexcept nogil:
+    """Enters the next group up.
+
+    Within a group precision is greatest at its end, but for the mean hit curve of a group that is poorer than what lies
+    above it: there it falls all along.
     """
-    cdef double total = 0.0, carry = 0.0, best = 0.0, end, c, n, r, above_hits, below, rate, h, delta, slope, own
-    cdef int64_t seen = total_hits(table), levels = LEVELS[<int>reading.interpolation], level = levels
-    cdef Py_ssize_t i
-    cdef bint falls, floats = reading.interpolation >= INTERPOLATION_11_POINT_FLOAT
-    while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
+    if at.row == 0:
+        return False
+    at.row -= 1
+    at.c = <double>table.above[at.row]
+    at.n = <double>table.tied[at.row]
+    at.r = <double>table.hits[at.row]
+    at.seen -= table.hits[at.row]
+    at.below = at.best
+    at.end = (<double>at.seen + at.r) / (at.c + at.r if ties == TIES_BEST else at.c + at.n)
+    at.best = fmax(at.best, at.end)
+    at.falls = ties == TIES_EXPECTED and product_above(at.seen, table.tied[at.row], table.hits[at.row], table.above[at.row])
+    return True
+
+
+cdef inline double envelope_at(const Envelope* at, int64_t whole, double rest) noexcept nogil:
+    """The greatest precision from whole + rest hits on, which the group reaches."""
+    cdef double hits
+    if not at.falls:
+        return at.best
+    hits = fmax(<double>(whole - at.seen) + rest, 0.0)  # the group's start itself, where rounding put it below the level
+    return fmax(at.best, (<double>at.seen + hits) / (at.c + hits * (at.n / at.r)))
+
+
+cdef double over_levels(const Table* table, const Reading* reading) noexcept nogil:
+    """Mean, over recall levels, of the greatest precision at that recall or a higher one."""
+    cdef double total = 0.0, carry = 0.0
+    cdef int64_t levels = LEVELS[<int>reading.interpolation], level = levels, relevant = table.num_relevant
+    cdef bint floats = reading.interpolation >= INTERPOLATION_11_POINT_FLOAT
+    cdef int64_t first = first_hit(level, levels, relevant, floats)
+    cdef Envelope at = envelope_begin(table)
+    while at.seen < first:
         level -= 1
-    for i in range(table.rows - 1, -1, -1):
-        c = <double>table.above[i]
-        n = <double>table.tied[i]
-        r = <double>table.hits[i]
-        seen -= table.hits[i]
-        above_hits = <double>seen
-        below = best
-        end = (above_hits + r) / (c + r) if reading.ties == TIES_BEST else (above_hits + r) / (c + n)
-        best = fmax(best, end)
-        falls = reading.ties == TIES_EXPECTED and product_above(seen, table.tied[i], table.hits[i], table.above[i])
-        if levels == 0:
-            if not falls:
-                add_share(&total, &carry, table.hits[i], best)
-                continue
-            rate = r / n
-            own = r
-            if below > end:
-                own = fmin(fmax(floor((above_hits - below * c) / (below / rate - 1)), 0.0), r)
-            harmonic_sums(rate * c, own, &delta, &slope)
-            add(&total, &carry, rate * (above_hits * delta + slope))
-            add(&total, &carry, (r - own) * best)
-        while level > 0 and not reaches(level, levels, seen, table.num_relevant, floats):
-            own = best
-            if falls:
-                # Hits above the group's start at this level: its numerator is a whole number.
-                h = <double>(level * (table.num_relevant // levels) - seen) + (
-                    <double>(level * (table.num_relevant % levels)) / levels)
-                h = fmax(h, 0.0)  # the group's start itself, where rounding put it just below the level
-                own = fmax(best, (above_hits + h) / (c + h * (n / r)))
-            add(&total, &carry, own)
+        first = first_hit(level, levels, relevant, floats)
+    while envelope_up(table, reading.ties, &at):
+        while at.seen < first:
+            add(&total, &carry, envelope_at(&at, level * (relevant // levels), <double>(level * (relevant % levels)) / levels))
             level -= 1
-    if levels == 0:
-        return (total + carry) / <double>table.num_relevant
-    add(&total, &carry, best)  # recall 0
+            first = first_hit(level, levels, relevant, floats)
+    add(&total, &carry, at.best)  # recall 0
     return (total + carry) / (levels + 1)
+
+
+cdef double over_hits(const Table* table, const Reading* reading) noexcept nogil:
+    """The same mean over a level for each relevant item."""
+    cdef double total = 0.0, carry = 0.0, rate, own, delta, slope
+    cdef Envelope at = envelope_begin(table)
+    while envelope_up(table, reading.ties, &at):
+        if not at.falls:
+            add_share(&total, &carry, table.hits[at.row], at.best)
+            continue
+        rate = at.r / at.n
+        own = at.r
+        if at.below > at.end:
+            own = fmin(fmax(floor((<double>at.seen - at.below * at.c) / (at.below / rate - 1)), 0.0), at.r)
+        harmonic_sums(rate * at.c, own, &delta, &slope)
+        add(&total, &carry, rate * (<double>at.seen * delta + slope))
+        add(&total, &carry, (at.r - own) * at.best)
+    return (total + carry) / <double>table.num_relevant
+
+
+cdef double interpolated_precision(const Table* table, const Reading* reading) noexcept nogil:
+    """The greatest precision from k + x hits on, x from -1/2 to 1/2; next to k they are k."""
+    cdef double rest = 0.0 if whole_but_for_rounding(reading.k, reading.x) else reading.x
+    cdef int64_t first = reading.k + (rest > 0.0)
+    cdef Envelope at = envelope_begin(table)
+    if table.num_relevant == 0:
+        return NAN
+    if at.seen < first:
+        return 0.0
+    while envelope_up(table, reading.ties, &at):
+        if at.seen < first:
+            return envelope_at(&at, reading.k, rest)
+    return at.best
 
 
 cdef double average_precision(const Table* table, const Reading* reading) noexcept nogil:
@@ -458,7 +512,7 @@ cdef double average_precision(const Table* table, const Reading* reading) noexce
         return NAN
     if reading.interpolation in (INTERPOLATION_TRAPEZOID, INTERPOLATION_TRAPEZOID_FROM_1, INTERPOLATION_CONTINUOUS):
         return summed_area(table, reading)
-    return envelope(table, reading)
+    return over_hits(table, reading) if reading.interpolation == INTERPOLATION_ALL_POINT else over_levels(table, reading)
 
 
 # --------------------------------------------------------------------------------------------------------- at a cutoff
@@ -759,6 +813,7 @@ record(MEASURE_FALL_OUT, "fall_out", fall_out, ALL_READINGS, CUTOFF | ALL_RANKS)
 record(MEASURE_MEAN_RANK, "mean_rank", mean_rank, ALL_READINGS, ALL_RANKS)
 record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
+record(MEASURE_INTERPOLATED_PRECISION, "interpolated_precision", interpolated_precision, ALL_READINGS, 0, NOT_NEGATIVE)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

@@ -28,8 +28,8 @@ cdef struct Reading:
     Ties ties
     Normalize normalize
     Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF; the whole number next to a number of false positives
-    double x        # beta, alpha, the smallest false-positive rate, or what the false positives are more than k
+    int64_t k       # cutoff rank, or NO_CUTOFF; the whole number next to a number of false positives or of hits
+    double x        # beta, alpha, the smallest false-positive rate, or what the false positives or hits are more than k
     double most     # the greatest false-positive rate, else 1
 
 

@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 import numpy as np
@@ -100,6 +101,10 @@ class Hits(Curve[_V, _N]):
     @overload
     def average_precision(self, k: _Ranks, *, ties: _Ties = "expected", interpolation: _Interpolation = None,
                           normalize: _Normalize = "min") -> _Floats: ...
+    @overload
+    def interpolated_precision(self, recall: _Number | Fraction, *, ties: _Ties = "expected") -> _V: ...
+    @overload
+    def interpolated_precision(self, recall: _Numbers | Sequence[Fraction], *, ties: _Ties = "expected") -> _Floats: ...
     @overload
     def precision(self, k: _K = None, *, fraction: _Share = None, ties: _Ties = "expected") -> _V: ...
     @overload

@@ -191,12 +191,12 @@ cdef class Hits(Curve):
         ranks, shape = ranks_from(k, fraction, self.num_items)
         return self.read(record.formula, &reading, ranks, None, shape)
 
-    cdef object up_to_rate(self, Measure measure, object ties, object fpr, str name):
-        """A measure of the curve up to each of the false-positive rates, exact in the decimal that was written."""
+    cdef object at_rate(self, Measure measure, object ties, object rate, str name, object whole, bint zero=False):
+        """A measure at each rate of so many items, exact in the decimal that was written; `zero`: a rate may be 0."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
-        false_positives, rests, shape = quotients(fpr, name, self.num_items - self.num_relevant)
-        return self.read(record.formula, &reading, false_positives, rests, shape)
+        counts, rests, shape = quotients(rate, name, whole, zero)
+        return self.read(record.formula, &reading, counts, rests, shape)
 
     cdef object with_number(self, Measure measure, object ties, object values, str name, double most=1.0):
         """A measure for each of the numbers that it takes."""
@@ -279,6 +279,48 @@ cdef class Hits(Curve):
             raise interpolated_cutoff(k, interpolation)
         self.needs_plain("average_precision at k")
         return self.read(formulas.RECORDS[<int>formulas.MEASURE_AVERAGE_PRECISION].formula, &reading, ranks, None, shape)
+
+    def interpolated_precision(self, recall, *, ties="expected"):
+        """Interpolated precision: the greatest precision at this recall or a higher recall.
+
+        The value at recall r is the maximum of h(x) / x over all x with h(x) >= r R. The mean of the values at recall 0, 0.1,
+        ..., 1 is ``average_precision(interpolation="11-point")``.
+
+        Parameters
+        ----------
+        recall : float or array of float
+            The recall, in [0, 1], compared with h(x) / R exactly for the decimal as written. A product recall * R next to a
+            whole number counts as this whole number, so that the float h / R is recall h / R. ``fractions.Fraction`` works
+            too.
+        ties : {"expected", "best", "worst", "threshold"}
+            ``"expected"`` reads the mean hit curve, which is straight across a tie group and reaches a recall between two
+            items, too. ``"best"`` puts a group's relevant items first, and ``"worst"`` puts them last. ``"threshold"`` has a
+            point only at the end of each group.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 if so many relevant items were never retrieved. NaN when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            If `recall` is outside [0, 1], or if the items have weights.
+
+        References
+        ----------
+        Manning, Raghavan & Schutze (2008), "Introduction to Information Retrieval", section 8.4.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> curve.interpolated_precision([0, 0.5, 1]).round(4).tolist()
+        [1.0, 0.75, 0.75]
+        >>> curve.interpolated_precision(0.5, ties="best")
+        1.0
+        """
+        return self.at_rate(formulas.MEASURE_INTERPOLATED_PRECISION, ties, recall, "recall", self.num_relevant, True)
 
     def precision(self, k=None, *, fraction=None, ties="expected"):
         """Precision among the first k items, h(k) / k (Kent et al. 1955).
@@ -604,7 +646,7 @@ cdef class Hits(Curve):
             return self.measured(formulas.MEASURE_ROC_AUC, ties)
         self.needs_plain("roc_auc at max_fpr")
         measure = formulas.MEASURE_PARTIAL_ROC_AREA if raw else formulas.MEASURE_PARTIAL_ROC_AUC
-        return self.up_to_rate(measure, ties, max_fpr, "max_fpr")
+        return self.at_rate(measure, ties, max_fpr, "max_fpr", self.num_items - self.num_relevant)
 
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
@@ -667,7 +709,7 @@ cdef class Hits(Curve):
         >>> round(curve.roc_enrichment(0.5), 4)
         2.0
         """
-        return self.up_to_rate(formulas.MEASURE_ROC_ENRICHMENT, ties, fpr, "fpr")
+        return self.at_rate(formulas.MEASURE_ROC_ENRICHMENT, ties, fpr, "fpr", self.num_items - self.num_relevant)
 
     def enrichment_factor(self, fraction=None, *, k=None, ties="expected"):
         """Enrichment factor: precision among the first k items over the prevalence, (h(k) / k) / (R / N).
