@@ -26,6 +26,7 @@ from hitcurve._kernel.pairwise cimport (
 )
 from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
 from hitcurve.curves.levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
+from hitcurve.curves.ranking cimport counts_in
 
 from hitcurve._base.checks import check_choice, check_count
 
@@ -47,6 +48,55 @@ cdef object raised(object gains):
     return np.ldexp(gains, 1000) if 0.0 < gains.max(initial=0.0) < 1e-280 else gains
 
 
+# Rankings one after the other: where the rows and the missing pairs of each begin, and its items.
+cdef struct Rankings:
+    Levels levels            # of all together
+    Py_ssize_t number
+    const int64_t* row_starts
+    const int64_t* missing_starts
+    const int64_t* num_items
+    int64_t* own_starts      # room for where the pairs of the rows of one ranking begin, counted from its first pair; or NULL
+
+
+cdef void ranking_at(const Rankings* rankings, Py_ssize_t q, Levels* levels) noexcept nogil:
+    cdef Py_ssize_t start = <Py_ssize_t>rankings.row_starts[q], row, first
+    levels[0] = rankings.levels
+    levels.table.above, levels.table.tied, levels.table.hits = (
+        levels.table.above + start, levels.table.tied + start, levels.table.hits + start)
+    levels.table.rows = <Py_ssize_t>rankings.row_starts[q + 1] - start
+    levels.table.num_items = rankings.num_items[q]
+    levels.starts += start
+    if rankings.own_starts is not NULL:
+        first = <Py_ssize_t>levels.starts[0]
+        for row in range(levels.table.rows + 1):
+            rankings.own_starts[row] = levels.starts[row] - first
+        levels.starts = rankings.own_starts
+        levels.code += first
+        levels.count += first
+    start = <Py_ssize_t>rankings.missing_starts[q]
+    levels.num_missing = <Py_ssize_t>rankings.missing_starts[q + 1] - start
+    levels.missing_code += start
+    levels.missing_count += start
+
+
+cdef void read_rankings(const Rankings* rankings, GainFormula formula, GainReading* reading, const int64_t* k, Py_ssize_t n,
+                        bint ideal_all, GainRoom* room, double* out) noexcept nogil:
+    """The measure of each ranking at each of n ranks, or of all items if k is NULL; until the room has failed."""
+    cdef Levels levels
+    cdef Py_ssize_t q, i
+    for q in range(rankings.number):
+        ranking_at(rankings, q, &levels)
+        room.num_ideal = -1
+        for i in range(n):
+            reading.k = k[i] if k is not NULL else NO_CUTOFF
+            reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
+            out[q * n + i] = formula(&levels, reading, room)
+            room.failed = room.failed or signalled(&room.work, STEPS * (
+                levels.starts[levels.table.rows] - levels.starts[0] + levels.num_missing))
+            if room.failed:
+                return
+
+
 cdef class Gains(Curve):
     """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
     _usual_measure, _usual_picture = "nDCG", "distribution"
@@ -58,14 +108,14 @@ cdef class Gains(Curve):
         self.starts, self.code, self.count = (frozen(np.ascontiguousarray(column)) for column in pairs)
         self.missing_starts, self.missing_code, self.missing_count = (
             frozen(np.ascontiguousarray(column)) for column in missing)
-        self.levels.table.above = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>above)
-        self.levels.table.tied = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>tied)
-        self.levels.table.hits = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits)
-        self.levels.starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.starts)
+        self.levels.table.above = counts_in(above)
+        self.levels.table.tied = counts_in(tied)
+        self.levels.table.hits = counts_in(hits)
+        self.levels.starts = counts_in(self.starts)
         self.levels.code = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.code)
-        self.levels.count = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.count)
+        self.levels.count = counts_in(self.count)
         self.levels.missing_code = <const uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_code)
-        self.levels.missing_count = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_count)
+        self.levels.missing_count = counts_in(self.missing_count)
         return 0
 
     cdef object used(self):
@@ -106,61 +156,30 @@ cdef class Gains(Curve):
 
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
         """The measure for each ranking and rank; without ranks one column."""
-        cdef Levels levels = self.levels
         cdef GainReading reading = reader.reading
         cdef GainRoom room
-        cdef Py_ssize_t q, i, number = self.sizes.shape[0], n = 1, room_size, row, first
-        cdef int64_t* starts = NULL  # of the rows of one ranking, from its first pair on
-        cdef const int64_t* row_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.row_starts)
-        cdef const int64_t* missing_starts = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.missing_starts)
-        cdef const int64_t* num_items = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.sizes)
+        cdef Py_ssize_t n = 1, room_size
         cdef const int64_t* k = NULL
         cdef double* out
+        cdef Rankings rankings = Rankings(self.levels, self.sizes.shape[0], counts_in(self.row_starts),
+                                          counts_in(self.missing_starts), counts_in(self.sizes), NULL)
         if ranks is not None:
-            k = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>ranks)
-            n = ranks.shape[0]
+            k, n = counts_in(ranks), ranks.shape[0]
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
         within_keys(pairs.max(initial=0), "a ranking has {} pairs of a tie group and a level")
         room_size = pairs.max(initial=0) + 2
         if beyond_keys(self.code.shape[0]):  # then the pairs of each ranking are counted for themselves
             own_starts = np.empty(np.diff(self.row_starts).max(initial=0) + 1, np.int64)
-            starts = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>own_starts)
-        values = np.empty((number, n))
+            rankings.own_starts = counts_in(own_starts)
+        values = np.empty((rankings.number, n))
         keys = np.empty(3 * room_size, np.int64)
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
-        room.keys = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
+        room.keys = counts_in(keys)
         room.scratch = room.keys + room_size
         room.ideal = room.scratch + room_size
         room.values, room.values_size, room.failed, room.work = NULL, 0, False, 0
         with nogil:
-            for q in range(number):
-                levels.table.above = self.levels.table.above + row_starts[q]
-                levels.table.tied = self.levels.table.tied + row_starts[q]
-                levels.table.hits = self.levels.table.hits + row_starts[q]
-                levels.table.rows = <Py_ssize_t>(row_starts[q + 1] - row_starts[q])
-                levels.table.num_items = num_items[q]
-                levels.starts = self.levels.starts + row_starts[q]
-                if starts is not NULL:
-                    first = levels.starts[0]
-                    for row in range(levels.table.rows + 1):
-                        starts[row] = levels.starts[row] - first
-                    levels.starts = starts
-                    levels.code = self.levels.code + first
-                    levels.count = self.levels.count + first
-                levels.num_missing = <Py_ssize_t>(missing_starts[q + 1] - missing_starts[q])
-                levels.missing_code = self.levels.missing_code + missing_starts[q]
-                levels.missing_count = self.levels.missing_count + missing_starts[q]
-                room.num_ideal = -1
-                for i in range(n):
-                    reading.k = k[i] if k is not NULL else NO_CUTOFF
-                    reading.ideal_k = NO_CUTOFF if ideal_all else reading.k
-                    out[q * n + i] = formula(&levels, &reading, &room)
-                    room.failed = room.failed or signalled(&room.work, STEPS * (
-                        levels.starts[levels.table.rows] - levels.starts[0] + levels.num_missing))
-                    if room.failed:
-                        break
-                if room.failed:
-                    break
+            read_rankings(&rankings, formula, &reading, k, n, ideal_all, &room, out)
         PyMem_RawFree(room.values)
         if room.failed:
             raise_pending()

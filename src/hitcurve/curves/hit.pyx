@@ -19,7 +19,7 @@ from hitcurve._base.checks cimport (
     quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve.curves.ranking cimport (
-    OwnTable, Queries, compared_as, queries_average_precision, queries_tables, rank_one, scores_as,
+    OwnTable, Queries, compared_as, counts_in, queries_average_precision, queries_tables, rank_one, scores_as,
 )
 from hitcurve._kernel cimport formulas
 from hitcurve._kernel.formulas cimport (
@@ -37,10 +37,6 @@ from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, Thr
 cnp.import_array()
 
 # --------------------------------------------------------------------------------------------------------- the measures
-
-cdef const int64_t* counts_in(object array):
-    return <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
-
 
 # Tables one after the other: where the rows of each begin, and its totals; NULL for one table, which has them itself.
 cdef struct Tables:

@@ -1,7 +1,6 @@
 # cython: wraparound=True
 """Levels of relevance as the kernels read them, and what a level gains; nDCG of arrays without a table in between."""
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport INFINITY, NAN, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
@@ -29,7 +28,7 @@ from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items,
     ranking_rows, ranking_scores, reserve_relevant, small_workspace, workspace_free, workspace_init,
 )
-from hitcurve.curves.ranking cimport Queries, as_mask
+from hitcurve.curves.ranking cimport Queries, as_mask, counts_in
 
 from hitcurve._base.checks import SCORES
 from hitcurve.shown.grid import many
@@ -208,12 +207,9 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
     most = hits.max(initial=0)
     starts, code = np.zeros(raw.shape[0] + 1, np.int64), np.empty(hits.sum(), np.uint32)
     count, keys = np.empty(code.shape[0], np.int64), np.empty(2 * most, np.int64)
-    starts_at, item_at = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>starts), <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>offsets)
-    row_at, wanted = (<const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>row_starts),
-                      <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>hits))
+    starts_at, item_at, row_at, wanted = counts_in(starts), counts_in(offsets), counts_in(row_starts), counts_in(hits)
     nan_row = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>has_nan)
-    pairs = Pairs(<int64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys), NULL, <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>code),
-                  <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>count), 0)
+    pairs = Pairs(counts_in(keys), NULL, <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>code), counts_in(count), 0)
     with nogil:
         for q in range(number):
             items, start = base[0], <Py_ssize_t>item_at[q]
@@ -542,69 +538,85 @@ cdef double quick_ndcg(object y_true, object y_score, object k, object gain, obj
     return value if status == STATUS_OK else -1
 
 
+cdef object narrow_codes(object y_true):
+    """Levels as codes of 8 bits; None where they are not whole numbers from 0 to 255."""
+    array = as_ndarray(y_true, "y_true", LEVELS)
+    if array.dtype.kind == "b":
+        return array.view(np.uint8)
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype.kind not in "iuf" or not (array.min(initial=0) >= 0 and array.max(initial=0) < 256):
+        return None
+    narrow = array.astype(np.uint8)
+    return None if array.dtype.kind == "f" and not (narrow == array).all() else narrow
+
+
+cdef Status rank_some(const Items* every, const uint8_t* codes, const int64_t* offsets, Py_ssize_t number, bint lower,
+                      Workspace* work, const Space* space, const GainReading* reading, double* out,
+                      Py_ssize_t* q) noexcept nogil:
+    """nDCG of the rankings from q on, until it is time to look for Ctrl-C or one of them fails."""
+    cdef Items items
+    cdef Tally tally
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t start, since = 0
+    while q[0] < number and since < TOGETHER:
+        start = <Py_ssize_t>offsets[q[0]]
+        items = every[0]
+        items.n = <Py_ssize_t>offsets[q[0] + 1] - start
+        items.score.data += start * items.score.stride
+        out[q[0]] = rank_levels(&items, codes + start, lower, work, space, reading, &tally, &status)
+        if status != STATUS_OK:
+            break
+        since += items.n + 64
+        q[0] += 1
+    return status
+
+
+cdef Status rank_queries(Queries queries, Py_ssize_t longest, bint lower, const GainReading* reading, object values) except *:
+    """nDCG of every ranking, of at most so many items."""
+    cdef Workspace work
+    cdef Space space
+    cdef Status status = STATUS_OK
+    cdef Py_ssize_t q = 0
+    labels, offsets = np.ascontiguousarray(queries.labels), np.ascontiguousarray(queries.offsets, np.int64)
+    numbers, score = np.empty(8 * (longest + 2), np.int64), np.empty(longest + 2)
+    code, flags = np.empty(longest + 2, np.uint32), np.empty(longest + 2, np.uint8)
+    cdef const uint8_t* codes = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>labels)
+    cdef const int64_t* places = counts_in(offsets)
+    cdef double* out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
+    lay_space(&space, longest, counts_in(numbers), <uint32_t*>cnp.PyArray_DATA(<cnp.ndarray>code),
+              <double*>cnp.PyArray_DATA(<cnp.ndarray>score), <uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>flags))
+    workspace_init(&work)
+    try:
+        if not reserve_relevant(&queries.items, longest, &work):
+            return STATUS_NO_MEMORY
+        while q < queries.num_queries and status == STATUS_OK:
+            with nogil:
+                status = rank_some(&queries.items, codes, places, queries.num_queries, lower, &work, &space, reading, out, &q)
+            PyErr_CheckSignals()
+    finally:
+        workspace_free(&work)
+    return status
+
+
 cdef object quick_ndcgs(object y_true, object y_score, object qid, object offsets, object k, object gain, object discount,
                         object ties, object ideal_k, object lower_is_better, object nan_policy):
     """(nDCG of each query, their ids); None where another way has to be taken."""
     cdef GainReading reading
     cdef Queries queries
-    cdef Items items
-    cdef Workspace work
-    cdef Space space
-    cdef Tally tally
-    cdef Status status = STATUS_OK
-    cdef Py_ssize_t q = 0, start, longest, since
-    cdef const uint8_t* codes
-    cdef const int64_t* places
-    cdef double* out
-    cdef void* block
+    cdef Status status
     cdef bint lower = parse_lower(lower_is_better)
     if not quick_reading(k, gain, discount, ties, ideal_k, &reading):
         return None
-    array = as_ndarray(y_true, "y_true", LEVELS)
-    if array.dtype.kind == "b":
-        array = array.view(np.uint8)
-    elif array.dtype != np.uint8:
-        if array.dtype.kind not in "iuf" or not (array.min(initial=0) >= 0 and array.max(initial=0) < 256):
-            return None
-        narrow = array.astype(np.uint8)
-        if array.dtype.kind == "f" and not (narrow == array).all():
-            return None
-        array = narrow
-    queries = Queries(array, y_score, qid, offsets, None, nan_policy)
-    longest = int(np.diff(queries.offsets).max(initial=0))
+    codes = narrow_codes(y_true)
+    if codes is None:
+        return None
+    queries = Queries(codes, y_score, qid, offsets, None, nan_policy)
+    longest = np.diff(queries.offsets).max(initial=0)
     if longest > MOST_QUICK or queries.step != 0:
         return None
-    held = np.ascontiguousarray(queries.labels)
-    of_query = np.ascontiguousarray(queries.offsets, np.int64)
     values = np.empty(queries.num_queries)
-    codes = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>held)
-    places = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>of_query)
-    out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
-    block = PyMem_RawMalloc((longest + 2) * (9 * sizeof(int64_t) + sizeof(uint32_t) + 1))
-    workspace_init(&work)
-    try:
-        if block is NULL or not reserve_relevant(&queries.items, longest, &work):
-            raise MemoryError("not enough memory to rank the items")
-        lay_space(&space, longest, <int64_t*>block, <uint32_t*>(<int64_t*>block + 9 * (longest + 2)),
-                  <double*>(<int64_t*>block + 8 * (longest + 2)),
-                  <uint8_t*>(<uint32_t*>(<int64_t*>block + 9 * (longest + 2)) + longest + 2))
-        while q < queries.num_queries and status == STATUS_OK:
-            since = 0
-            with nogil:
-                while q < queries.num_queries and since < TOGETHER:
-                    start = <Py_ssize_t>places[q]
-                    items = queries.items
-                    items.n = <Py_ssize_t>places[q + 1] - start
-                    items.score.data += start * items.score.stride
-                    out[q] = rank_levels(&items, codes + start, lower, &work, &space, &reading, &tally, &status)
-                    if status != STATUS_OK:
-                        break
-                    since += items.n + 64
-                    q += 1
-            PyErr_CheckSignals()
-    finally:
-        workspace_free(&work)
-        PyMem_RawFree(block)
+    status = rank_queries(queries, longest, lower, &reading, values)
     if status == STATUS_NO_MEMORY:
         raise MemoryError("not enough memory to rank the items")
     return (values, queries.qid) if status == STATUS_OK else None

@@ -1,9 +1,16 @@
 # Arrays in, tables out.
 from libc.stdint cimport int64_t
 
+cimport numpy as cnp
+
 from hitcurve._kernel.columns cimport Items, NanPolicy, ScoreType, Tally
 from hitcurve._kernel.formulas cimport Reading
 from hitcurve._kernel.table cimport Status
+
+cdef inline int64_t* counts_in(object array):
+    """The memory of an array of int64."""
+    return <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
+
 
 # The table of one ranking in one block of memory, which belongs to whoever asked for it (PyMem_RawFree).
 cdef struct OwnTable:

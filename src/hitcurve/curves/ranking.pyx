@@ -614,7 +614,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
     _ends, _places = np.zeros(heaps, np.uint32), np.empty(1 << layout.shift, np.uint32)
     _items = np.empty(n, "V16")
     layout.ids, layout.low, layout.span = <uint64_t*>cnp.PyArray_DATA(ids), <uint64_t>(int(low) % 2**64), span
-    layout.order, layout.offsets = <uint32_t*>cnp.PyArray_DATA(order), <int64_t*>cnp.PyArray_DATA(offsets)
+    layout.order, layout.offsets = <uint32_t*>cnp.PyArray_DATA(order), counts_in(offsets)
     layout.ends, layout.places = <uint32_t*>cnp.PyArray_DATA(_ends), <uint32_t*>cnp.PyArray_DATA(_places)
     layout.codes, layout.items = layout.order, <Item*>cnp.PyArray_DATA(_items)  # one is written when the other was used
     prefer_huge_pages(layout.items, n * sizeof(Item))
@@ -845,17 +845,17 @@ cdef class QueryRanking:
     def __cinit__(self, Queries queries, lower_is_better, strategy, num_relevant):
         self.queries = queries
         self.all.items = queries.items
-        self.all.offsets = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>queries.offsets)
+        self.all.offsets = counts_in(queries.offsets)
         self.all.step = queries.step
         self.all.lower_is_better = parse_lower(lower_is_better)
         self.all.strategy = parse_strategy(strategy)
         self.num_relevant = queries.per_query(num_relevant)
         self.num_items = np.zeros(queries.num_queries, np.int64)
         self.num_hits = np.zeros(queries.num_queries, np.int64)
-        self.all.num_items = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_items)
-        self.all.num_hits = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_hits)
+        self.all.num_items = counts_in(self.num_items)
+        self.all.num_hits = counts_in(self.num_hits)
         if self.num_relevant is not None:
-            self.all.num_relevant = <const int64_t*>cnp.PyArray_DATA(<cnp.ndarray>self.num_relevant)
+            self.all.num_relevant = counts_in(self.num_relevant)
         self.running = []
 
     def rank(self, list ranges):
@@ -952,7 +952,7 @@ cdef object queries_tables(Queries queries, object lower_is_better, object worke
     place[num_queries] = total
     columns = np.empty((3, total), np.int64)
     score = np.empty(total, (np.float32, np.float64, np.int64)[queries.items.type])
-    ranking.all.above = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>columns)
+    ranking.all.above = counts_in(columns)
     ranking.all.tied = ranking.all.above + total
     ranking.all.hits = ranking.all.tied + total
     ranking.all.score = cnp.PyArray_DATA(<cnp.ndarray>score)
