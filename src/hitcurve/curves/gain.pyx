@@ -427,11 +427,8 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         if tiebreak is not None:
             score = queries.real_scores()
             codes = np.tile(codes, queries.num_queries) if queries.step != 0 else codes
-            query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
-            key = as_key(tiebreak if isinstance(tiebreak, str) else queries.laid_out(tiebreak, "tiebreak"), score.shape[0],
-                         queries.where_of(tiebreak))
-            kept = apply_nan_policy(nan_policy, score, queries.where)
-            codes, place, at_place = resolved(codes, score, query, lower, key, kept)
+            key, kept = queries.keys(tiebreak), apply_nan_policy(nan_policy, score, queries.where)
+            codes, place, at_place = resolved(codes, score, queries.of_items(), lower, key, kept)
             ids, bounds = queries.qid, queries.offsets
             if kept is not None:
                 bounds = np.append(0, np.cumsum(kept))[bounds]

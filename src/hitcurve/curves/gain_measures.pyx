@@ -48,8 +48,8 @@ cdef object raised(object gains):
     return np.ldexp(gains, 1000) if 0.0 < gains.max(initial=0.0) < 1e-280 else gains
 
 
-# Rankings one after the other: where the rows and the missing pairs of each begin, and its items.
-cdef struct Rankings:
+# Tables one after the other: where the rows and the missing pairs of each begin, and its items.
+cdef struct GainTables:
     Levels levels            # of all together
     Py_ssize_t number
     const int64_t* row_starts
@@ -58,34 +58,34 @@ cdef struct Rankings:
     int64_t* own_starts      # room for where the pairs of the rows of one ranking begin, counted from its first pair; or NULL
 
 
-cdef void ranking_at(const Rankings* rankings, Py_ssize_t q, Levels* levels) noexcept nogil:
-    cdef Py_ssize_t start = <Py_ssize_t>rankings.row_starts[q], row, first
-    levels[0] = rankings.levels
+cdef void ranking_at(const GainTables* tables, Py_ssize_t q, Levels* levels) noexcept nogil:
+    cdef Py_ssize_t start = <Py_ssize_t>tables.row_starts[q], row, first
+    levels[0] = tables.levels
     levels.table.above, levels.table.tied, levels.table.hits = (
         levels.table.above + start, levels.table.tied + start, levels.table.hits + start)
-    levels.table.rows = <Py_ssize_t>rankings.row_starts[q + 1] - start
-    levels.table.num_items = rankings.num_items[q]
+    levels.table.rows = <Py_ssize_t>tables.row_starts[q + 1] - start
+    levels.table.num_items = tables.num_items[q]
     levels.starts += start
-    if rankings.own_starts is not NULL:
+    if tables.own_starts is not NULL:
         first = <Py_ssize_t>levels.starts[0]
         for row in range(levels.table.rows + 1):
-            rankings.own_starts[row] = levels.starts[row] - first
-        levels.starts = rankings.own_starts
+            tables.own_starts[row] = levels.starts[row] - first
+        levels.starts = tables.own_starts
         levels.code += first
         levels.count += first
-    start = <Py_ssize_t>rankings.missing_starts[q]
-    levels.num_missing = <Py_ssize_t>rankings.missing_starts[q + 1] - start
+    start = <Py_ssize_t>tables.missing_starts[q]
+    levels.num_missing = <Py_ssize_t>tables.missing_starts[q + 1] - start
     levels.missing_code += start
     levels.missing_count += start
 
 
-cdef void read_rankings(const Rankings* rankings, GainFormula formula, GainReading* reading, const int64_t* k, Py_ssize_t n,
+cdef void read_rankings(const GainTables* tables, GainFormula formula, GainReading* reading, const int64_t* k, Py_ssize_t n,
                         bint ideal_all, GainRoom* room, double* out) noexcept nogil:
     """The measure of each ranking at each of n ranks, or of all items if k is NULL; until the room has failed."""
     cdef Levels levels
     cdef Py_ssize_t q, i
-    for q in range(rankings.number):
-        ranking_at(rankings, q, &levels)
+    for q in range(tables.number):
+        ranking_at(tables, q, &levels)
         room.num_ideal = -1
         for i in range(n):
             reading.k = k[i] if k is not NULL else NO_CUTOFF
@@ -161,8 +161,8 @@ cdef class Gains(Curve):
         cdef Py_ssize_t n = 1, room_size
         cdef const int64_t* k = NULL
         cdef double* out
-        cdef Rankings rankings = Rankings(self.levels, self.sizes.shape[0], counts_in(self.row_starts),
-                                          counts_in(self.missing_starts), counts_in(self.sizes), NULL)
+        cdef GainTables tables = GainTables(self.levels, self.sizes.shape[0], counts_in(self.row_starts),
+                                            counts_in(self.missing_starts), counts_in(self.sizes), NULL)
         if ranks is not None:
             k, n = counts_in(ranks), ranks.shape[0]
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
@@ -170,8 +170,8 @@ cdef class Gains(Curve):
         room_size = pairs.max(initial=0) + 2
         if beyond_keys(self.code.shape[0]):  # then the pairs of each ranking are counted for themselves
             own_starts = np.empty(np.diff(self.row_starts).max(initial=0) + 1, np.int64)
-            rankings.own_starts = counts_in(own_starts)
-        values = np.empty((rankings.number, n))
+            tables.own_starts = counts_in(own_starts)
+        values = np.empty((tables.number, n))
         keys = np.empty(3 * room_size, np.int64)
         out = <double*>cnp.PyArray_DATA(<cnp.ndarray>values)
         room.keys = counts_in(keys)
@@ -179,7 +179,7 @@ cdef class Gains(Curve):
         room.ideal = room.scratch + room_size
         room.values, room.values_size, room.failed, room.work = NULL, 0, False, 0
         with nogil:
-            read_rankings(&rankings, formula, &reading, k, n, ideal_all, &room, out)
+            read_rankings(&tables, formula, &reading, k, n, ideal_all, &room, out)
         PyMem_RawFree(room.values)
         if room.failed:
             raise_pending()

@@ -1758,22 +1758,18 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
         one_of_two(tiebreak, sample_weight)
         score = queries.real_scores()
         relevant = as_flags(queries.flat_labels(), score, None, queries.where_label)
-        query = np.repeat(np.arange(queries.num_queries), np.diff(queries.offsets))
-        key = weight = None
+        key = queries.keys(tiebreak) if tiebreak is not None else None
+        weight = None
         if sample_weight is not None:
             weight = as_weight(queries.laid_out(sample_weight, "sample_weight"), score.shape[0],
                                queries.where_of(sample_weight))
-        elif not isinstance(tiebreak, str):
-            key = as_key(queries.laid_out(tiebreak, "tiebreak"), score.shape[0], queries.where_of(tiebreak))
-        else:
-            as_key(tiebreak, score.shape[0])
-            key = np.arange(queries.offsets[-1])  # laying the items out query by query keeps their order
         wanted = queries.per_query(num_relevant)
         if wanted is not None and weight is not None:
             raise ValueError("num_relevant and sample_weight are both given: with weights, num_relevant of a query is the "
                              "sum of its relevant items' weights")
         row_offsets, score, above, tied, hits, num_items, num_hits, others = sorted_tables(
-            relevant, score, query, queries.num_queries, lower, key, weight, apply_nan_policy(nan_policy, score, queries.where))
+            relevant, score, queries.of_items(), queries.num_queries, lower, key, weight,
+            apply_nan_policy(nan_policy, score, queries.where))
         return (row_offsets, score + 0 if score.dtype.kind == "f" else score, above, tied, hits, num_items, num_hits,
                 queries.checked_relevant(wanted, num_hits), others)
 

@@ -49,6 +49,8 @@ cdef class Queries:
     cdef int raise_status(self, Status status, const Tally* tally) except -1
     cdef object laid_out(self, object values, str name)
     cdef object real_scores(self)
+    cdef object of_items(self)
+    cdef object keys(self, object tiebreak)
     cdef object per_query(self, object num_relevant)
     cdef object checked_relevant(self, object num_relevant, object num_hits)
     cdef object shares(self, Py_ssize_t workers)

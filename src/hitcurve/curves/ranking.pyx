@@ -16,8 +16,8 @@ cimport numpy as cnp
 import numpy as np
 
 from hitcurve._base.checks cimport (
-    LARGEST, array_or_none, as_column, as_ids, as_labels, as_ndarray, as_offsets, as_scores, as_whole, bad_label, bad_score,
-    countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy,
+    LARGEST, array_or_none, as_column, as_ids, as_key, as_labels, as_ndarray, as_offsets, as_scores, as_whole, bad_label,
+    bad_score, countable, kind_of, one_dimension, parse_lower, parse_nan_policy, parse_num_relevant, parse_strategy,
     same_items, set_column, type_of, whole_number,
 )
 from hitcurve._kernel.columns cimport (
@@ -791,6 +791,15 @@ cdef class Queries:
                              f"{number}")
         array = array.reshape(-1)
         return array if self.order is None else in_order(array, self.order)
+
+    cdef object of_items(self):
+        """The query of each item."""
+        return np.repeat(np.arange(self.num_queries), np.diff(self.offsets))
+
+    cdef object keys(self, object tiebreak):
+        """The secondary key of each item, or None for their order, which laying them out query by query keeps."""
+        laid = tiebreak if isinstance(tiebreak, str) else self.laid_out(tiebreak, "tiebreak")
+        return as_key(laid, self.offsets[-1], self.where_of(tiebreak))
 
     cdef object real_scores(self):
         return self.scores[1][self.scores[0]] if isinstance(self.scores, tuple) else self.scores.reshape(-1)
