@@ -407,14 +407,10 @@ cdef int64_t* LEVELS = [0, 10, 100, 0, 0, 0, 10, 100]  # of recall, above 0, for
 # The greatest precision from a place of the hit curve on, while one goes from the last group up.
 cdef struct Envelope:
     Py_ssize_t row
-    int64_t seen     # relevant items above the group
-    double c
-    double n
-    double r
-    double end       # the precision at the group's end,
-    double below     # and the greatest beyond it
-    double best      # of both
-    bint falls       # precision falls all along the group, which a mean hit curve alone does
+    int64_t seen             # relevant items above the group
+    double c, n, r           # items above the group, items in it, and those that are relevant
+    double end, below, best  # the precision at the group's end, the greatest beyond it, and the greater of the two
+    bint falls               # precision falls all along the group, which a mean hit curve alone does
 
 
 cdef inline Envelope envelope_begin(const Table* table) noexcept nogil:
