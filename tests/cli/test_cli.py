@@ -20,7 +20,9 @@ from hitcurve.cli import table as table_command
 from hitcurve.cli import trec as trec_command
 from hitcurve.cli.main import main
 from hitcurve.measures import parse
-from hitcurve.report.summary import Report
+from hitcurve.report.first import First
+from hitcurve.report.named import Named
+from hitcurve.report.rows import Report
 from hitcurve.sources.screen import ScreenedScore
 
 ROWS = [
@@ -365,11 +367,11 @@ def test_a_reader_that_goes_away(path):
 
 def test_the_report_in_python():
     curve = ScreenedScore("score", False, hc.HitCurve(LABEL, SCORE), None)
-    assert Report([curve]).text().splitlines()[0] == "10 items, 4 relevant (40 %)"
+    assert Report([curve], First()).text().splitlines()[0] == "10 items, 4 relevant (40 %)"
     curves = ScreenedScore("score", False, hc.HitCurves(LABEL, SCORE, qid=GROUP), ["a", "b", "c"])
-    found = Report([curves], [parse("AP")])
+    found = Report([curves], Named([parse("AP")]))
     assert found.scores[0].kept == [0, 1]
-    assert Report([curve], [parse("NumRel")]).text() == "NumRel  4\n"
+    assert Report([curve], Named([parse("NumRel")])).text() == "NumRel  4\n"
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "set"), ("-m", "AP", "P@2"), ("-m", "AP", "--group", "set"),

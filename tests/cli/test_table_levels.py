@@ -113,7 +113,7 @@ def test_the_first_screen_has_intervals(run, grouped):
 
 
 def test_what_takes_long_is_not_drawn_unless_asked_for(run, monkeypatch):
-    monkeypatch.setattr("hitcurve.report.summary._MOST_DRAWN", 1)
+    monkeypatch.setattr("hitcurve.report.rows._MOST_DRAWN", 1)
     out = run(*ONE)
     assert "--interval adds the intervals that take longer." in out.splitlines()
     assert "Intervals: AP by logit." in out.splitlines()

@@ -12,7 +12,9 @@ pytest.importorskip("pyarrow")
 import hitcurve as hc
 from hitcurve.cli.main import main
 from hitcurve.measures import parse
-from hitcurve.report import summary
+from hitcurve.report import rows as report
+from hitcurve.report.first import First
+from hitcurve.report.usual import Usual
 from hitcurve.sources.screen import ScreenedScore
 
 RNG = np.random.default_rng(3)
@@ -42,7 +44,7 @@ def run(capsys, *arguments):
 
 
 def shown(value):
-    return summary._shown(float(value))
+    return report.shown(float(value))
 
 
 def between(low, high):
@@ -181,7 +183,7 @@ def test_groups(capsys, path):
 def test_many_rows_or_groups_have_no_bootstrap_unless_asked(capsys, path, monkeypatch):
     usual = run(capsys, path, *DOCKING)[0]
     grouped = run(capsys, path, *DOCKING, "--group", "target")[0]
-    monkeypatch.setattr(summary, "_MOST_DRAWN", 1000)
+    monkeypatch.setattr(report, "_MOST_DRAWN", 1000)
     out, _ = run(capsys, path, *DOCKING)
     for name in ("AP", "ROCAUC"):  # closed forms
         assert row(out, name) == row(usual, name)
@@ -214,7 +216,7 @@ def test_programs_and_pages_have_all_as_ever(capsys, path, tmp_path):
 
 def test_in_python():
     found = [ScreenedScore("dock", True, CURVES["dock"], None)]
-    lines = summary.Report(found).text().splitlines()
+    lines = report.Report(found, First()).text().splitlines()
     assert lines[2].split() == ["measure", "value", "ties:", "worst", "to", "best"]
     assert "interval" not in "".join(lines[:-1])
-    assert "threshold" in summary.Report(found, whole=True).text()
+    assert "threshold" in report.Report(found, Usual(found)).text()

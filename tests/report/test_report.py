@@ -18,7 +18,7 @@ from html_page import Page
 import hitcurve as hc
 from hitcurve.cli.main import main
 from hitcurve.measures import parse
-from hitcurve.report import summary as report
+from hitcurve.report import usual as report
 
 RNG = np.random.default_rng(7)
 N = 600

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from hitcurve.report.summary import Report
+    from hitcurve.report.rows import Report, View
+    from hitcurve.report.usual import Usual
     from hitcurve.sources.screen import Screen
     from hitcurve.statistics.comparison import Comparison
 
@@ -113,13 +114,12 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> str:
-    from hitcurve.report.summary import Report
+    from hitcurve.report.rows import Report
 
     scores, files = _checked(options), options.files
     title = "standard input" if files == ["-"] else os.path.basename(files[0])
     title = f"{len(files)} files" if len(files) > 1 else title
     grouped = options.group is not None or options.by_file
-    machine = options.format in ("csv", "json")
     with Progress() as progress:
         found, notes = _read(options, scores)
         number = _number_of_resamples(options, found, grouped)
@@ -129,16 +129,33 @@ def _run(options: argparse.Namespace) -> str:
             progress("comparing")
             comparison = _comparison(options, found, drawn)
             notes = [*notes, *few_resamples(comparison)]
+        view, page = _views(options, found)
         made = Report(
-            found.scores, options.measures, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
-            list_sizes=options.top, whole=options.all, page=options.report is not None, machine=machine,
+            found.scores, view, page, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
             quick=not options.interval, progress=progress,
             comparison=comparison, intervals={"confidence_level": options.level, **drawn},
         )  # fmt: skip
-        _pictures(options, found, made, drawn, progress)
+        _pictures(options, found, made, page, drawn, progress)
     for warning in made.warnings:
         say(f"hitcurve: warning: {warning}")
-    return made.csv() if options.format == "csv" else made.json() if machine else made.text(options.format)
+    return made.text(options.format)
+
+
+def _views(options: argparse.Namespace, found: Screen) -> tuple[View, Usual | None]:
+    """What is printed, and what a page has beside it."""
+    from hitcurve.report.first import GRADED, First
+    from hitcurve.report.named import Named
+    from hitcurve.report.usual import Usual
+
+    machine, graded = options.format in ("csv", "json"), options.grade is not None
+    named: list[Measure] | None = options.measures or ([parse(name) for name in GRADED] if graded else None)
+    usual = Usual(found.scores, options.ties, options.top, named if graded else None)
+    page = usual if options.report else None
+    if options.measures or machine:
+        return Named(named or usual.every), page
+    if options.all and not graded:
+        return usual, page
+    return First(graded, options.ties, options.top, whole=options.all), page
 
 
 def _number_of_resamples(options: argparse.Namespace, found: Screen, grouped: bool) -> int:
@@ -239,7 +256,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
 
 
 def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any]) -> Comparison:
-    from hitcurve.report.summary import FIRST, GRADED
+    from hitcurve.report.first import FIRST, GRADED
     from hitcurve.statistics.comparison import compare
 
     arrays, group = found.arrays, None
@@ -261,7 +278,7 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         )  # fmt: skip
 
 
-def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: dict[str, Any],
+def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Usual | None, drawn: dict[str, Any],
               progress: Progress) -> None:  # fmt: skip
     if not (options.plot or options.report):
         return
@@ -274,7 +291,7 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
         figures: list[tuple[Figure, str]] = []
         without = "there is no relevant item"
         if made.graded and made.grouped:
-            figures, without = [] if lack else page.distribution(made), f"no group has a value of {made.measures[0]}"
+            figures, without = [] if lack else page.distribution(made), f"no group has a value of {made.view.names[0]}"
         elif not lack:
             figures = page.figures(found.scores, **how)
         made.warnings += lack if options.report else []
@@ -285,6 +302,6 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, drawn: d
                 raise ValueError(f"{options.plot}: {without}, and nothing to draw")
             if options.plot:
                 made.warnings += save_picture(figures[0][0], options.plot)
-        if options.report:
+        if view is not None:
             files = options.files if options.actives is None else [*options.files, options.actives]
-            write_page(options.report, page.page(made, found.num_rows, files, options.command, figures, progress))
+            write_page(options.report, page.page(made, view, found.num_rows, files, options.command, figures, progress))

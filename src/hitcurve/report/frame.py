@@ -19,7 +19,7 @@ from hitcurve.shown.grid import Grid, as_html, many, rendered
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["document", "made_of", "names_of", "picture", "section"]
+__all__ = ["definitions", "document", "made_of", "names_of", "picture", "section"]
 
 # The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
 _COLOURS = {
@@ -106,6 +106,15 @@ def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
             text = f"<details><summary>{many(len(block.rows) - 1, 'rows', ',')}</summary>\n{text}\n</details>"
         parts.append(text)
     return "\n\n".join(parts)
+
+
+def definitions(found: Iterable[tuple[str, str, str]]) -> str:
+    """The names of measures, what they mean, and the sources of that, of those that have one."""
+    rows = ""
+    for name, text, source in found:
+        source = f' <span class="source">({as_html(source)})</span>' if source else ""
+        rows += f"<dt>{as_html(name)}</dt><dd>{as_html(text)}{source}</dd>"
+    return f"<h2>Definitions</h2><dl>{rows}</dl>"
 
 
 def picture(drawing: Figure, number: int, caption: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hitcurve.report.frame import document, made_of, names_of, picture, section
+from hitcurve.report.frame import definitions, document, made_of, names_of, picture, section
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
-from hitcurve.shown.grid import Grid, as_html, many, number
+from hitcurve.shown.grid import Grid, many, number
 from hitcurve.shown.leaderboard import queries
 from hitcurve.statistics.comparison import tables_of
 
@@ -63,8 +63,7 @@ def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, c
     body.append(section("Ties", *_ties(names, evaluations)))
     measure, each = _each(names, evaluations, first)
     body.append(section(f"{measure} of each query", each, most=_FEW))
-    rows = (f"<dt>{as_html(name)}</dt><dd>{as_html(text)}</dd>" for name, text in evaluations[0].definitions.items())
-    body.append(f"<h2>Definitions</h2><dl>{''.join(rows)}</dl>")
+    body.append(definitions((name, text, "") for name, text in evaluations[0].definitions.items()))
     progress("checksums")
     body.append(made_of(files, command))
     notes = dict.fromkeys(warnings) | dict.fromkeys(note for one in evaluations for note in one.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import parse
-from hitcurve.report.frame import document, made_of, names_of, picture, section
+from hitcurve.report.frame import definitions, document, made_of, names_of, picture, section
 from hitcurve.report.plot import KINDS, figure, literal, new_figure
-from hitcurve.report.summary import Report
-from hitcurve.shown.grid import as_html, many, rendered
+from hitcurve.report.plot_queries import plot_evaluations
+from hitcurve.report.rows import Report
+from hitcurve.report.usual import Usual
+from hitcurve.shown.grid import many, rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,10 +60,9 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
 
 def distribution(report: Report) -> list[tuple[Figure, str]]:
     """A picture of the first measure over the groups, of each column of scores; none where no group has a value."""
-    from hitcurve.report.plot_queries import plot_evaluations
-
-    name = report.measures[0]
-    values = {literal(score.name): np.where(score.empty[name], np.nan, score.values[name]) for score in report.scores}
+    name = report.view.names[0]
+    rows = {literal(score.name): score.rows[name] for score in report.scores}
+    values = {score: np.where(row.empty, np.nan, row.each) for score, row in rows.items()}
     if np.isnan(list(values.values())).any(axis=0).all():
         return []
     drawing = new_figure((6.0, 4.6 if len(values) == 1 else 1.6 + 0.4 * len(values)))
@@ -69,9 +70,9 @@ def distribution(report: Report) -> list[tuple[Figure, str]]:
     return [(drawing, f"How {name} is distributed over the groups, which are the queries of the picture.")]
 
 
-def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[str],
+def page(report: Report, view: Usual, num_rows: int, files: Sequence[str], command: Sequence[str],
          figures: Sequence[tuple[Figure, str]], progress: Callable[[str], None]) -> str:  # fmt: skip
-    """The report, made with ``page=True``, as text of one page.
+    """The report, which was measured for `view` too, as text of one page.
 
     `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
     command line. `progress` is told what is done.
@@ -79,30 +80,24 @@ def page(report: Report, num_rows: int, files: Sequence[str], command: Sequence[
     columns = f"{many(len(report.scores), 'columns')} of scores"
     body = []
     if report.named:
-        body.append(section("Summary", report.summary()))
+        body.append(section("Summary", report.summary(view.summary)))
     for number, (drawing, caption) in enumerate(figures):
         progress("drawing")
         body.append(picture(drawing, number, caption))
     if report.differences:
         body.append(section("Differences", *report.differences))
     for score in report.scores:
-        counts, grids, sentences = report.section(score)
+        grids, sentences = view.section(report, score)
         if score.counted is not None and score.counted.num_repeated is None:
             sentences.append("Rows that repeat an id: not counted, as no column of ids was named.")
-        body.append(section(f"{score.name} ({score.direction} is better)", counts, *grids, " ".join(sentences)))
-    body.append("<h2>Definitions</h2>" + _definitions(name for block in report.usual for name in block))
-    if report.graded:
-        body.append(rendered([_BINARY], "html"))
-    body.append(rendered([*report.legend, *report.how], "html"))
+        title = f"{score.name} ({score.direction} is better)"
+        body.append(section(title, score.counts(), *grids, " ".join(sentences)))
+    what = "N items, R of them relevant, h(k) relevant ones among the first k."
+    more = f"<p>{what} A share of the list stands for that share of N, rounded up.</p>"
+    records = dict.fromkeys(parse(name).record for name in view.names)
+    body.append(definitions((one.name, one.definition, one.source) for one in records) + more)
+    body += [rendered([_BINARY], "html")] * report.graded
+    body.append(rendered([*view.legend, *view.how(report)], "html"))
     progress("checksums")
     body.append(made_of(files, command))
     return document(names_of(files), f"{many(num_rows, 'rows', ',')}, {columns}", report.warnings, body)
-
-
-def _definitions(names: Iterable[str]) -> str:
-    rows = ""
-    for record in dict.fromkeys(parse(name).record for name in names):
-        source = f'<span class="source">({as_html(record.source)})</span>'
-        rows += f"<dt>{as_html(record.name)}</dt><dd>{as_html(record.definition)} {source}</dd>"
-    what = "N items, R of them relevant, h(k) relevant ones among the first k."
-    return f"<dl>{rows}</dl><p>{what} A share of the list stands for that share of N, rounded up.</p>"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 __all__ = [
-    "Grid", "Marked", "are", "as_csv", "as_html", "between", "escaped", "many", "number", "one_line", "rendered",
+    "Grid", "Marked", "are", "as_csv", "as_html", "as_json", "between", "escaped", "many", "number",
+    "one_line", "rendered",
 ]  # fmt: skip
 
 
@@ -96,6 +97,21 @@ def as_csv(rows: Iterable[Iterable[Any]]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
+
+
+def as_json(tree: Any, indent: int | None = None) -> str:
+    """The tree of dicts and lists as text; null for what is no finite number, which JSON has no word for."""
+    import json
+
+    return json.dumps(_finite(tree), indent=indent) + "\n"
+
+
+def _finite(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {name: _finite(one) for name, one in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_finite(one) for one in tree]
+    return tree if not isinstance(tree, float) or math.isfinite(tree) else None
 
 
 # C0, DEL and C1, the ends of lines and paragraphs of Unicode, and what turns the direction of writing round.

@@ -1,0 +1,97 @@
+"""The first screen of a report: how much was ranked, a line for each usual measure, what ties and missing scores do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from textwrap import fill
+
+from hitcurve.measures import parse
+from hitcurve.report.rows import Report, Score, View, apart, readings, shown, under
+from hitcurve.shown.grid import Grid, many
+
+__all__ = ["FIRST", "GRADED", "First"]
+
+GRADED = ("nDCG", "nDCG@10", "nDCG@100", "AP", "RR")  # the usual ones of levels; the last two of those from 1 up
+FIRST = ("AP", "ROCAUC", "BEDROC(20)", "EF@1%")  # what a chemist reads first
+_WIDTH = 80  # of its sentences
+_MOST_GROUPS = 20  # lines of groups
+
+
+class First(View):
+    """`FIRST`, of levels `GRADED`, between the worst and the best order of ties.
+
+    `list_sizes`: where hits and hit rate are read too. `whole`: with a line for every group.
+    """
+
+    unasked = True
+
+    def __init__(self, graded: bool = False, ties: str | None = None, list_sizes: Iterable[int] | None = None, *,
+                 whole: bool = False) -> None:  # fmt: skip
+        asked = [f"{name}@{size}" for size in dict.fromkeys(list_sizes or ()) for name in ("Hits", "P")]
+        names = [parse(name) for name in (GRADED if graded else (*FIRST, *asked))]
+        super().__init__(names, readings(names, ties))
+        self.most = None if whole else _MOST_GROUPS
+
+    def blocks(self, report: Report, form: str) -> list[Grid | str]:
+        heads = [score.counts() for score in report.scores]
+        parts = []
+        for score, counts in zip(report.scores, heads, strict=True) if len(set(heads)) > 1 else [(None, heads[0])]:
+            title = f"{report.title}, {score.name}" if score else report.title
+            parts.append(f"{title}: {counts}" if title else counts)
+        blocks: list[Grid | str] = ["\n".join(parts)]
+        if report.grouped and report.each and not report.named:
+            rows = report.scores[0].cells(self.names, self.names)
+            left = len(rows) - 1 - (len(rows) if self.most is None else self.most)
+            foot = (f"... and {many(left, 'more groups', ',')}, with --all.",) if left > 0 else ()
+            blocks.append(Grid(rows[: None if self.most is None else self.most + 1], foot=foot))
+        blocks.append(self._values(report))
+        said = []
+        for score in report.scores:
+            said += [f"{score.name}: " * report.named + one for one in (score.tied(), *score.sentences(self.names))]
+        said += self._methods(report)
+        if form not in ("table", "terminal"):
+            return [*blocks, "\n".join(said)]
+        more = "-m names other measures." if report.graded else (
+            "--all lists every measure and reading of ties, -m those that you name.")  # fmt: skip
+        more += "\n--interval adds the intervals that take longer." * report.left_to_draw
+        return [*blocks, "\n".join(fill(line, _WIDTH, subsequent_indent="  ") for line in said), more]
+
+    def _methods(self, report: Report) -> list[str]:
+        """How the intervals were made."""
+        by: dict[str, list[str]] = {}
+        for name in self.names:
+            for row in (score.rows[name] for score in report.scores if name in score.rows):
+                if not math.isnan(row.low) and name not in by.setdefault(row.by, []):
+                    by[row.by].append(name)
+        methods = {"delong": "DeLong's method"}
+        methods["bootstrap"] = f"bootstrap over the {'groups' if report.grouped else 'items'}"
+        said = "; ".join(f"{', '.join(names)} by {methods.get(method, method)}" for method, names in by.items())
+        return [f"Intervals: {said}."] if said else []
+
+    def _values(self, report: Report) -> Grid:
+        """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
+        level, ties, named = report.drawn_level, report.ties is None, report.named
+        # Others where a score is missing in a whole group, and for a measure of higher levels.
+        empty = [score.rows[name].empty for score in report.scores for name in self.names if name in score.rows]
+        means = {one.count(False) for one in empty}
+        of = f"of {many(min(means), 'groups', ',')}" if len(means) == 1 else "over groups"
+        value = f"mean {of}" if report.grouped else report.ties or "value"
+        rows = [["measure", *["score"] * named, value,
+                 *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]
+        for name in self.names:
+            for score in report.scores:
+                row = score.rows.get(name)
+                ends = [row.interval[0] if row else "-"] * (level is not None)
+                rows.append([name, *[score.name] * named, score.cell(name), *ends, *[_band(score, name)] * ties])
+        size = len(report.scores)
+        return Grid(rows, 1 + named, breaks=tuple(range(1, len(rows), size))[1:] if named else ())
+
+
+def _band(score: Score, name: str) -> str:
+    """What the order of ties leaves open of the value."""
+    ends = [score.rows[end].value for end in (under(name, "worst"), under(name, "best")) if end in score.rows]
+    if len(ends) < 2 or any(map(math.isnan, ends)) or ends[0] == ends[1]:
+        return "-"
+    texts = [shown(end) for end in ends]
+    return " to ".join(texts if texts[0] != texts[1] else apart(*ends))

@@ -1,0 +1,281 @@
+"""Columns of scores, measured: the rows that every view of a report reads, and how their numbers are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hitcurve.curves.gain import GainCurve
+from hitcurve.curves.hit import HitCurve, mean_over
+from hitcurve.measures import Measure, parse
+from hitcurve.report.warnings import warnings_of
+from hitcurve.shown.grid import Grid, are, as_csv, as_json, many, rendered
+from hitcurve.shown.grid import number as printed
+from hitcurve.shown.progress import Progress
+from hitcurve.statistics.comparison import Comparison, tables_of
+from hitcurve.statistics.intervals import interval_ends
+
+if TYPE_CHECKING:
+    from hitcurve.results import TieReport
+    from hitcurve.sources.screen import Counted, ScreenedScore
+
+__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
+
+_MOST_DRAWN = 20_000_000  # resamples times rows, or groups, of intervals that nobody asked for: below a second
+_NO_INTERVAL = (math.nan, math.nan, "")
+# Beside the expected value the range it is the middle of, then scikit-learn's reading.
+READINGS = ("expected", "worst", "best", "threshold")
+
+
+class Row(NamedTuple):
+    """A measure of a column of scores."""
+
+    score: str
+    measure: str  # its name, with the reading of ties if that is not the report's
+    each: list[float]  # of each group; without groups the one value
+    empty: list[bool]  # whether a ranking has no relevant item for the measure
+    value: float  # with groups what `mean` of curves gives
+    low: float
+    high: float
+    by: str
+
+    @property
+    def interval(self) -> list[str]:
+        """From where to where, and how it was made."""
+        known = not (math.isnan(self.low) or math.isnan(self.high))
+        return [f"{shown(self.low)} to {shown(self.high)}", self.by] if known else ["-", ""]
+
+
+class Score(NamedTuple):
+    """One column of scores. A list has an entry for each group, or one without groups."""
+
+    name: str
+    direction: str  # of the better scores: "higher" or "lower"
+    groups: list[Any] | None
+    items: list[int]
+    relevant: list[int]
+    rows: dict[str, Row]  # by the name of the measure
+    ties: TieReport[Any, Any]
+    counted: Counted | None = None  # missing scores and repeated ids, where rows were read
+
+    @property
+    def kept(self) -> list[int]:
+        """The rankings with a relevant item, of any level."""
+        return [at for at, relevant in enumerate(self.relevant) if relevant > 0]
+
+    def counts(self) -> str:
+        items, relevant = sum(self.items), sum(self.relevant)
+        share = f" ({_percent(relevant / items)})" if items else ""
+        counts = f"{many(items, 'items', ',')}, {relevant:,} relevant{share}"
+        return counts if self.groups is None else f"{many(len(self.groups), 'groups', ',')}, {counts}"
+
+    def cell(self, name: str) -> str:
+        return shown(self.rows[name].value) if name in self.rows else "-"
+
+    def cells(self, heads: Sequence[str], names: Sequence[str]) -> list[list[str]]:
+        """A row for each group, of these measures, below what stands above the columns."""
+        rows, none = [["group", "items", "relevant", *heads]], [math.nan] * len(self.items)
+        columns = [self.rows[name].each if name in self.rows else none for name in names]
+        for group, *numbers in zip(self.groups or (), self.items, self.relevant, *columns, strict=True):
+            rows.append([str(group), *map(shown, numbers)])
+        return rows
+
+    def left_out(self, names: Iterable[str]) -> list[str]:
+        """What the means of these measures leave out, in sentences."""
+        kept, total = self.kept, len(self.relevant)
+        if self.groups is None:
+            return []
+        said = [f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."]
+        said = said * (len(kept) < total)
+        for row in (self.rows[name] for name in names if name in self.rows):
+            low = [at for at in kept if row.empty[at]]  # what is relevant there is below the measure's level
+            if low:
+                said.append(f"Groups without an item that is relevant for {row.measure}: {len(low):,}, "
+                            "left out of its mean.")  # fmt: skip
+            undefined = sum(math.isnan(row.each[at]) for at in kept) - sum(math.isnan(row.each[at]) for at in low)
+            if undefined:
+                said.append(f"Groups where {row.measure} is undefined: {undefined:,}, left out of its mean.")
+        return said
+
+    def sentences(self, names: Iterable[str]) -> list[str]:
+        """What the means of these measures leave out, and what was odd about the rows that were read."""
+        return self.left_out(names) + (self.counted.sentences() if self.counted is not None else [])
+
+    def tied(self) -> str:
+        """How many items are tied, in a sentence."""
+        return self.ties_of_ap()[0].rstrip(";.") + "."
+
+    def ties_of_ap(self) -> list[str]:
+        """How many items are tied, and what that does to AP, in lines."""
+        if not self.kept:
+            return ["No relevant items: AP is undefined."]
+        ties, items = self.ties, sum(self.items)
+        tied, largest = sum(listed(ties.num_tied)), max(listed(ties.largest_group))
+        if not tied:
+            return ["Ties: no relevant item is in a tie, so every order of tied items gives the same numbers."]
+        worst, best, threshold = (_mean(listed(one), self.groups) for one in (ties.worst, ties.best, ties.threshold))
+        what = "AP" if self.groups is None else "the mean AP"
+        ends = [shown(worst)] if worst == best else apart(worst, best)
+        text = f"depending on their order {what} lies between {ends[0]} and {ends[-1]}."
+        if worst == best:
+            text = f"no order of theirs changes {what}."
+        if not worst <= threshold <= best and shown(threshold) not in ends:
+            text += " The threshold reading lies outside."
+        share = f"Ties: {tied:,} of the {many(items, 'items', ',')} ({_percent(tied / items)})"
+        return [f"{share} {are(tied)} in a tie with a relevant item, up to {largest:,} in one tie;", text]
+
+
+class View:
+    """One way to show a report: what it takes of each column of scores, and the tables and sentences made of it."""
+
+    unasked = False  # whether it has intervals that nobody asked for, if they take little time
+    says_what_was_read = True  # else warnings do
+
+    def __init__(self, names: Iterable[Measure], measured: Iterable[Measure] | None = None) -> None:
+        self.bounded = self.suspected = list(names)  # with intervals; the measures that warnings are about
+        self.measured = self.bounded if measured is None else list(measured)
+        self.names = [one.name for one in self.bounded]
+
+    def blocks(self, report: Report, form: str) -> list[Grid | str]:
+        raise NotImplementedError
+
+    def table(self, report: Report) -> list[list[Any]]:
+        """The lines of a CSV file."""
+        raise NotImplementedError
+
+    def tree(self, report: Report) -> dict[str, Any]:
+        """The objects of a JSON file."""
+        raise NotImplementedError
+
+
+class Report:
+    """Columns of scores, measured for a view, and for a page beside it."""
+
+    def __init__(self, found: Sequence[ScreenedScore], view: View, page: View | None = None, *, title: str = "",
+                 ties: str | None = None, each: bool = True, notes: Iterable[str] = (),
+                 comparison: Comparison | None = None, intervals: dict[str, Any] | None = None, quick: bool = False,
+                 progress: Progress | None = None) -> None:  # fmt: skip
+        """Measure columns of scores, under the reading of `ties` that is named, else the expected value.
+
+        `title` stands before the counts. `each`: with groups a line for each before the mean. `notes`: warnings that
+        come before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if
+        there are to be some; `quick`: on the first screen alone, and only those that take little time. `progress` is
+        told what is done.
+        """
+        self.view, self.title, self.ties, self.each = view, title, ties, each
+        self.graded, self.grouped = found[0].graded, found[0].names is not None
+        self.named = int(len(found) > 1)  # columns that names take
+        self.differences = tables_of(comparison) if comparison else []
+        if quick and not view.unasked:
+            intervals = None
+        self.drawn_level: float | None = intervals["confidence_level"] if intervals else None
+        self.level = None if quick else self.drawn_level
+        self.left_to_draw = False
+        self.warnings, self.scores = list(notes), list[Score]()
+        views = [view] if page is None else [view, page]
+        wanted = dict.fromkeys(one for each_view in views for one in each_view.measured)
+        bounded = dict.fromkeys(one for each_view in views[: 1 if quick else 2] for one in each_view.bounded)
+        suspected = views[-1 if view.unasked else 0].suspected
+        for score in found:
+            self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
+                                              progress or Progress(False)))  # fmt: skip
+            if not view.says_what_was_read and score.counted is not None and score.counted.num_missing:
+                self.warnings.append(f"{score.name}: {score.counted.sentences()[0].removesuffix('.')}")
+            self.warnings += warnings_of(score, suspected)
+
+    def _measured(self, score: ScreenedScore, wanted: list[Measure], bounded: list[Measure],
+                  intervals: dict[str, Any] | None, quick: bool, progress: Progress) -> Score:  # fmt: skip
+        curves: Any = score.curves
+        reading, ends = self.ties or "expected", dict[str, tuple[float, float, str]]()
+        progress(f"measuring {score.name}")
+        values = [(one, listed(one(curves, reading)), listed(one.empty(curves))) for one in wanted]
+        if intervals:
+            drawn = not quick or _drawn(curves) * intervals["n_resamples"] <= _MOST_DRAWN
+            self.left_to_draw |= not drawn
+            progress.begin(f"intervals of {score.name}", intervals["n_resamples"], "resamples")
+            made = interval_ends(curves, bounded, ties=reading, drawn=drawn, told=progress.add, **intervals)
+            ends = {one.name: between for one, between in zip(bounded, made, strict=True)}
+        rows = {one.name: Row(score.name, one.name, each, empty, _mean(each, score.names, empty, one),
+                              *ends.get(one.name, _NO_INTERVAL)) for one, each, empty in values}  # fmt: skip
+        counts = listed(curves.num_items), listed(curves.num_relevant)
+        direction = "lower" if score.lower_is_better else "higher"
+        return Score(score.name, direction, score.names, *counts, rows, score.hits.tie_report(), score.counted)
+
+    def text(self, form: str = "table") -> str:
+        """What a person reads, in a form of `hitcurve.shown.grid.rendered`; or CSV or JSON, in full precision."""
+        if form == "csv":
+            return as_csv(self.view.table(self))
+        if form == "json":
+            return as_json(self.view.tree(self), 2)
+        return rendered([*self.view.blocks(self, form), *self.differences], form) + "\n"
+
+    def summary(self, names: Sequence[str]) -> Grid:
+        """Columns of scores side by side: some measures, with groups their means."""
+        return Grid([["score", *names], *([score.name, *map(score.cell, names)] for score in self.scores)])
+
+
+def _mean(each: list[float], groups: list[Any] | None, empty: list[bool] | None = None,
+          measure: Measure | None = None) -> float:  # fmt: skip
+    """The one value. With groups what `mean` of curves gives, without `empty` the mean of what is defined.
+
+    Of counts, which that adds up, the mean too.
+    """
+    if groups is None:
+        return each[0]
+    how = "geometric" if measure is not None and measure.record.mean == "geometric" else "arithmetic"
+    return mean_over(each, "skip", None, None if empty is None else np.array(empty, bool), how=how)
+
+
+def readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
+    """The measures that have this reading of ties; without one each is followed by its other readings."""
+    if ties is not None:
+        return [one for one in measures if not one.record.ties or ties in one.record.ties]
+    found = []
+    for one in measures:
+        others = [] if one.ties else [other for other in READINGS[1:] if other in one.record.ties]
+        found += [one, *(parse(under(one.name, other)) for other in others)]
+    return found
+
+
+def under(name: str, reading: str) -> str:
+    """The measure's name, with this reading of ties."""
+    head, at, cutoff = name.partition("@")
+    return (f"{head[:-1]},ties={reading})" if head.endswith(")") else f"{head}(ties={reading})") + at + cutoff
+
+
+def _drawn(curves: Any) -> int:
+    """How many numbers are drawn for one resample."""
+    if isinstance(curves, GainCurve):  # a level of a tie group takes as long as three rows of hits
+        return 3 * (len(curves.level) + len(curves.unretrieved))
+    return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
+
+
+def listed(value: Any) -> list[Any]:
+    found = value.tolist() if hasattr(value, "tolist") else value
+    return found if isinstance(found, list) else [found]
+
+
+def shown(value: float | str) -> str:
+    if isinstance(value, str | int):
+        return value if isinstance(value, str) else f"{value:,}"
+    if math.isnan(value):
+        return "nan"
+    return printed(value) if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return f"{percent:.2g} %"
+    if 99.5 <= percent < 100:  # "100 %" means all
+        return f"{min(percent, 99.9):.1f} %"
+    return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
+
+
+def apart(low: float, high: float) -> list[str]:
+    """Both numbers with as many decimals as it takes to tell them apart, four at least."""
+    pairs = ([f"{low:.{decimals}f}", f"{high:.{decimals}f}"] for decimals in range(4, 17))
+    return next((pair for pair in pairs if pair[0] != pair[1]), [repr(low), repr(high)])
