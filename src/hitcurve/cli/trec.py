@@ -29,8 +29,9 @@ from hitcurve.cli.common import (
     seed,
     write_page,
 )
+from hitcurve.shown.board import board, printed_digits, record_of
 from hitcurve.shown.grid import Grid, as_csv, many, number, rendered
-from hitcurve.shown.leaderboard import board, means_of, printed_digits, queries, record_of
+from hitcurve.shown.means import means_of, queries
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hitcurve.report.frame import definitions, document, made_of, names_of, pict
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
 from hitcurve.shown.grid import Grid, many, number
-from hitcurve.shown.leaderboard import queries
+from hitcurve.shown.means import queries
 from hitcurve.statistics.comparison import tables_of
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     _Curves = Mapping[str, Any]
 
 __all__ = [
-    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "as_text", "dress", "figure", "legend", "literal",
+    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "as_text", "dress", "figure", "kind_of", "legend", "literal",
     "new_figure", "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
 ]  # fmt: skip
 
@@ -549,11 +549,16 @@ def _save(whole: Figure, dots: int | None, *args: Any, **options: Any) -> None:
         type(whole).savefig(whole, *args, **options)
 
 
-def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> str:
-    """The kind by its name in `_AXES`; an error where it cannot be drawn."""
+def kind_of(kind: Any, known: tuple[str, ...]) -> str:
+    """The kind of picture in lower case and in full."""
     lower = kind.lower() if isinstance(kind, str) else ""
     lower = _SHORT.get(lower, lower)
-    kind = lower if lower in _AXES else check_choice(kind, "kind", tuple(_AXES))
+    return lower if lower in known else check_choice(kind, "kind", known)
+
+
+def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> str:
+    """The kind by its name in `_AXES`; an error where it cannot be drawn."""
+    kind = kind_of(kind, tuple(_AXES))
     wanted: Any = GainCurve if kind == "gain" else HitCurve
     if not isinstance(curves, Mapping):
         raise TypeError(f"curves must be a mapping of names to {wanted.__name__}, got {type(curves).__name__}")

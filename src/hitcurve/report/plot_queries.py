@@ -17,7 +17,6 @@ from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
     _GREY,
-    _SHORT,
     _STYLES,
     Display,
     Limits,
@@ -26,6 +25,7 @@ from hitcurve.report.plot import (
     as_count,
     as_text,
     dress,
+    kind_of,
     legend,
     literal,
     new_figure,
@@ -38,9 +38,9 @@ from hitcurve.report.plot import (
 from hitcurve.results import NO_WEIGHTS
 from hitcurve.retrieval.names import measure_of
 from hitcurve.shown.grid import many, one_line
-from hitcurve.shown.leaderboard import systems_of
+from hitcurve.shown.means import Evaluated, systems_of
 from hitcurve.statistics.paired import alpha_of
-from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
+from hitcurve.statistics.per_query import held_measures, ids_of, in_one_order, per_query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 __all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
 LEVELS = tuple(at / 10 for at in range(11))  # of recall
-_LEVEL_NAMES = tuple(f"IPrec@{level:g}" for level in LEVELS)
 _MARKS = "osD^v<>PX*"
 _BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
 
@@ -86,13 +85,6 @@ class _Data(NamedTuple):
         said = ["in brackets: mean of the 11 points"] if averages else []
         said += [f"{_queries(self.left_out)} without a value left out"] if self.left_out else []
         return "\n".join([*said, *([f"{many(self.more, 'more systems', ',')} left out"] if self.more else [])])
-
-
-class _Held(NamedTuple):
-    """Interpolated precision of HitCurves, in the form of an evaluation."""
-
-    values: dict[str, _Array]
-    query_ids: list[Any]
 
 
 def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str | Measure | None = None,
@@ -157,9 +149,7 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     >>> display.get_legend_handles_labels()[1][:3]
     ['B better: 2', 'equal: 1', 'A better: 0']
     """
-    lower = kind.lower() if isinstance(kind, str) else ""
-    lower = _SHORT.get(lower, lower)
-    kind = lower if lower in _DRAWN else check_choice(kind, "kind", tuple(_DRAWN))
+    kind = kind_of(kind, tuple(_DRAWN))
     named = _named(systems)
     if kind in _PAIRS and len(named) != 2:
         raise ValueError(f"kind={kind!r} needs two systems, but systems has {len(named)}: {', '.join(named)}")
@@ -205,7 +195,7 @@ def _colours(names: list[str], color: Any) -> list[Any]:
 
 def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
     names = list(named)
-    ours = [isinstance(one, HitCurves | GainCurves) or is_evaluation(one) for one in named.values()]
+    ours = [isinstance(one, HitCurves | GainCurves | Evaluated) for one in named.values()]
     if measure is None:
         if any(ours):
             held = [one for one in held_measures(named, names) if measure_of(one).record.name != "IPrec"]
@@ -236,25 +226,30 @@ def _with_values(data: _Data) -> _Data:
 
 def _recall_data(named: dict[str, Any], ties: str) -> _Data:
     """Interpolated precision at the recall levels, read off the hit curves."""
-    names = list(named)
-    results = {name: _held(name, one, ties) for name, one in named.items()}
-    values, ids = zip(*per_query(results, names, list(_LEVEL_NAMES), ties).values(), strict=True)
-    return _with_values(_Data(names, "interpolated precision", np.stack(values), ids[0], 0, False, LEVELS))
+    names, made = list(named), [_hit_curves(name, one, ties) for name, one in named.items()]
+    ids = [ids_of(curves) for curves, _ in made]
+    values = in_one_order(names, ids, [_precision_at_levels(*one) for one in made])
+    return _with_values(_Data(names, "interpolated precision", np.moveaxis(values, 2, 0), ids[0], 0, False, LEVELS))
 
 
-def _held(name: str, one: Any, ties: str) -> _Held:
-    if is_evaluation(one):
-        ties = "expected" if one.ties == "docid" else one.ties  # of single orders all readings are the same
-        one = one.curves(one.relevance_level)
+def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
+    """The curves of the system, and how ties are read in them."""
+    if isinstance(one, Evaluated):
+        found: Any = one
+        ties = "expected" if found.ties == "docid" else found.ties  # of single orders all readings are the same
+        one = found.curves(found.relevance_level)
     if not isinstance(one, HitCurves):
         more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
         takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
         raise TypeError(f"{repr(name) if name else 'the result'} {takes}{more}")
     if one.weighted:
         raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
-    found = np.array([_interpolated(curve, ties) for curve in one]).reshape(-1, len(LEVELS)).T
-    ids = list(range(len(one))) if one.qid is None else one.qid.tolist()
-    return _Held(dict(zip(_LEVEL_NAMES, found, strict=True)), ids)
+    return one, ties
+
+
+def _precision_at_levels(curves: HitCurves, ties: str) -> _Array:
+    """Interpolated precision, (queries, levels)."""
+    return np.array([_interpolated(curve, ties) for curve in curves]).reshape(-1, len(LEVELS))
 
 
 def _interpolated(curve: HitCurve, ties: str) -> _Array:
@@ -484,8 +479,7 @@ class _Row(NamedTuple):
 def plot_comparison(comparison: Comparison, kind: str = "differences", *, measure: str | None = None,
                     ax: Axes | None = None) -> Display:  # fmt: skip
     """Draw differences between systems, or the systems, with their intervals; parameters as of `Comparison.plot`."""
-    lower = kind.lower() if isinstance(kind, str) else ""
-    kind = lower if lower in ("differences", "systems") else check_choice(kind, "kind", ("differences", "systems"))
+    kind = kind_of(kind, ("differences", "systems"))
     measures = list(dict.fromkeys(one.measure for one in comparison.systems))
     if not measures:
         raise ValueError("comparison has no systems: there is nothing to draw")
@@ -604,4 +598,4 @@ def of_one(result: Any, kind: str, **options: Any) -> Display:
     """The picture of one system, under the name that it has."""
     if isinstance(kind, str) and kind.lower() in _PAIRS:
         raise ValueError(f"kind={kind!r} needs two systems: use plot_evaluations")
-    return plot_evaluations([result] if is_evaluation(result) else {"": result}, kind, **options)
+    return plot_evaluations([result] if isinstance(result, Evaluated) else {"": result}, kind, **options)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from hitcurve.retrieval.names import measure_of
 from hitcurve.shown.grid import many, number
-from hitcurve.shown.leaderboard import Printed, as_utf8
+from hitcurve.shown.means import Evaluated
+from hitcurve.shown.printed import as_utf8
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +69,7 @@ class Named(dict[str, _Value]):
 
 
 @dataclass(repr=False, eq=False)
-class Evaluation(Printed):
+class Evaluation(Evaluated):
     """The values of the measures for a run. `evaluate` makes evaluations.
 
     Attributes

@@ -30,8 +30,10 @@ from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import Measure, of_ir_measures
+from hitcurve.shown.board import Tested, board, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, many, number, rendered
-from hitcurve.shown.leaderboard import Tested, as_utf8, board, checked_digits, page, systems_of, tested
+from hitcurve.shown.means import Evaluated, systems_of
+from hitcurve.shown.printed import Printed, as_utf8, checked_digits, part_of_page
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import (
     alpha_of,
@@ -42,12 +44,14 @@ from hitcurve.statistics.paired import (
     paired_t,
     tukey,
 )
-from hitcurve.statistics.per_query import held_measures, is_evaluation, per_query
+from hitcurve.statistics.per_query import held_measures, per_query
 from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of", "too_few"]
 
 _Array = NDArray[Any]
+_BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
+       "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
 _TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the bootstrap
 _USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # resamples
 _ROUNDING = 1e-14  # relative: what measures may differ by that are equal
@@ -124,7 +128,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(repr=False, eq=False)
-class Comparison:
+class Comparison(Printed):
     """The result of `compare`: the values of the systems, their differences, and tables of both.
 
     Attributes
@@ -162,14 +166,17 @@ class Comparison:
 
     def __str__(self) -> str:
         """The tables in plain text, and how they were made."""
-        return rendered(tables_of(self))
+        return rendered(self._blocks())
 
-    def _tables(self, layout: str, p: str, alpha: float, digits: int, caption: str, label: str) -> list[Grid | str]:
+    def _blocks(self, digits: int = 4, caption: str = "", label: str = "") -> list[Grid | str]:
+        return tables_of(self, checked_digits(digits))
+
+    def _laid_out(self, layout: str, p: str, alpha: float, digits: int, caption: str, label: str) -> list[Grid | str]:
         if check_choice(layout, "layout", ("long", "wide")) == "long":
             for name, text in (("caption", caption), ("label", label)):
                 if text:
                     raise ValueError(f"{name}={text!r} needs layout='wide', which is one table")
-            return tables_of(self, checked_digits(digits))
+            return self._blocks(digits)
         means: dict[str, dict[str, float]] = {}
         for one in self.systems:
             means.setdefault(one.system, {})[one.measure] = one.value
@@ -225,7 +232,7 @@ class Comparison:
         >>> print(said[said.index("†") :])
         †: significantly better than a, ‡: worse (exact randomization test, Holm's correction, p at most 0.05).
         """
-        return rendered(self._tables(layout, p, alpha, digits, caption, ""), "markdown")
+        return rendered(self._laid_out(layout, p, alpha, digits, caption, ""), "markdown")
 
     def to_latex(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
                  caption: str = "", label: str = "") -> str:  # fmt: skip
@@ -253,7 +260,7 @@ class Comparison:
         >>> print(comparison.to_latex("wide", caption="Two systems", label="tab:two").splitlines()[2])
         \caption{Two systems}
         """
-        return rendered(self._tables(layout, p, alpha, digits, caption, label), "latex")
+        return rendered(self._laid_out(layout, p, alpha, digits, caption, label), "latex")
 
     def to_html(self, layout: str = "long", *, p: str = "p_holm", alpha: float = 0.05, digits: int = 4,
                 caption: str = "") -> str:  # fmt: skip
@@ -275,9 +282,9 @@ class Comparison:
         >>> "<b>0.3667</b>" in comparison.to_html("wide")
         True
         """
-        return page(self._tables(layout, p, alpha, digits, caption, ""))
+        return part_of_page(self._laid_out(layout, p, alpha, digits, caption, ""))
 
-    def _columns(self, table: str) -> dict[str, list[Any]]:
+    def _columns(self, table: str = "differences") -> dict[str, list[Any]]:
         check_choice(table, "table", ("differences", "systems"))
         kind, rows = (Difference, self.rows) if table == "differences" else (SystemValue, self.systems)
         columns: dict[str, list[Any]] = {}
@@ -367,10 +374,6 @@ class Comparison:
         from hitcurve.report.plot_queries import plot_comparison
         return plot_comparison(self, kind, measure=measure, ax=ax)
 
-    def _repr_html_(self) -> str:
-        from hitcurve.shown.notebook import shown
-        return shown(tables_of(self))
-
 
 def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     """The tables of a comparison, and how they were made."""
@@ -410,10 +413,43 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
 
 
 def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) -> Tested:
-    """Which differences are significant, and whether there were too few resamples for that."""
-    marks = tested(found.rows, systems, p, alpha)
-    few = too_few(found, p, alpha)
-    return marks._replace(said=f"{marks.said} {few}") if few else marks
+    """By the p-values called `p`: † and ‡ against one baseline, else the letters of the systems that are worse.
+
+    Also whether there were too few resamples for that.
+    """
+    rows = found.rows
+    check_choice(p, "p", tuple(_BY))
+    level = check_level(alpha, "alpha")
+    if any(getattr(row, p) is None for row in rows):
+        lacks = "scipy, and queries or groups" if p == "p_t" else "three systems or more, over queries or groups"
+        raise ValueError(f"p={p!r} was not computed: it needs {lacks}")
+    baselines = {row.baseline for row in rows}
+    single = len(baselines) == 1
+    signs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    letters = [signs[at] if len(systems) <= len(signs) else f"{at + 1}," for at in range(len(systems))]
+    marks: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in rows:
+        if not getattr(row, p) <= level:  # NaN is not
+            continue
+        record = record_of(row.measure)
+        if not says_how_good(record):
+            continue
+        better = (row.difference < 0) == (record is not None and record.lower_is_better)
+        winner, other = (row.system, row.baseline) if better else (row.baseline, row.system)
+        if single:
+            marks[row.measure, row.system] = ("†" if better else "‡",)
+        else:
+            marks[row.measure, winner] = (*marks.get((row.measure, winner), ()), letters[systems.index(other)])
+    tests = {row.test if p != "p_interval" or row.method == "delong" else row.method for row in rows}
+    test = _BY[p].format(" or ".join(sorted(tests)))
+    how = f"({test}, p at most {level:g})."
+    if single:
+        said = f"†: significantly better than {baselines.pop()}, ‡: worse {how}"
+    else:
+        said = f"Raised letters: significantly better than the systems of these letters {how}"
+    if few := too_few(found, p, alpha):
+        said += f" {few}"
+    return Tested(() if single else tuple(one.rstrip(",") for one in letters), marks, said)
 
 
 def too_few(found: Comparison, p: str, alpha: float) -> str:
@@ -572,7 +608,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     if y_score is None:
-        if isinstance(y_true, list | tuple) and y_true and all(map(is_evaluation, y_true)):
+        if isinstance(y_true, list | tuple) and y_true and all(isinstance(one, Evaluated) for one in y_true):
             y_true = systems_of(y_true)
         if not isinstance(y_true, Mapping):
             takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"

@@ -13,21 +13,17 @@ from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
 from hitcurve.measures import Measure
 from hitcurve.shown.grid import many
-from hitcurve.shown.leaderboard import titles
+from hitcurve.shown.means import Evaluated, titles
 from hitcurve.statistics.resampling import as_measure
 
-__all__ = ["held_measures", "is_evaluation", "per_query"]
+__all__ = ["held_measures", "ids_of", "in_one_order", "per_query"]
 
 _Array = NDArray[Any]
 
 
-def is_evaluation(result: Any) -> bool:
-    return hasattr(result, "values") and hasattr(result, "query_ids")
-
-
 def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
     """What evaluations were asked for and has a mean over queries."""
-    if not all(is_evaluation(results[name]) for name in names):
+    if not all(isinstance(results[name], Evaluated) for name in names):
         return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
     known = titles(results[name].values for name in names)
     return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
@@ -39,30 +35,40 @@ def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
     found = {}
     for wanted in measures:
         titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
-        columns, queries = [], ids[0]
-        for name, column, own in zip(names, values, ids, strict=True):
-            if len(queries) != len(own):
-                counts = f"{names[0]!r} has {many(len(queries), 'queries')}, {name!r} has {len(own)}"
-                raise ValueError(f"{counts}: they must be the same")
-            if queries != own:
-                place = {query: i for i, query in enumerate(own)}
-                other = next((query for query in queries if query not in place), None)
-                if other is not None:
-                    raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
-                column = column[[place[query] for query in queries]]
-            columns.append(column)
-        found[titles[-1]] = np.stack(columns, axis=1), queries
+        found[titles[-1]] = in_one_order(names, ids, values), ids[0]
     return found
+
+
+def in_one_order(names: list[str], ids: Sequence[list[Any]], values: Sequence[_Array]) -> _Array:
+    """The values of systems, (queries, systems, ...), in the order in which the first system has its queries."""
+    columns, queries = [], ids[0]
+    for name, column, own in zip(names, values, ids, strict=True):
+        if len(queries) != len(own):
+            counts = f"{names[0]!r} has {many(len(queries), 'queries')}, {name!r} has {len(own)}"
+            raise ValueError(f"{counts}: they must be the same")
+        if queries != own:
+            place = {query: i for i, query in enumerate(own)}
+            other = next((query for query in queries if query not in place), None)
+            if other is not None:
+                raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
+            column = column[[place[query] for query in queries]]
+        columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def ids_of(curves: HitCurves | GainCurves) -> list[Any]:
+    """The names of the queries; their numbers if they have none."""
+    return list(range(len(curves))) if curves.qid is None else curves.qid.tolist()
 
 
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
     """(name of the measure, one value for each query, their names) of one system."""
     if isinstance(result, HitCurves | GainCurves):
         known = as_measure(measure)
-        ids = list(range(len(result))) if result.qid is None else result.qid.tolist()
         values = np.asarray(known(result, ties), np.float64)
-        return known.name, values if known.record.mean == "sum" else np.where(known.empty(result), np.nan, values), ids
-    if is_evaluation(result):
+        values = values if known.record.mean == "sum" else np.where(known.empty(result), np.nan, values)
+        return known.name, values, ids_of(result)
+    if isinstance(result, Evaluated):
         name = measure.name if isinstance(measure, Measure) else measure
         if name not in result.values:
             name = as_measure(measure).name

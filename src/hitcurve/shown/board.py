@@ -1,0 +1,87 @@
+"""The table that papers print: a row for each system, a column for each measure, the best values marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hitcurve.measures import Definition, parse
+from hitcurve.shown.grid import Grid, Marked, number
+
+__all__ = ["Tested", "board", "printed_digits", "record_of", "says_how_good"]
+
+
+class Tested(NamedTuple):
+    """Which differences are significant."""
+
+    letters: tuple[str, ...]  # one for each system, where all are compared with all
+    marks: dict[tuple[str, str], tuple[str, ...]]  # of a measure and a system
+    said: str
+
+
+def record_of(name: str) -> Definition | None:
+    """The record of a measure; None for a name that is the caller's own, of values in arrays."""
+    for text in (name, name.replace(".", "_")):  # trec_eval's parameters, and the names that it prints
+        try:
+            return parse(text).record
+        except ValueError:
+            continue
+    return None
+
+
+def printed_digits(record: Definition | None, digits: int = 4) -> int:
+    """The decimals of a measure: counts have none."""
+    return 0 if record is not None and record.mean == "sum" else digits
+
+
+def says_how_good(record: Definition | None) -> bool:
+    """Whether a system may be the best by it: not by counts, nor by how much of what it retrieved has judgments."""
+    return record is None or not (record.mean == "sum" or record.name == "Judged")
+
+
+def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digits: int = 4,
+          found: Tested | None = None, names: Mapping[str, str] | None = None, head: str = "system",
+          foot: Iterable[str] = (), caption: str = "", label: str = "") -> Grid:  # fmt: skip
+    """The table of the means of each system.
+
+    `names`: those of the records, of measures that go by others. What is printed decides which values are equal.
+    """
+    measures = list(dict.fromkeys(measure for row in means for measure in row))
+    columns, less, marked = [], [], False
+    for measure in measures:
+        record = record_of((names or {}).get(measure, measure))
+        places = printed_digits(record, digits)
+        values = [row.get(measure, math.nan) for row in means]
+        cells = [number(value, digits=places) for value in values]
+        known = [float(cell) for cell in cells if cell != "-"]
+        lower = record is not None and record.lower_is_better
+        best, next_best = [*sorted(set(known), reverse=not lower), None, None][:2]
+        says = says_how_good(record)
+        if len(known) < 2 or not says:
+            best = next_best = None
+        if lower and says and len(systems) > 1:
+            less.append(measure)
+        marked |= best is not None
+        column = [measure]
+        for system, cell in zip(systems, cells, strict=True):
+            value = None if cell == "-" else float(cell)
+            above = found.marks.get((measure, system), ()) if found is not None else ()
+            bold = value is not None and value == best
+            under = len(systems) > 2 and value is not None and value == next_best
+            column.append(Marked(cell, bold=bold, under=under, above=above))
+        columns.append(column)
+    lead = [[head, *systems]]
+    if found is not None and found.letters:
+        lead.insert(0, ["#", *found.letters])
+    said: list[tuple[str, ...]] = [(one,) for one in foot]
+    if marked:
+        second = (" and ", Marked("second best", under=True)) if len(systems) > 2 else ()
+        said.append((Marked("Best", bold=True), *second, " value of each measure."))
+    if less:
+        said.append((f"The least value is the best: {', '.join(less)}.",))
+    if found is not None:
+        said.append((found.said,))
+    line = tuple(part for one in said for part in (" ", *one))[1:]
+    rows = [list(row) for row in zip(*lead, *columns, strict=True)]
+    return Grid(rows, len(lead), foot=(line,) if line else (), caption=caption, label=label)

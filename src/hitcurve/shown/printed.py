@@ -1,0 +1,182 @@
+"""How results are printed: tables in Markdown, LaTeX and HTML, and frames of pandas and polars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hitcurve._base.checks import whole_number
+from hitcurve._base.extras import needed
+from hitcurve.shown.grid import Grid, rendered
+from hitcurve.shown.notebook import shown
+
+__all__ = ["Printed", "as_utf8", "checked_digits", "part_of_page"]
+
+_MOST_DIGITS = 17  # of a double
+_STYLE = """<style>
+.leaderboard .wide { overflow-x: auto; margin-bottom: 1em; } .leaderboard table { border-collapse: collapse; }
+.leaderboard th { border-bottom: 1px solid currentColor; } .leaderboard caption { text-align: left; }
+.leaderboard th, .leaderboard td { padding: 0.2em 0.6em; text-align: right; white-space: nowrap; }
+.leaderboard td { font-variant-numeric: tabular-nums; } .leaderboard sup { line-height: 0; }
+.leaderboard .word { text-align: left; }
+</style>"""
+
+
+def checked_digits(digits: Any) -> int:
+    found = whole_number(digits, "digits")
+    if not 0 <= found <= _MOST_DIGITS:
+        raise ValueError(f"digits must be from 0 to {_MOST_DIGITS}, got {digits!r}")
+    return found
+
+
+def as_utf8(texts: Iterable[str]) -> list[str]:
+    """For a frame, whose texts are UTF-8: other bytes are written as they are in messages."""
+    return [text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for text in texts]
+
+
+def part_of_page(blocks: Iterable[Grid | str]) -> str:
+    """HTML of the tables, for any page: in its colours."""
+    return f'<div class="leaderboard">{_STYLE}\n{rendered(blocks, "html")}\n</div>'
+
+
+class Printed:
+    """A result that has tables: those in text, and one in a frame."""
+
+    def _blocks(self, digits: int = 4, caption: str = "", label: str = "") -> list[Grid | str]:
+        """The tables, and text between them."""
+        raise NotImplementedError
+
+    def _columns(self) -> dict[str, Any]:
+        """What a frame of it holds."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return shown(self._blocks())
+
+    def to_markdown(self, *, digits: int = 4, caption: str = "") -> str:
+        """The means in Markdown: a row for each system, a column for each measure.
+
+        The best value of each measure is bold. With three or more systems, the second best is underlined. Values that
+        are printed alike count as equal: if several values are best, all of them are bold. "-" means no value. For
+        measures such as Unjudged@10 the least value is the best. Counts and Judged@10 are not marked, because they say
+        nothing about quality.
+
+        Parameters
+        ----------
+        digits : int
+            The number of decimals, from 0 to 17.
+        caption : str
+            A line before the table.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> qrels = {"q": {"a": 1, "b": 0}}
+        >>> runs = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 2.0}}
+        >>> first, second = hc.evaluate(qrels, runs, ["AP", "P@1"])
+        >>> print(hc.Leaderboard({"mine": first, "other": second}).to_markdown(digits=2))
+        | system | AP | P@1 |
+        | --- | --: | --: |
+        | mine | **1.00** | **1.00** |
+        | other | 0.50 | 0.00 |
+        <BLANKLINE>
+        1 query. **Best** value of each measure.
+        """
+        return rendered(self._blocks(digits, caption), "markdown")
+
+    def to_latex(self, *, digits: int = 4, caption: str = "", label: str = "") -> str:
+        r"""The table of `to_markdown` in LaTeX, with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        digits : int
+            The number of decimals, from 0 to 17.
+        caption, label : str
+            With a caption or a label the table is in a ``table`` environment, with the explanation in small print below
+            it. Without both it is a ``tabular``, with the explanation in comments. The caption is LaTeX code. Special
+            characters of names are escaped.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "P@1"])
+        >>> print(found.to_latex(caption="Effectiveness", label="tab:all"))
+        \begin{table}[ht]
+        \centering
+        \caption{Effectiveness}
+        \label{tab:all}
+        \begin{tabular}{lrr}
+        \toprule
+        system & AP & P@1 \\
+        \midrule
+        run & 0.5000 & 0.0000 \\
+        \bottomrule
+        \end{tabular}
+        \par\smallskip
+        {\footnotesize 1 query.\par}
+        \end{table}
+        """
+        return rendered(self._blocks(digits, caption, label), "latex")
+
+    def to_html(self, *, digits: int = 4, caption: str = "") -> str:
+        """The table of `to_markdown` in HTML: a part of a page, in the colours of the page.
+
+        Parameters
+        ----------
+        digits : int
+            The number of decimals, from 0 to 17.
+        caption : str
+            The caption of the table.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, "AP")
+        >>> "<td>0.5000</td>" in found.to_html()
+        True
+        """
+        return part_of_page(self._blocks(digits, caption))
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_pandas().columns.tolist(), hc.Leaderboard({"mine": found}).to_pandas().columns.tolist()
+        (['query_id', 'AP'], ['system', 'AP'])
+        """
+        return needed("pandas", "to_pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_polars().columns, hc.Leaderboard({"mine": found}).to_polars().columns
+        (['query_id', 'AP'], ['system', 'AP'])
+        """
+        return needed("polars", "to_polars").DataFrame(self._columns())
