@@ -607,18 +607,9 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     checked_seed(rng)
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
+    drawn: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples, "rng": rng, "workers": threads}
     if y_score is None:
-        if isinstance(y_true, list | tuple) and y_true and all(isinstance(one, Evaluated) for one in y_true):
-            y_true = systems_of(y_true)
-        if not isinstance(y_true, Mapping):
-            takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"
-            raise TypeError(f"compare takes {takes}; got {type(y_true).__name__} alone")
-        for name, value in (("groups", groups), ("method", method)):
-            if value is not None:
-                raise ValueError(f"{name} needs labels and scores: it cannot be combined with per-query results")
-        names, pairs = _checked_names(y_true, "systems", baseline)
-        found = per_query(y_true, names, _listed_measures(measures, held_measures(y_true, names)), ties)
-        return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "queries", threads))
+        return _warned(_of_results(y_true, measures, baseline, groups, method, ties, drawn))
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
@@ -644,20 +635,33 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
                              "randomisation")
         many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
         found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
-        return _warned(_over_queries(found, names, pairs, level, n_resamples, rng, "groups", threads))
+        return _warned(_over_queries(found, names, pairs, "groups", **drawn))
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(HitCurve if of_gains is None else GainCurve, y_true, y_score, lower, **make)
-    scores = [y_score[name] for name in names]
-    if of_gains is None:
-        kinds, kind_levels = _kinds(y_true, scores, curves, relevance_level), None
-    else:
-        kinds, kind_levels = _kinds_of_levels(as_real(y_true, "y_true"), scores, curves)
-    size = len(names) * int(curves[0].num_items)
-    count = n_resamples or enough(len(pairs), level, _USUAL["items"], size)
-    how: dict[str, Any] = {"confidence_level": level, "n_resamples": count, "stratified": stratified,
-                           "method": method, "ties": ties, "rng": rng, "workers": threads}  # fmt: skip
-    return _warned(_over_items(curves, kinds, kind_levels, known, names, pairs, **how))
+    levels = as_real(y_true, "y_true") if of_gains is not None else as_flags(
+        y_true, as_real(y_score[names[0]], "y_score"), relevance_level)  # fmt: skip
+    kinds, kind_levels = _kinds(levels, [y_score[name] for name in names], curves)
+    if n_resamples is None:
+        drawn["n_resamples"] = enough(len(pairs), level, _USUAL["items"], len(names) * int(curves[0].num_items))
+    how = {**drawn, "stratified": stratified, "method": method, "ties": ties}
+    return _warned(_over_items(curves, kinds, None if of_gains is None else kind_levels, known, names, pairs, **how))
+
+
+def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, method: Any, ties: str,
+                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
+    """Compare systems by the values that they have for each query."""
+    if isinstance(results, list | tuple) and results and all(isinstance(one, Evaluated) for one in results):
+        results = systems_of(results)
+    if not isinstance(results, Mapping):
+        takes = "labels and a mapping of scores, a list of evaluations, or one mapping of per-query results"
+        raise TypeError(f"compare takes {takes}; got {type(results).__name__} alone")
+    for name, value in (("groups", groups), ("method", method)):
+        if value is not None:
+            raise ValueError(f"{name} needs labels and scores: it cannot be combined with per-query results")
+    names, pairs = _checked_names(results, "systems", baseline)
+    found = per_query(results, names, _listed_measures(measures, held_measures(results, names)), ties)
+    return _over_queries(found, names, pairs, "queries", **drawn)
 
 
 def enough(pairs: int, level: float, usual: int, size: int = 0) -> int:
@@ -740,14 +744,11 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 # --- over items ---------------------------------------------------------------------------------------------
 
 
-def _kinds(y_true: Any, scores: list[Any], curves: list[HitCurve], relevance_level: float | None) -> Kinds:
-    """Items of the same labels and the same places in every ranking, counted: what the joint table comes to."""
-    flags = as_flags(y_true, as_real(scores[0], "y_score"), relevance_level)
-    return _kinds_of_levels(flags, scores, curves)[0]
+def _kinds(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCurve]) -> tuple[Kinds, _Array]:
+    """Items of the same levels and the same places in every ranking, counted: what the joint table comes to.
 
-
-def _kinds_of_levels(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCurve]) -> tuple[Kinds, _Array]:
-    """The same of levels, and the level of each kind of relevant items."""
+    Also the level of each kind of relevant items.
+    """
     scores = [as_real(score, "y_score") for score in scores]
     relevant = levels > 0
     places = [_places(score, curve) for score, curve in zip(scores, curves, strict=True)]
@@ -861,7 +862,9 @@ def _corrected(rows: list[Difference]) -> list[Difference]:
 
 
 def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], pairs: list[tuple[int, int]],
-                  level: float, n_resamples: int | None, rng: Any, unit: str, workers: int) -> Comparison:  # fmt: skip
+                  unit: str, *, confidence_level: float, n_resamples: int | None, rng: Any,
+                  workers: int) -> Comparison:  # fmt: skip
+    level = confidence_level
     n_bootstrap = n_resamples or _USUAL[unit]
     n_drawn = n_resamples or enough(len(pairs), level, _USUAL[unit])
     systems: list[SystemValue] = []
