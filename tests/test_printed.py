@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve.shown.grid import number
 from hitcurve.shown.board import board
+from hitcurve.shown.grid import number
 
 QRELS = {f"q{i}": {"d1": 1, "d2": 0, "d3": 2} for i in range(12)}
 MEASURES = ["AP", "nDCG@2", "Unjudged@2", "NumRelRet"]

@@ -135,7 +135,7 @@ def test_with_pictures():
     said = []
     board = Grid([["run", "AP"], ["a", "1.0000"]])
     drawn = [(drawing, "What <this> is")]
-    page = Page(leaderboard_page.page(["a"], [found], board, None, ["-"], ["x"], drawn, said.append))
+    page = Page(leaderboard_page.runs_page(["a"], [found], board, None, ["-"], ["x"], drawn, said.append))
     assert said == ["drawing", "checksums"]
     assert "What <this> is" in page.words
     assert [found["aria-label"] for tag, found in page.tags if tag == "svg" and "role" in found] == [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILURES", "PICTURES", "WIDTH", "Option", "Parser", "Run", "beside", "coloured", "command", "count",
     "few_resamples", "measure", "no_output", "no_picture", "pictures_lack", "refuse", "resamples", "save_picture",
-    "say", "seed", "write_page",
+    "say", "seed", "warn", "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
@@ -198,6 +198,11 @@ def say(line: str) -> None:
         line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
+
+
+def warn(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(f"hitcurve: warning: {line}")
 
 
 def write_page(path: str, text: str) -> None:

@@ -104,7 +104,7 @@ examples:
   hitcurve trec qrels.txt run.txt -m AP nDCG@10
   hitcurve measures BEDROC
 
-`hitcurve COMMAND --help` has the options.
+`hitcurve COMMAND --help` lists the options of a command.
 """
 
 

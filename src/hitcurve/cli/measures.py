@@ -21,8 +21,8 @@ examples:
 def add(commands: Any) -> None:
     how = {"nargs": "*", "type": _record}
     options: list[Option] = [("names", "MEASURE", "a measure, such as AP or P@10 (default: all)", how)]
-    about = "List the measures, or print definition, source and spelling of some."
-    text = "list the measures, or print more about some"
+    about = "List the measures, or print definition, source and spellings of those that you name."
+    text = "list the measures, or explain those that you name"
     command(commands, "measures", _run, options, help=text, description=about, epilog=_EXAMPLES)
 
 

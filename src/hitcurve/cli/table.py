@@ -23,8 +23,8 @@ from hitcurve.cli.common import (
     refuse,
     resamples,
     save_picture,
-    say,
     seed,
+    warn,
     write_page,
 )
 from hitcurve.measures import TIES, Measure, parse
@@ -32,8 +32,6 @@ from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
 
     from hitcurve.report.rows import Report, View
     from hitcurve.report.usual import Usual
@@ -65,37 +63,37 @@ _OPTIONS: tuple[Option, ...] = (
     ("files", "FILE", argparse.SUPPRESS, {"nargs": "+"}),
     ("--label", "COL", "column of labels: 1 or true is relevant, 0 or false is not", {}),
     ("--positive", "WORD", "the label of relevant rows, if labels are words", {}),
-    ("--grade", "COL", "column of levels or gains from 0 up, in place of --label", {}),
-    ("--actives", "FILE", "file of the ids of the relevant items, in place of --label", {}),
-    ("--id", "COL", "column of ids, for --actives; repeated ids are reported", {}),
+    ("--grade", "COL", "column of relevance levels or gains, from 0 up, instead of --label", {}),
+    ("--actives", "FILE", "file with the ids of the relevant items, instead of --label", {}),
+    ("--id", "COL", "column of ids: --actives needs it; repeated ids are reported", {}),
     ("--score", "COL", "column of scores; COL:lower if low scores are better; repeatable",
      {"required": True, "action": "append"}),
-    ("--lower-is-better", None, "low scores rank first, unless COL:higher (default: high scores)", {}),
-    ("--group", "COL", "column of groups (targets, folds): a ranking each, and their mean", {}),
+    ("--lower-is-better", None, "rank low scores first, except in columns given as COL:higher", {}),
+    ("--group", "COL", "column of groups, such as targets: rank each group, print the mean", {}),
     ("--by-file", None, "make each file a group", {}),
     ("--mean-only", None, "print the mean over the groups, without a line for each group", {}),
     ("--best-per", "COL", "keep the best row of each id in COL (the best pose of a ligand)", {}),
-    ("--nan", "RULE", "missing scores: raise an error, worst (last), omit (default: raise)",
+    ("--nan", "RULE", "missing scores: raise (default: an error), worst (last), omit",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
     ("--na", "TEXT", "treat TEXT as a missing score, like NA or an empty cell; repeatable", {"action": "append"}),
-    ("-m", "M", "see `hitcurve measures` (default: AP ROCAUC BEDROC(20) EF@1%%)",
+    ("-m", "M", "print these measures (default: AP ROCAUC BEDROC(20) EF@1%%)",
      {"dest": "measures", "type": measure, **_MANY}),
-    ("--all", None, "print all usual measures and readings of ties, as CSV and JSON do", {}),
-    ("--top", "N", "report hits and hit rate among the first N items", {"type": count, **_MANY}),
+    ("--all", None, "print all usual measures under each --ties rule, as csv and json do", {}),
+    ("--top", "N", "print how many of the first N items are relevant, and their share", {"type": count, **_MANY}),
     ("--ties", "RULE", f"equal scores: {', '.join(TIES)} (default: expected)", {"choices": TIES}),
     ("--interval", None, "print confidence intervals of all measures", {}),
-    ("--compare", None, "print the differences between scores, with intervals", {}),
+    ("--compare", None, "compare the score columns: differences, intervals and p-values", {}),
     ("--level", "SHARE", "confidence level of the intervals (default: 0.95)", {"type": _level, "default": 0.95}),
     ("--resamples", "N", "number of resamples (default: 1000; groups: 9999; many pairs: more)", {"type": resamples}),
     ("--seed", "N", "seed of the bootstrap (default: 0)", {"type": seed, "default": 0}),
-    ("--plot", "FILE", f"draw the curves: {PICTURES}", {}),
+    ("--plot", "FILE", f"save a picture of the curves: {PICTURES}", {}),
     ("--report", "FILE", "write an HTML page with all results", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
      {"choices": _FORMS, "default": "table"}),
     ("--delimiter", "C", "character between the cells of CSV (default: detected)", {"type": _delimiter}),
     ("--decimal", "C", "the decimal mark in CSV: . or , (default: detected)", {"choices": (".", ",")}),
-    ("--no-header", None, "the first line is data (default: column names)", {}),
-    ("--workers", "N", "threads (default: all cores)", {"type": count, "default": -1}),
+    ("--no-header", None, "the first line is data (default: it names the columns)", {}),
+    ("--workers", "N", "number of threads (default: all cores)", {"type": count, "default": -1}),
 )  # fmt: skip
 
 _EXAMPLES = """
@@ -103,6 +101,8 @@ examples:
   hitcurve table screen.csv --label active --score docking:lower
   hitcurve table a.sdf.gz --actives ids.txt --best-per _Name --score s:lower
   hitcurve table a.parquet --label y --score p --group target --report a.html
+
+`hitcurve measures` lists the measures for -m.
 """
 
 
@@ -136,8 +136,7 @@ def _run(options: argparse.Namespace) -> str:
             comparison=comparison, intervals={"confidence_level": options.level, **drawn},
         )  # fmt: skip
         _pictures(options, found, made, page, drawn, progress)
-    for warning in made.warnings:
-        say(f"hitcurve: warning: {warning}")
+    warn(made.warnings)
     return made.text(options.format)
 
 
@@ -284,24 +283,21 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Us
         return
     with beside(options):
         from hitcurve._base.workers import check_workers
-        from hitcurve.report import page
+        from hitcurve.report.page import distribution, figures, table_page
 
         progress("drawing")
         lack, how = pictures_lack(), drawn | {"band": made.level, "workers": check_workers(options.workers)}
-        figures: list[tuple[Figure, str]] = []
-        without = "there is no relevant item"
-        if made.graded and made.grouped:
-            figures, without = [] if lack else page.distribution(made), f"no group has a value of {made.view.names[0]}"
-        elif not lack:
-            figures = page.figures(found.scores, **how)
+        of_groups = made.graded and made.grouped
+        pictures = [] if lack else distribution(made) if of_groups else figures(found.scores, **how)
         made.warnings += lack if options.report else []
         with beside(options):
             if options.plot:
                 needed("matplotlib", "a picture")
-            if options.plot and not figures:
-                raise ValueError(f"{options.plot}: {without}, and nothing to draw")
-            if options.plot:
-                made.warnings += save_picture(figures[0][0], options.plot)
+                if not pictures:
+                    why = f"no group has a value of {made.view.names[0]}" if of_groups else "there is no relevant item"
+                    raise ValueError(f"{options.plot}: {why}, and nothing to draw")
+                made.warnings += save_picture(pictures[0][0], options.plot)
         if view is not None:
             files = options.files if options.actives is None else [*options.files, options.actives]
-            write_page(options.report, page.page(made, view, found.num_rows, files, options.command, figures, progress))
+            page = table_page(made, view, found.num_rows, files, options.command, pictures, progress)
+            write_page(options.report, page)

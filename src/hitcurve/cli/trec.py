@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +25,14 @@ from hitcurve.cli.common import (
     refuse,
     resamples,
     save_picture,
-    say,
     seed,
+    warn,
     write_page,
 )
 from hitcurve.shown.board import board, printed_digits, record_of
-from hitcurve.shown.grid import Grid, as_csv, many, number, rendered
+from hitcurve.shown.grid import Grid, many, number
 from hitcurve.shown.means import means_of, queries
+from hitcurve.shown.printed import Written
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
 _EMPTY = {"choices": ("zero", "skip", "one", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
-    ("files", "QRELS RUN", "judgments, then runs: text, also .gz .xz .bz2 .zst; Parquet; - is stdin",
+    ("files", "QRELS RUN", "a file of judgments, then runs: text (.gz .xz .bz2 .zst too) or Parquet; - is stdin",
      {"nargs": "*", "default": ()}),
-    ("-m", "MEASURE", "such as nDCG@10, map_cut_10, P.5,10, official, all_trec; may be repeated "
+    ("-m", "MEASURE", "measures, such as nDCG@10, map_cut_10, P.5,10, official or all_trec; repeatable "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
      {"dest": "measures", "nargs": "+", "action": _Measures, "default": ()}),
     ("--ties", "RULE", "equal scores: docid (default, as trec_eval), expected, worst, best",
@@ -105,29 +106,29 @@ _OPTIONS: tuple[Option, ...] = (
      {"dest": "relevance_level", "type": int, "default": 1}),
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
     ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, one, raise", _EMPTY),
-    ("-J --judged-only", None, "remove unjudged documents (default: count as not relevant)", {}),
+    ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
     ("-M", "DEPTH", "take the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
-    ("--trec-eval", "VERSION", "version to reproduce: 9 has scores in single precision and rounds recall levels up "
-     "(default: 10)", {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
+    ("--trec-eval", "VERSION", "version of trec_eval to reproduce: 10 (default), or 9, which reads scores in single "
+     "precision and rounds recall levels up", {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (formulas are kept)", {"choices": _FORMS, "default": "table"}),
-    ("--sort", "MEASURE", "sort runs by this measure, best first (default: runs as given)", {}),
-    ("--compare", None, "test differences between runs; csv prints only these (default: no)", {}),
+    ("--sort", "MEASURE", "sort the runs by this measure, best first (default: as given)", {}),
+    ("--compare", None, "test the differences between runs; csv then has only these", {}),
     ("--baseline", "RUN", "compare with this run: path, name or tag (default: every pair)", {}),
     ("--names", "WHAT", "name runs by file (default) or by tag",
      {"choices": ("file", "tag"), "default": "file"}),
     ("--caption", "TEXT", "caption of the table, in markdown and latex (default: none)", {"default": ""}),
     ("--label", "NAME", "label of the table, in latex (default: none)", {"default": ""}),
-    ("--tables", "WHICH", "tables of --compare: board, all (default: all; in latex board)",
+    ("--tables", "WHICH", "with --compare: all tables (default), or board (default in latex)",
      {"choices": ("board", "all")}),
     ("--p", "WHICH", "p-value for the marks: holm (default), value, t, tukey, interval",
      {"type": _p_value, "choices": _P_VALUES, "default": "p_holm"}),
     ("--resamples", "N", "number of resamples of --compare (default: 9999; many pairs: more)", {"type": resamples}),
     ("--seed", "N", "seed of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
-    ("--plot", "FILE", f"draw mean precision and recall: {PICTURES}", {}),
+    ("--plot", "FILE", f"save a picture of precision and recall: {PICTURES}", {}),
     ("--report", "FILE", "write an HTML page with all results", {}),
-    ("--workers", "N", "threads, for several runs (default: 1)", {"type": _workers, "default": 1}),
+    ("--workers", "N", "threads, for several runs (default: 1; -1: all cores)", {"type": _workers, "default": 1}),
 )  # fmt: skip
 
 
@@ -137,14 +138,15 @@ _EXAMPLES = """examples:
   hitcurve trec qrels.txt runs/* --baseline bm25.txt --format latex --label tab:runs
   hitcurve trec qrels.txt run.txt -q --format trec -m all_trec
 
+Exit status: 0; 3 if anything was left out (standard error says what); 1 on an error.
+`hitcurve measures` lists the measures for -m.
 """
 
 
 def add(commands: Any) -> None:
-    epilog = _EXAMPLES + "Exit status: 0, or 3 if anything was left out (standard error says what), 1 on an error."
     text, usage = "measure TREC runs against judgments, and compare them", "hitcurve trec QRELS RUN... [option ...]"
     about = "Measure runs against relevance judgments, as trec_eval does."
-    command(commands, "trec", _run, _OPTIONS, help=text, usage=usage, description=about, epilog=epilog)
+    command(commands, "trec", _run, _OPTIONS, help=text, usage=usage, description=about, epilog=_EXAMPLES)
 
 
 def _checked(options: argparse.Namespace) -> list[Entry]:
@@ -220,50 +222,122 @@ def _run(options: argparse.Namespace) -> str:
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
             workers=options.workers, progress=Progress().on,
         )  # fmt: skip
-    evaluations: list[Evaluation] = found if isinstance(found, list) else [found]
+    evaluations = found if isinstance(found, list) else [found]
     names = [one.name for one in evaluations] if options.names == "tag" else _names(options.runs)
     if options.baseline is not None:
         options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
-    if options.plot or options.report:
-        _draw(names, evaluations, options)
-    if options.format == "trec":
-        text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
-    elif options.format == "json":
-        text = _json(names, evaluations, options)
-    else:
-        text = _table(names, evaluations, options)
-    sys.stdout.write(text)
-    sys.stdout.flush()
-    if _say_what_is_left_out(names, evaluations, options):
-        raise SystemExit(_LEFT_OUT)
-    return ""
-
-
-def _draw(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
-    """Write the picture and the page."""
-    compared = _compared(names, evaluations, options) if options.compare else None
-    key = options.sort.name if options.sort is not None else None
+    runs = _Runs(names, evaluations, options)
     with beside(options):
         if options.plot:
             from hitcurve.report.plot_queries import runs_figure
 
-            for line in save_picture(runs_figure(names, evaluations, compared, key), options.plot):
-                say(f"hitcurve: warning: {line}")
+            warn(save_picture(runs_figure(names, evaluations, runs.compared, runs.key), options.plot))
     with beside(options):
         if options.report:
-            from hitcurve.report.leaderboard_page import figures, page
+            _write_page(runs)
+    if options.format == "trec":
+        text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
+    else:
+        text = runs.text(options.format)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    if _say_what_is_left_out(runs):
+        raise SystemExit(_LEFT_OUT)
+    return ""
 
-            files = [options.qrels, *options.runs]
-            lack = pictures_lack()
-            drawn = [] if lack else figures(names, evaluations, compared, key)
-            for line in lack:
-                say(f"hitcurve: warning: {line}")
-            with Progress() as progress:
-                board = _board(names, evaluations, compared, options)
-                text = page(names, evaluations, board, compared, files, options.command, drawn, progress, key, lack)
-            write_page(options.report, text)
+
+class _Runs(Written):
+    """Runs that were measured, and compared if that was asked for."""
+
+    indent = 1
+
+    def __init__(self, names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
+        self.names, self.evaluations, self.options = names, evaluations, options
+        self.key: str | None = options.sort.name if options.sort is not None else None
+        self.compared: Comparison | None = None
+        if options.compare:
+            from hitcurve.statistics.comparison import compare
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the command says it itself
+                self.compared = compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,
+                                        n_resamples=options.resamples, rng=options.seed)  # fmt: skip
+
+    def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
+        """Of each query, if those are printed, and of the means: the run, the query, the values."""
+        for name, one in zip(self.names, self.evaluations, strict=True):
+            if self.options.each:
+                columns = [column.tolist() for column in one.values.values()]
+                for query, *values in zip(one.query_ids, *columns, strict=True):
+                    yield name, query, values
+            yield name, "all", list(one.means.values())
+
+    def lines(self) -> Iterator[Iterable[Any]]:
+        if self.compared is not None:
+            yield self.compared.rows[0]._fields
+            rows: Iterable[Iterable[Any]] = self.compared.rows
+        else:
+            yield ["run", "query_id", *self.evaluations[0].means]
+            rows = ([name, query, *values] for name, query, values in self._rows())
+        yield from (["" if cell is None or cell != cell else cell for cell in row] for row in rows)
+
+    def tree(self) -> dict[str, Any]:
+        runs = [{"run": name, **one.to_dict()} for name, one in zip(self.names, self.evaluations, strict=True)]
+        for entry in () if self.options.each else runs:
+            del entry["queries"]
+        if self.compared is None:
+            return {"runs": runs}
+        made = self.compared
+        counts = {name: getattr(made, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
+        return {"runs": runs, "comparison": {
+            **counts, "seed": self.options.seed, "confidence_level": made.confidence_level,
+            "systems": [one._asdict() for one in made.systems],
+            "differences": [one._asdict() for one in made.rows],
+        }}  # fmt: skip
+
+    def blocks(self, form: str) -> list[Grid | str]:
+        from hitcurve.statistics.comparison import tables_of
+
+        options, each = self.options, int(self.options.each)
+        shown = options.tables or ("board" if form == "latex" else "all")  # the others are wider than paper
+        more = tables_of(self.compared) if self.compared is not None and shown == "all" else []
+        if form in _PAPER and not each:
+            return [self.board(options.caption, options.label), *more]
+        measures = self.evaluations[0].means
+        digits = [printed_digits(record_of(measure)) for measure in measures]
+        rows = [["run", *["query"] * each, *measures]]
+        for name, query, values in self._rows():
+            rows.append([name, *[query] * each, *map(number, values, repeat(""), digits)])
+        return [Grid(rows, 1 + each, foot=(self._foot(),)), *more]
+
+    def board(self, caption: str = "", label: str = "") -> Grid:
+        """A row for each run, the best values marked, and what is significant."""
+        from hitcurve.statistics.comparison import marks_of
+
+        means, own = means_of(self.evaluations)
+        found = marks_of(self.compared, self.names, self.options.p, 0.05) if self.compared is not None else None
+        return board(self.names, means, found=found, names=own, head="run", foot=[f"{self._foot()}."], caption=caption,
+                     label=label)  # fmt: skip
+
+    def _foot(self) -> str:
+        first = self.evaluations[0]
+        how = {"score": f"equal scores: {first.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
+        return f"{queries(self.evaluations)}; {how[first.rank_by]}"
+
+
+def _write_page(runs: _Runs) -> None:
+    from hitcurve.report.leaderboard_page import figures, runs_page
+
+    options, made = runs.options, (runs.names, runs.evaluations)
+    lack = pictures_lack()
+    drawn = [] if lack else figures(*made, runs.compared, runs.key)
+    warn(lack)
+    with Progress() as progress:
+        text = runs_page(*made, runs.board(), runs.compared, [options.qrels, *options.runs], options.command, drawn,
+                         progress, runs.key, lack)  # fmt: skip
+    write_page(options.report, text)
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -328,106 +402,16 @@ def _value(entry: Entry, value: Any) -> str:
     return str(int(value)) if entry.name in _WHOLE or entry.measure.record.mean == "sum" else f"{value:6.4f}"
 
 
-def _compared(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> Comparison:
-    from hitcurve.statistics.comparison import compare
-
-    if not hasattr(options, "compared"):  # a picture and a table show the same
-        named = dict(zip(names, evaluations, strict=True))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the command says it itself
-            options.compared = compare(named, baseline=options.baseline, n_resamples=options.resamples,
-                                       rng=options.seed)  # fmt: skip
-    made: Comparison = options.compared
-    return made
-
-
-def _json(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    runs: list[dict[str, Any]] = [{"run": name, **one.to_dict()} for name, one in zip(names, evaluations, strict=True)]
-    for entry in () if options.each else runs:
-        del entry["queries"]
-    found: dict[str, Any] = {"runs": runs}
-    if options.compare:
-        made = _compared(names, evaluations, options)
-        found["comparison"] = {
-            "unit": made.unit, "count": made.count, "left_out": made.left_out, "n_resamples": made.n_resamples,
-            "n_bootstrap": made.n_bootstrap,
-            "seed": options.seed, "confidence_level": made.confidence_level,
-            "systems": [_defined(one._asdict()) for one in made.systems],
-            "differences": [_defined(one._asdict()) for one in made.rows],
-        }  # fmt: skip
-    import json
-
-    return json.dumps(found, indent=1) + "\n"
-
-
-def _defined(row: dict[str, Any]) -> dict[str, Any]:
-    """None for what is not a number, which JSON has no word for."""
-    return {name: None if value != value else value for name, value in row.items()}
-
-
-def _rows(names: list[str], evaluations: list[Evaluation], each: bool) -> Iterator[tuple[str, str, list[float]]]:
-    for name, one in zip(names, evaluations, strict=True):
-        if each:
-            columns = [column.tolist() for column in one.values.values()]
-            for query, *values in zip(one.query_ids, *columns, strict=True):
-                yield name, query, values
-        yield name, "all", list(one.means.values())
-
-
-def _table(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> str:
-    rows, measures, each = _rows(names, evaluations, options.each), evaluations[0].means, int(options.each)
-    if options.format == "csv" and options.compare:
-        from hitcurve.statistics.comparison import Difference
-
-        differences = (_defined(row._asdict()).values() for row in _compared(names, evaluations, options).rows)
-        return as_csv([Difference._fields, *differences])
-    if options.format == "csv":
-        body = ([name, query, *("" if one != one else one for one in values)] for name, query, values in rows)
-        return as_csv([["run", "query_id", *measures], *body])
-    compared = _compared(names, evaluations, options) if options.compare else None
-    if options.format in _PAPER and not each:
-        table = _board(names, evaluations, compared, options, options.caption, options.label)
-    else:
-        foot = f"{queries(evaluations)}; {_order(evaluations[0])}"
-        digits = [printed_digits(record_of(measure)) for measure in measures]
-        cells = [[name, *[query] * each, *map(number, values, repeat(""), digits)] for name, query, values in rows]
-        table = Grid([["run", *["query"] * each, *measures], *cells], 1 + each, foot=(foot,))
-    shown = options.tables or ("board" if options.format == "latex" else "all")  # the others are wider than paper
-    parts: list[Grid | str] = [table]
-    if compared is not None and shown == "all":
-        from hitcurve.statistics.comparison import tables_of
-
-        parts += tables_of(compared)
-    return rendered(parts, options.format) + "\n"
-
-
-def _board(names: list[str], evaluations: list[Evaluation], compared: Comparison | None, options: argparse.Namespace,
-           caption: str = "", label: str = "") -> Grid:  # fmt: skip
-    """A row for each run, the best values marked, and what is significant."""
-    from hitcurve.statistics.comparison import marks_of
-
-    means, own = means_of(evaluations)
-    found = marks_of(compared, names, options.p, 0.05) if compared is not None else None
-    foot = f"{queries(evaluations)}; {_order(evaluations[0])}."
-    return board(names, means, found=found, names=own, head="run", foot=[foot], caption=caption, label=label)
-
-
-def _order(evaluation: Evaluation) -> str:
-    how = {"score": f"equal scores: {evaluation.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
-    return how[evaluation.rank_by]
-
-
-def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> bool:
+def _say_what_is_left_out(runs: _Runs) -> bool:
     """On standard error, of many runs the first and how many they are; whether anything was."""
-    for few in few_resamples(_compared(names, evaluations, options), options.p) if options.compare else ():
-        say(f"hitcurve: warning: {few}")
-    left = False
+    options, left = runs.options, False
+    warn(few_resamples(runs.compared, options.p) if runs.compared is not None else ())
     said: dict[str, list[tuple[str, str]]] = {}  # by kind, of each run: of what it is said, and what
 
     def add(kind: str, where: str, what: str) -> None:
         said.setdefault(kind, []).append((where, what))
 
-    for name, one in zip(names, evaluations, strict=True):
+    for name, one in zip(runs.names, runs.evaluations, strict=True):
         for note in one.notes:
             where, _, what = note.partition(": ")
             add(_COUNTS.sub("", what), where, what)
@@ -451,6 +435,6 @@ def _say_what_is_left_out(names: list[str], evaluations: list[Evaluation], optio
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
             add("ties", name, f"equal scores leave open {', '.join(shown)}{more} (see --ties)")
     for found in said.values():
-        (where, what), runs = found[0], len(set(found))
-        say(f"hitcurve: warning: {where}{f', first of {runs} such runs' if runs > 1 else ''}: {what}")
+        (where, what), alike = found[0], len(set(found))
+        warn([f"{where}{f', first of {alike} such runs' if alike > 1 else ''}: {what}"])
     return left

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["figures", "page"]
+__all__ = ["figures", "runs_page"]
 
 _TOP = 10  # documents of a query that a person looks at
 _FEW = 20  # queries that are shown unasked
@@ -42,7 +42,7 @@ def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
     return found
 
 
-def page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
+def runs_page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
          files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
          progress: Callable[[str], None], first: str | None = None,
          warnings: Sequence[str] = ()) -> str:  # fmt: skip

@@ -29,14 +29,14 @@ class Named(View):
             ]  # fmt: skip
             return [Grid(rows, 1 + named, bare=True)]
         rows = [[*_head(report), *names]]
-        for lead, numbers, of in self._lines(report):
+        for lead, numbers, of in self._rankings(report):
             rows.append([shown(cell) for cell in (*lead, *numbers)])
             for at, label in enumerate(("from", "to", "by") if of and report.level is not None else ()):
                 rows.append([*lead[:-3], label, "", "", *(shown(row[-3:][at]) for row in of)])
         foot = dict.fromkeys(sentence for score in report.scores for sentence in score.left_out(names))
         return [Grid(rows, 1 + named, foot=tuple(foot))]
 
-    def _lines(self, report: Report) -> Iterator[tuple[list[Any], list[float], list[Row]]]:
+    def _rankings(self, report: Report) -> Iterator[tuple[list[Any], list[float], list[Row]]]:
         """Of each line what stands before the numbers, the numbers, and for a mean or one ranking its rows."""
         for score in report.scores:
             lead: list[Any] = [score.name] * report.named
@@ -49,11 +49,11 @@ class Named(View):
                 lead += ["mean", "", ""]
             yield lead, [row.value for row in of], of
 
-    def table(self, report: Report) -> list[list[Any]]:
+    def lines(self, report: Report) -> list[list[Any]]:
         """A line for each ranking, undefined numbers as nan."""
         ended = ("", " low", " high", " by") if report.level else ("",)
         rows: list[list[Any]] = [[*_head(report), *(name + end for name in self.names for end in ended)]]
-        for lead, numbers, of in self._lines(report):
+        for lead, numbers, of in self._rankings(report):
             for at, number in enumerate(numbers):
                 lead += [number, *(of[at][-3:] if of else ("", "", ""))][: len(ended)]
             rows.append(lead)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hitcurve.sources.screen import ScreenedScore
 
-__all__ = ["distribution", "figures", "page"]
+__all__ = ["distribution", "figures", "table_page"]
 
 _MOST_GROUPS = 7  # lines that a person can tell apart
 _MOST_BANDS = 4
@@ -70,7 +70,7 @@ def distribution(report: Report) -> list[tuple[Figure, str]]:
     return [(drawing, f"How {name} is distributed over the groups, which are the queries of the picture.")]
 
 
-def page(report: Report, view: Usual, num_rows: int, files: Sequence[str], command: Sequence[str],
+def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str], command: Sequence[str],
          figures: Sequence[tuple[Figure, str]], progress: Callable[[str], None]) -> str:  # fmt: skip
     """The report, which was measured for `view` too, as text of one page.
 

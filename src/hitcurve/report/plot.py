@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     _Curves = Mapping[str, Any]
 
 __all__ = [
-    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "as_text", "dress", "figure", "kind_of", "legend", "literal",
-    "new_figure", "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
+    "KINDS", "CurveDisplay", "Display", "Limits", "as_count", "as_text", "dress", "figure", "kind_of", "legend",
+    "literal", "new_figure", "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
 ]  # fmt: skip
 
 # Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow

@@ -12,8 +12,9 @@ from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, mean_over
 from hitcurve.measures import Measure, parse
 from hitcurve.report.warnings import warnings_of
-from hitcurve.shown.grid import Grid, are, as_csv, as_json, many, rendered
+from hitcurve.shown.grid import Grid, are, many
 from hitcurve.shown.grid import number as printed
+from hitcurve.shown.printed import Written
 from hitcurve.shown.progress import Progress
 from hitcurve.statistics.comparison import Comparison, tables_of
 from hitcurve.statistics.intervals import interval_ends
@@ -142,16 +143,14 @@ class View:
     def blocks(self, report: Report, form: str) -> list[Grid | str]:
         raise NotImplementedError
 
-    def table(self, report: Report) -> list[list[Any]]:
-        """The lines of a CSV file."""
+    def lines(self, report: Report) -> list[list[Any]]:
         raise NotImplementedError
 
     def tree(self, report: Report) -> dict[str, Any]:
-        """The objects of a JSON file."""
         raise NotImplementedError
 
 
-class Report:
+class Report(Written):
     """Columns of scores, measured for a view, and for a page beside it."""
 
     def __init__(self, found: Sequence[ScreenedScore], view: View, page: View | None = None, *, title: str = "",
@@ -204,13 +203,14 @@ class Report:
         direction = "lower" if score.lower_is_better else "higher"
         return Score(score.name, direction, score.names, *counts, rows, score.hits.tie_report(), score.counted)
 
-    def text(self, form: str = "table") -> str:
-        """What a person reads, in a form of `hitcurve.shown.grid.rendered`; or CSV or JSON, in full precision."""
-        if form == "csv":
-            return as_csv(self.view.table(self))
-        if form == "json":
-            return as_json(self.view.tree(self), 2)
-        return rendered([*self.view.blocks(self, form), *self.differences], form) + "\n"
+    def blocks(self, form: str) -> list[Grid | str]:
+        return [*self.view.blocks(self, form), *self.differences]
+
+    def lines(self) -> list[list[Any]]:
+        return self.view.lines(self)
+
+    def tree(self) -> dict[str, Any]:
+        return self.view.tree(self)
 
     def summary(self, names: Sequence[str]) -> Grid:
         """Columns of scores side by side: some measures, with groups their means."""

@@ -36,7 +36,7 @@ class Usual(View):
     """
 
     def __init__(self, found: Sequence[ScreenedScore], ties: str | None = None,
-                 list_sizes: Iterable[int] | None = None, measures: Sequence[Measure] | None = None) -> None:  # fmt: skip
+                 list_sizes: Iterable[int] | None = None, measures: Sequence[Measure] | None = None) -> None:
         self.usual = _usual(found, list_sizes) if measures is None else [[one.name for one in measures]]
         self.summary = self.usual[0] if measures is not None else SUMMARY
         plain = [parse(name) for block in self.usual for name in block]

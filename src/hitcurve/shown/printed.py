@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hitcurve._base.checks import whole_number
 from hitcurve._base.extras import needed
-from hitcurve.shown.grid import Grid, rendered
+from hitcurve.shown.grid import Grid, as_csv, as_json, rendered
 from hitcurve.shown.notebook import shown
 
-__all__ = ["Printed", "as_utf8", "checked_digits", "part_of_page"]
+__all__ = ["Printed", "Written", "as_utf8", "checked_digits", "part_of_page"]
 
 _MOST_DIGITS = 17  # of a double
 _STYLE = """<style>
@@ -37,6 +37,30 @@ def as_utf8(texts: Iterable[str]) -> list[str]:
 def part_of_page(blocks: Iterable[Grid | str]) -> str:
     """HTML of the tables, for any page: in its colours."""
     return f'<div class="leaderboard">{_STYLE}\n{rendered(blocks, "html")}\n</div>'
+
+
+class Written:
+    """What a command prints."""
+
+    indent = 2  # of JSON
+
+    def blocks(self, form: str) -> Sequence[Grid | str]:
+        """The tables, and text between them."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterable[Iterable[Any]]:
+        """Of CSV, the first of which is the head."""
+        raise NotImplementedError
+
+    def tree(self) -> dict[str, Any]:
+        """Of JSON, of dicts and lists."""
+        raise NotImplementedError
+
+    def text(self, form: str = "table") -> str:
+        """The text in "csv" or "json", in full precision, or in a form of `hitcurve.shown.grid.rendered`."""
+        if form == "csv":
+            return as_csv(self.lines())
+        return as_json(self.tree(), self.indent) if form == "json" else rendered(self.blocks(form), form) + "\n"
 
 
 class Printed:
