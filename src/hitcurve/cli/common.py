@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import math
 import os
 import re
 import sys
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILURES", "PICTURES", "WIDTH", "Option", "Parser", "Run", "beside", "coloured", "command", "count",
     "few_resamples", "measure", "no_output", "no_picture", "pictures_lack", "refuse", "resamples", "save_picture",
-    "say", "seed", "warn", "write_page",
+    "say", "seed", "warn", "whole", "write_page",
 ]  # fmt: skip
 
 PICTURES = ".png, .svg, .pdf or .jpg"
-_MOST_RESAMPLES = 1_000_000  # a number of each is kept in memory
 
 WIDTH = 88
 FAILURES = (OSError, ValueError, TypeError, ImportError, MemoryError)  # that end the command with a line
@@ -148,17 +148,24 @@ def save_picture(figure: Any, path: str) -> list[str]:
     return [f"{path}: {lacking}"] if any("missing from" in str(one.message) for one in caught) else []
 
 
-def count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
-    return int(text)
+def whole(least: int, most: float = math.inf, also: str = "") -> Callable[[str], int]:
+    """The type of an argument: a number of digits; or `also`, which stands for a word of its own."""
 
+    def number(text: str) -> int:
+        if also and text == also:
+            return int(text)
+        if not (text.isascii() and text.isdigit() and int(text) >= least):
+            more = f", nor {also} for all cores" if also else ""
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} up{more}")
+        if int(text) > most:
+            raise argparse.ArgumentTypeError(f"{text} are too many: at most {most:,}")
+        return int(text)
 
-def resamples(text: str) -> int:
-    number = count(text)
-    if number > _MOST_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"{text} are too many: at most {_MOST_RESAMPLES:,}")
     return number
+
+
+count, seed = whole(1), whole(0)
+resamples = whole(1, 1_000_000)  # a number of each is kept in memory
 
 
 def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
@@ -168,12 +175,6 @@ def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
 
     few = too_few(comparison, p, alpha_of(comparison.confidence_level))
     return [few.removesuffix(".")] if few else []
-
-
-def seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
-    return int(text)
 
 
 def measure(text: str) -> Measure:

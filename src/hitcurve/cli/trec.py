@@ -27,6 +27,7 @@ from hitcurve.cli.common import (
     save_picture,
     seed,
     warn,
+    whole,
     write_page,
 )
 from hitcurve.shown.board import board, printed_digits, record_of
@@ -68,13 +69,6 @@ class _Measures(argparse.Action):
                     return
                 raise argparse.ArgumentError(self, str(error)) from None
             namespace.measures = [*namespace.measures, text]
-
-
-def _workers(text: str) -> int:
-    try:
-        return -1 if text == "-1" else count(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, nor -1 for all cores") from None
 
 
 _P_VALUES = ("p_holm", "p_value", "p_t", "p_tukey", "p_interval")
@@ -128,7 +122,8 @@ _OPTIONS: tuple[Option, ...] = (
     ("--seed", "N", "seed of the random numbers of --compare (default: 0)", {"type": seed, "default": 0}),
     ("--plot", "FILE", f"save a picture of precision and recall: {PICTURES}", {}),
     ("--report", "FILE", "write an HTML page with all results", {}),
-    ("--workers", "N", "threads, for several runs (default: 1; -1: all cores)", {"type": _workers, "default": 1}),
+    ("--workers", "N", "threads, for several runs (default: 1; -1: all cores)",
+     {"type": whole(1, also="-1"), "default": 1}),
 )  # fmt: skip
 
 
@@ -163,7 +158,6 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.compare and len(runs) < 2, "--compare needs two runs or more"),
         (options.compare and form == "trec", "--compare cannot be combined with --format trec"),
         (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
-        (options.compare and len(set(runs)) < len(runs), "--compare: a run is named twice"),
         (options.resamples and not options.compare, "--resamples needs --compare"),
         (options.tables and not (options.compare and form in ("table", *_PAPER)),
          f"--tables needs --compare and --format table, {' or '.join(_PAPER)}"),
@@ -176,10 +170,9 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.label and form != "latex", "--label needs --format latex"),
         ((options.caption or options.label) and options.each, "--caption and --label cannot be combined with -q"),
         (files.count("-") > 1, "standard input can be read once"),
-        (options.plot and len(set(runs)) < len(runs), "--plot: a run is named twice"),
-        no_picture(options.plot),
-        (options.report and len(set(runs)) < len(runs), "--report: a run is named twice"),
-        *no_output(options, files),
+        *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice")
+          for name in ("compare", "plot", "report")),
+        no_picture(options.plot), *no_output(options, files),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
@@ -198,9 +191,8 @@ def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
         named = [entry.measure for entry in expand(options.sort, options.version)]
     except ValueError as error:
         options.usage_error(f"argument --sort: {error}")
-    key = named[0] if len(named) == 1 else None
-    if key is not None and key in shown:
-        return key
+    if len(named) == 1 and named[0] in shown:
+        return named[0]
     listed = ", ".join(one.name for one in shown)
     return options.usage_error(f"argument --sort: {options.sort!r} is none of the measures: {listed}")  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hitcurve._version import __version__
@@ -19,7 +19,7 @@ from hitcurve.shown.grid import Grid, as_html, many, rendered
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["definitions", "document", "made_of", "names_of", "picture", "section"]
+__all__ = ["definitions", "document", "drawn", "names_of", "section"]
 
 # The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
 _COLOURS = {
@@ -81,8 +81,15 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
 """
 
 
-def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]) -> str:
-    """The page: its title, a line below it, warnings, and the HTML of its parts."""
+def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str], files: Iterable[str],
+             command: Sequence[str], progress: Callable[[str], None]) -> str:  # fmt: skip
+    """The page: its title, a line below it, warnings, the HTML of its parts, and what it was made of.
+
+    That is the `files`, each of which is read again for its checksum, the words of the `command` line, and the version.
+    """
+    progress("checksums")
+    made_of = section("Where this comes from", Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum"))
+    made_of += f"\n<pre>{as_html(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
     said = "".join(f"<li>{as_html(one)}</li>" for one in warnings)
     parts = [f"<h1>{as_html(title)}</h1>", f'<p class="lead">{as_html(lead)}</p>']
     parts += [f'<ul class="warnings" aria-label="Warnings">{said}</ul>'] if said else []
@@ -90,7 +97,7 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{as_html(title)}: hitcurve</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join([*parts, *body])
+        + "\n".join([*parts, *body, made_of])
         + "\n</body>\n</html>\n"
     )
 
@@ -117,7 +124,14 @@ def definitions(found: Iterable[tuple[str, str, str]]) -> str:
     return f"<h2>Definitions</h2><dl>{rows}</dl>"
 
 
-def picture(drawing: Figure, number: int, caption: str) -> str:
+def drawn(figures: Iterable[tuple[Figure, str]], progress: Callable[[str], None]) -> Iterator[str]:
+    """All figures of a page, with their captions."""
+    for number, (drawing, caption) in enumerate(figures):
+        progress("drawing")
+        yield _picture(drawing, number, caption)
+
+
+def _picture(drawing: Figure, number: int, caption: str) -> str:
     """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
     title, parts, legend, notes = pictures(drawing, number)
     caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
@@ -134,13 +148,6 @@ def names_of(files: Sequence[str]) -> str:
     """The names of the first files, without their folders."""
     shown = ["standard input" if path == "-" else os.path.basename(path) for path in files[:3]]
     return ", ".join(shown) + (", ..." if len(files) > 3 else "")
-
-
-def made_of(files: Iterable[str], command: Sequence[str]) -> str:
-    """The files, each of which is read again for its checksum, the words of the command line, and the version."""
-    grid = Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum")
-    where = section("Where this comes from", grid)
-    return f"{where}\n<pre>{as_html(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
 
 
 def _file(path: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hitcurve.report.frame import definitions, document, made_of, names_of, picture, section
+from hitcurve.report.frame import definitions, document, drawn, names_of, section
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
 from hitcurve.shown.grid import Grid, many, number
@@ -37,7 +37,7 @@ def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
     found = []
     for one in runs_pictures(names, evaluations, comparison, first):
         drawing = new_figure((6.0, one.height))
-        one.draw(drawing.add_subplot())
+        one.draw(ax=drawing.add_subplot())
         found.append((drawing, one.caption))
     return found
 
@@ -53,10 +53,7 @@ def runs_page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Gr
     the measure that is shown for each query. `warnings` stand before those of the runs.
     """
     runs = many(len(names), "runs", ",")
-    body = [section("Leaderboard", board)]
-    for at, (drawing, caption) in enumerate(figures):
-        progress("drawing")
-        body.append(picture(drawing, at, caption))
+    body = [section("Leaderboard", board), *drawn(figures, progress)]
     if comparison is not None:
         body.append(section("Differences", *tables_of(comparison), _won(names, evaluations, comparison)))
     body.append(section("Queries and documents", _counts(names, evaluations)))
@@ -64,11 +61,9 @@ def runs_page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Gr
     measure, each = _each(names, evaluations, first)
     body.append(section(f"{measure} of each query", each, most=_FEW))
     body.append(definitions((name, text, "") for name, text in evaluations[0].definitions.items()))
-    progress("checksums")
-    body.append(made_of(files, command))
     notes = dict.fromkeys(warnings) | dict.fromkeys(note for one in evaluations for note in one.notes)
     lead = f"{runs}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
-    return document(names_of(files[1:]), lead, notes, body)
+    return document(names_of(files[1:]), lead, notes, body, files, command, progress)
 
 
 def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Comparison) -> Grid:

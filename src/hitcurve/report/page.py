@@ -10,7 +10,7 @@ import numpy as np
 from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import parse
-from hitcurve.report.frame import definitions, document, made_of, names_of, picture, section
+from hitcurve.report.frame import definitions, document, drawn, names_of, section
 from hitcurve.report.plot import KINDS, figure, literal, new_figure
 from hitcurve.report.plot_queries import plot_evaluations
 from hitcurve.report.rows import Report
@@ -43,7 +43,7 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
         band = band if len(curves) <= _MOST_BANDS else None
         said = f" Light bands: {100 * band:g} % of bootstrap resamples, at each point by itself." if band else ""
         return [(figure(curves, kinds, band=band, **how), _LINES + said)]
-    drawn = []
+    made = []
     for score in found if not plain else ():
         assert isinstance(score.curves, HitCurves)
         named = zip(score.names or (), score.curves, strict=True)
@@ -54,8 +54,8 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
         title = literal(score.name) if len(found) > 1 else ""
         if len(most) < len(usable):
             title += f"{': ' if title else ''}the {len(most)} of {len(usable):,} groups with the most relevant items"
-        drawn.append((figure(dict(usable[at] for at in sorted(most)), title=title), _LINES))
-    return drawn
+        made.append((figure(dict(usable[at] for at in sorted(most)), title=title), _LINES))
+    return made
 
 
 def distribution(report: Report) -> list[tuple[Figure, str]]:
@@ -74,16 +74,10 @@ def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str],
          figures: Sequence[tuple[Figure, str]], progress: Callable[[str], None]) -> str:  # fmt: skip
     """The report, which was measured for `view` too, as text of one page.
 
-    `num_rows` were read, from `files`, each of which is read again for its checksum; `command`: the words of the
-    command line. `progress` is told what is done.
+    `num_rows` were read, from `files`; `command`: the words of the command line. `progress` is told what is done.
     """
-    columns = f"{many(len(report.scores), 'columns')} of scores"
-    body = []
-    if report.named:
-        body.append(section("Summary", report.summary(view.summary)))
-    for number, (drawing, caption) in enumerate(figures):
-        progress("drawing")
-        body.append(picture(drawing, number, caption))
+    body = [section("Summary", report.summary(view.summary))] if report.named else []
+    body += drawn(figures, progress)
     if report.differences:
         body.append(section("Differences", *report.differences))
     for score in report.scores:
@@ -98,6 +92,5 @@ def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str],
     body.append(definitions((one.name, one.definition, one.source) for one in records) + more)
     body += [rendered([_BINARY], "html")] * report.graded
     body.append(rendered([*view.legend, *view.how(report)], "html"))
-    progress("checksums")
-    body.append(made_of(files, command))
-    return document(names_of(files), f"{many(num_rows, 'rows', ',')}, {columns}", report.warnings, body)
+    lead = f"{many(num_rows, 'rows', ',')}, {many(len(report.scores), 'columns')} of scores"
+    return document(names_of(files), lead, report.warnings, body, files, command, progress)

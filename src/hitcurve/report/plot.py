@@ -611,11 +611,9 @@ def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log
         whole = k is None or last >= relevant
         most = relevant if whole else max(np.interp(last, *_corners(curve, "expected")) for curve in curves.values())
         return Limits(0.0, last, 0.0, float(most) * 1.04, last)
-    if kind == "precision-recall":
+    if kind == "precision-recall" or (kind == "roc" and not log_x):
         return Limits(0.0, 1.0, 0.0, 1.02, last)
     if kind == "roc":
-        if not log_x:
-            return Limits(0.0, 1.0, 0.0, 1.02, last)
         # From the rate of one false positive, but never more than four decades.
         negatives = max(curve.num_items - curve.num_relevant for curve in curves.values())
         return Limits(min(max(1e-4, 1 / negatives), 0.1), 1.0, 0.0, 1.02, last, log_x=True)

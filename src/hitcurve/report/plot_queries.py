@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,6 @@ from hitcurve.report.plot import (
     _STYLES,
     Display,
     Limits,
-    _corners,
     _shown,
     as_count,
     as_text,
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
 
-__all__ = ["LEVELS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
+__all__ = ["RECALLS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
-LEVELS = tuple(at / 10 for at in range(11))  # of recall
+RECALLS = tuple(at / 10 for at in range(11))  # of recall
 _MARKS = "osD^v<>PX*"
 _BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
 
@@ -73,18 +73,16 @@ class _Data(NamedTuple):
     measure: str
     values: _Array  # (queries, systems); of curves (levels, queries, systems)
     ids: list[Any]
-    left_out: int
-    lower: bool  # is better
-    levels: Sequence[float]
+    left_out: int = 0
+    lower: bool = False  # is better
     more: int = 0  # systems that have no room
 
     @property
     def note(self) -> str:
         """What the legend says of all that is in it."""
-        averages = tuple(self.levels) == LEVELS
-        said = ["in brackets: mean of the 11 points"] if averages else []
-        said += [f"{_queries(self.left_out)} without a value left out"] if self.left_out else []
-        return "\n".join([*said, *([f"{many(self.more, 'more systems', ',')} left out"] if self.more else [])])
+        said = ["in brackets: mean of the 11 points"] * (self.values.ndim == 3)
+        said += [f"{_queries(self.left_out)} without a value left out"] * (self.left_out > 0)
+        return "\n".join([*said, *[f"{many(self.more, 'more systems', ',')} left out"] * (self.more > 0)])
 
 
 def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str | Measure | None = None,
@@ -155,15 +153,15 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         raise ValueError(f"kind={kind!r} needs two systems, but systems has {len(named)}: {', '.join(named)}")
     check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
     colours = _colours(list(named) if isinstance(systems, Mapping) else [one.name for one in systems], color)
-    more = len(named) - _MOST_ROWS
-    named, colours = dict(islice(named.items(), _MOST_ROWS)), colours[:_MOST_ROWS]
+    more = max(0, len(named) - _MOST_ROWS)
+    named = dict(islice(named.items(), _MOST_ROWS))
     if kind == "precision-recall":
         if measure is not None:
             raise ValueError(f"measure={measure!r}: kind='precision-recall' draws interpolated precision")
         data = _recall_data(named, ties)
     else:
         data = _measure_data(named, measure, ties)
-    data = data._replace(more=max(0, more))
+    data = data._replace(more=more)
     high = 1.6 + 0.4 * len(named) if kind == "distribution" and len(named) > 1 else 4.5 + 0.11 * len(named)
     found = target(ax, (6.0, high), f"{kind!r} of {data.measure}")
     _DRAWN[kind](found, data, colours)
@@ -195,19 +193,21 @@ def _colours(names: list[str], color: Any) -> list[Any]:
 
 def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
     names = list(named)
-    ours = [isinstance(one, HitCurves | GainCurves | Evaluated) for one in named.values()]
     if measure is None:
-        if any(ours):
-            held = [one for one in held_measures(named, names) if measure_of(one).record.name != "IPrec"]
-            measure = held[0] if held else next(iter(named[names[ours.index(True)]].values))
-        else:
-            measure = "value"
+        ours: list[Any] = [one for one in named.values() if isinstance(one, HitCurves | GainCurves | Evaluated)]
+        held = _held(named) if ours else ["value"]
+        measure = held[0] if held else next(iter(ours[0].values))
     ((title, (values, ids)),) = per_query(named, names, [measure], ties).items()
     try:
         lower = measure_of(title).record.lower_is_better
     except ValueError:  # of arrays it may have any name
         lower = False
-    return _with_values(_Data(names, title, values, ids, 0, lower, ()))
+    return _with_values(_Data(names, title, values, ids, lower=lower))
+
+
+def _held(named: dict[str, Any]) -> list[str]:
+    """The measures that all systems have and that have a mean; interpolated precision has a picture of its own."""
+    return [one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"]
 
 
 def _with_values(data: _Data) -> _Data:
@@ -229,7 +229,7 @@ def _recall_data(named: dict[str, Any], ties: str) -> _Data:
     names, made = list(named), [_hit_curves(name, one, ties) for name, one in named.items()]
     ids = [ids_of(curves) for curves, _ in made]
     values = in_one_order(names, ids, [_precision_at_levels(*one) for one in made])
-    return _with_values(_Data(names, "interpolated precision", np.moveaxis(values, 2, 0), ids[0], 0, False, LEVELS))
+    return _with_values(_Data(names, "interpolated precision", np.moveaxis(values, 2, 0), ids[0]))
 
 
 def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
@@ -249,21 +249,21 @@ def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
 
 def _precision_at_levels(curves: HitCurves, ties: str) -> _Array:
     """Interpolated precision, (queries, levels)."""
-    return np.array([_interpolated(curve, ties) for curve in curves]).reshape(-1, len(LEVELS))
+    return np.array([_interpolated(curve, ties) for curve in curves]).reshape(-1, len(RECALLS))
 
 
-def _interpolated(curve: HitCurve, ties: str) -> _Array:
+def _interpolated(curve: HitCurve, ties: Any) -> _Array:
     """The greatest precision at each recall level or beyond; levels are compared in whole numbers.
 
     Their mean is ``average_precision(interpolation="11-point")``.
     """
     if not curve.num_relevant:
-        return np.full(len(LEVELS), math.nan)
-    items, hits = _corners(curve, ties)
+        return np.full(len(RECALLS), math.nan)
+    items, hits = curve.hit_curve(ties=ties)
     if not len(items) > 1:
-        return np.zeros(len(LEVELS))
+        return np.zeros(len(RECALLS))
     after = np.maximum.accumulate((hits[1:] / items[1:])[::-1])[::-1]
-    wanted = np.arange(len(LEVELS)) * int(curve.num_relevant)
+    wanted = np.arange(len(RECALLS)) * int(curve.num_relevant)
     at = np.searchsorted(10 * hits[1:], wanted)
     reached = at < len(after)
     at = np.minimum(at, len(after) - 1)
@@ -304,12 +304,9 @@ def _label(ax: Axes, x: str, y: str, widest: int = 0) -> None:
 def _draw_recall(ax: Axes, data: _Data, colours: list[Any]) -> None:
     for at, (name, colour) in enumerate(zip(data.names, colours, strict=True)):
         heights = [math.fsum(row) / len(row) for row in data.values[:, :, at]]
-        whole = tuple(data.levels) == LEVELS
-        label = f"{_shown(name) or ''} ({math.fsum(heights) / len(heights):.3f})" if whole else _shown(name)
-        size = text_size(ax)
-        ax.plot(data.levels, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
-                marker=_MARKS[at % len(_MARKS)], markersize=0.45 * size, label=label and label.strip(),
-                zorder=2.5)  # fmt: skip
+        label, size = f"{_shown(name) or ''} ({math.fsum(heights) / len(heights):.3f})".strip(), text_size(ax)
+        ax.plot(RECALLS, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
+                marker=_MARKS[at % len(_MARKS)], markersize=0.45 * size, label=label, zorder=2.5)  # fmt: skip
     dress(ax, f"Mean precision and recall, {_queries(len(data.ids))}")
     ax.set(xlabel="recall", ylabel="interpolated precision", xlim=(-0.01, 1.01), ylim=(0, 1.02))
 
@@ -428,13 +425,9 @@ def _sides(data: _Data) -> list[tuple[_Array, str, Any, str]]:
     """Where the second system is better, equal, worse: queries, how many, colour and mark."""
     apart = (data.values[:, 1] - data.values[:, 0]) * (-1 if data.lower else 1)
     first, second = (_cut(name) or which for name, which in zip(data.names, ("first", "second"), strict=True))
-    return [
-        (which, f"{text}: {np.count_nonzero(which):,}", colour, mark)
-        for which, text, colour, mark in (
-            (apart > 0, f"{second} better", _BETTER, "o"), (apart == 0, "equal", _GREY, "s"),
-            (apart < 0, f"{first} better", _WORSE, "v"),
-        )
-    ]  # fmt: skip
+    sides = ((apart > 0, f"{second} better", _BETTER, "o"), (apart == 0, "equal", _GREY, "s"),
+             (apart < 0, f"{first} better", _WORSE, "v"))  # fmt: skip
+    return [(which, f"{text}: {np.count_nonzero(which):,}", colour, mark) for which, text, colour, mark in sides]
 
 
 def _draw_differences(ax: Axes, data: _Data, colours: list[Any]) -> None:
@@ -442,11 +435,10 @@ def _draw_differences(ax: Axes, data: _Data, colours: list[Any]) -> None:
     order = np.argsort(-apart, kind="stable")
     count, mean = len(apart), math.fsum(apart) / len(apart)
     for which, label, colour, _ in _sides(data):
+        heights = np.where(which, apart, 0.0)[order]
         if count > _MOST_BARS:
-            x, y = _thinned(np.where(which, apart, 0.0)[order])
-            ax.fill_between(x, y, color=colour, linewidth=0.3, zorder=2, label=label)
+            ax.fill_between(*_thinned(heights), color=colour, linewidth=0.3, zorder=2, label=label)
         else:
-            heights = np.where(which, apart, 0.0)[order]
             ax.bar(np.arange(count), heights, 0.84, color=colour, linewidth=0, zorder=2, label=label)
     ax.axhline(0, color="black", linewidth=0.8, zorder=2.5)
     ax.axhline(mean, color="black", linestyle="--", linewidth=1.2, zorder=2.5, label=f"mean {mean:+.3f}")
@@ -485,26 +477,23 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
         raise ValueError("comparison has no systems: there is nothing to draw")
     title = measures[0] if measure is None else check_choice(measure, "measure", tuple(measures))
     rows, axis = _forest(comparison, kind, title)
-    drawn = [row for row in rows if math.isfinite(row.value)]
+    drawn, of_pairs = [row for row in rows if math.isfinite(row.value)], kind == "differences"
     more = len(drawn) - _MOST_ROWS
     if more > 0:
-        least = sorted(abs(row.value) for row in drawn)[more] if kind == "differences" else 0.0
-        drawn = [row for row in drawn if abs(row.value) >= least or kind == "systems"][:_MOST_ROWS]
+        least = sorted(abs(row.value) for row in drawn)[more] if of_pairs else 0.0
+        drawn = [row for row in drawn if abs(row.value) >= least][:_MOST_ROWS]
     if not drawn:
         raise ValueError(f"comparison: no value of {title}: there is nothing to draw")
     found = target(ax, (6.0, _height(len(drawn))), f"{kind!r} of a comparison by {title}")
-    at = np.arange(len(drawn))
+    at, alpha = np.arange(len(drawn)), alpha_of(comparison.confidence_level)
     ends = np.array([[row.value if math.isnan(end) else end for end in row[2:4]] for row in drawn])
     found.hlines(at, *ends.T, color=_BETTER, linewidth=1.6, zorder=2)
-    sure = np.array([row.sure for row in drawn])
-    values = np.array([row.value for row in drawn])
-    alpha = alpha_of(comparison.confidence_level)
-    texts = (f"p (Holm) ≤ {alpha:.3g}", f"p (Holm) > {alpha:.3g}") if kind == "differences" else (None, None)
-    for which, face, text in ((sure, _BETTER, texts[0]), (~sure, "white", texts[1])):
+    values, sure = (np.array(column) for column in zip(*((row.value, row.sure) for row in drawn), strict=True))
+    for which, face, sign in ((sure, _BETTER, "≤"), (~sure, "white", ">")):
         if which.any():
             found.plot(values[which], at[which], "o", color=_BETTER, markerfacecolor=face, markersize=5.5, zorder=3,
-                       label=text)  # fmt: skip
-    if kind == "differences":
+                       label=f"p (Holm) {sign} {alpha:.3g}" if of_pairs else None)  # fmt: skip
+    if of_pairs:
         found.axvline(0, color=_GREY, linewidth=1.0, zorder=1.5)
     found.set_yticks(at, [row.text for row in drawn])
     dress(found, f"{title}, {many(comparison.count, comparison.unit, ',')}")
@@ -514,9 +503,8 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
     found.margins(x=0.08)
     found.set(ylim=(len(drawn) - 0.4, -0.6))
     left_out = comparison.left_out
-    notes = [f"{many(left_out, comparison.unit, ',')} without a value left out"] if left_out else []
-    if more > 0:
-        notes.append(f"{more:,} {'smaller differences' if kind == 'differences' else 'more systems'} left out")
+    notes = [f"{many(left_out, comparison.unit, ',')} without a value left out"] * (left_out > 0)
+    notes += [f"{more:,} {'smaller differences' if of_pairs else 'more systems'} left out"] * (more > 0)
     legend(found, "\n".join(notes))
     return Display(plot_comparison, comparison, [title], {"kind": kind, "measure": measure}, found)
 
@@ -528,24 +516,21 @@ def _height(rows: int) -> float:
 def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row], str]:
     """The rows, and what their axis shows."""
     if kind == "systems":
-        rows = [_Row(_literal(one.system), one.value, one.low, one.high, True)
-                for one in comparison.systems if one.measure == measure]  # fmt: skip
+        systems = [one for one in comparison.systems if one.measure == measure]
+        rows = [_Row(_literal(one.system), one.value, one.low, one.high, True) for one in systems]
         return rows, measure if comparison.unit == "items" else f"mean {measure}"
-    pairs = [one for one in comparison.rows if one.measure == measure]
+    pairs, alpha = [one for one in comparison.rows if one.measure == measure], alpha_of(comparison.confidence_level)
     from_one = len({one.baseline for one in pairs}) == 1
-    rows = [
-        _Row(_literal(one.system) if from_one else f"{_literal(one.system)} − {_literal(one.baseline)}", one.difference,
-             one.low, one.high, one.p_holm <= alpha_of(comparison.confidence_level))
-        for one in pairs
-    ]  # fmt: skip
-    against = f" from {_literal(pairs[0].baseline)}" if from_one else ""
-    return rows, f"difference in {measure}{against}"
+    names = [_literal(one.system) + f" − {_literal(one.baseline)}" * (not from_one) for one in pairs]
+    rows = [_Row(name, one.difference, one.low, one.high, one.p_holm <= alpha)
+            for name, one in zip(names, pairs, strict=True)]  # fmt: skip
+    return rows, f"difference in {measure}" + (f" from {_literal(pairs[0].baseline)}" if from_one else "")
 
 
 class RunsPicture(NamedTuple):
     """One of the pictures of runs."""
 
-    draw: Callable[[Axes], Display]
+    draw: Callable[..., Display]
     height: float  # in inches
     caption: str
 
@@ -557,24 +542,18 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
     The differences are in the measure `first`, or in the first one, that has a mean; not in interpolated precision.
     """
     named = dict(zip(map(literal, names), evaluations, strict=True))
-    held = [one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"]
+    held = _held(named)
     measure = first if first in held else next(iter(held), None)
     high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
-    found = [RunsPicture(
-        lambda ax: plot_evaluations(named, "precision-recall", ax=ax), high,
-        "The mean over queries of interpolated precision: the greatest precision at this recall or any higher one.",
-    )]  # fmt: skip
+    what = "The mean over queries of interpolated precision: the greatest precision at this recall or any higher one."
+    found = [RunsPicture(partial(plot_evaluations, named, "precision-recall"), high, what)]
     if measure is not None and len(named) == 2:
-        found.append(RunsPicture(
-            lambda ax: plot_evaluations(named, "differences", measure=measure, ax=ax), high,
-            f"{measure} of {names[1]} less that of {names[0]}, a bar for each query, in falling order.",
-        ))  # fmt: skip
+        what = f"{measure} of {names[1]} less that of {names[0]}, a bar for each query, in falling order."
+        found.append(RunsPicture(partial(plot_evaluations, named, "differences", measure=measure), high, what))
     elif measure is not None and comparison is not None:
         rows = sum(one.measure == measure for one in comparison.rows)
-        found.append(RunsPicture(
-            lambda ax: plot_comparison(comparison, measure=measure, ax=ax), _height(rows),
-            f"Differences in mean {measure} with their intervals.",
-        ))  # fmt: skip
+        what = f"Differences in mean {measure} with their intervals."
+        found.append(RunsPicture(partial(plot_comparison, comparison, measure=measure), _height(rows), what))
     return found
 
 
@@ -589,7 +568,7 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
     if high > 7:
         axes[0].set(box_aspect=0.9, anchor="S")
     for one, ax in zip(pictures, axes, strict=True):
-        one.draw(ax)
+        one.draw(ax=ax)
     whole: Figure = axes[0].figure.figure
     return whole
 
