@@ -11,6 +11,7 @@ import hitcurve as hc
 from hitcurve.cli.main import main
 from hitcurve.report import leaderboard_page
 from hitcurve.report.frame import _STYLE, section
+from hitcurve.report.runs import Runs
 from hitcurve.shown.grid import Grid
 
 QUERIES = [f"q{at}" for at in range(30)]
@@ -133,15 +134,15 @@ def test_with_pictures():
     found = hc.evaluate(QRELS, RUNS["first.txt"], "AP")
     drawing = plot.figure({"a": hc.HitCurve([1, 0, 1], [3, 2, 1])}, ("precision-recall",))
     said = []
-    board = Grid([["run", "AP"], ["a", "1.0000"]])
+    runs = Runs(["a"], [found])
     drawn = [(drawing, "What <this> is")]
-    page = Page(leaderboard_page.runs_page(["a"], [found], board, None, ["-"], ["x"], drawn, said.append))
+    page = Page(leaderboard_page.runs_page(runs, ["-"], ["x"], drawn, said.append))
     assert said == ["drawing", "checksums"]
     assert "What <this> is" in page.words
     assert [found["aria-label"] for tag, found in page.tags if tag == "svg" and "role" in found] == [
         "Precision and recall: precision over recall, of random order, a"
     ]
-    assert page.tables[0] == board.rows
+    assert page.tables[0] == runs.board().rows
     assert page.tables[-1][1] == ["standard input", "", ""]
 
 

@@ -304,7 +304,7 @@ def test_missing_scores_and_directions():
 @pytest.mark.parametrize(
     ("y", "options", "problem"),
     [
-        ([2, 0, 1], {"measures": ["AP", "nDCG@2"], "relevance_level": 2}, "relevance_level makes flags .* but nDCG@2"),
+        ([2, 0, 1], {"measures": ["AP", "nDCG@2"], "relevance_level": 2}, "cannot be combined with nDCG@2"),
         ([2, 0, 1], {"measures": "nDCG", "method": "delong"}, "method='delong' is not available for nDCG"),
         ([2, 0, -1], {"measures": "nDCG"}, r"'a': y_true\[2\] is -1"),
         ([2, 0, 1], {"measures": "AP"}, "'a': y_true"),

@@ -7,8 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._base.files import file_name
@@ -30,16 +29,14 @@ from hitcurve.cli.common import (
     whole,
     write_page,
 )
-from hitcurve.shown.board import board, printed_digits, record_of
-from hitcurve.shown.grid import Grid, many, number
-from hitcurve.shown.means import means_of, queries
-from hitcurve.shown.printed import Written
+from hitcurve.retrieval.trec_eval import Entry, expand
+from hitcurve.shown.grid import many, number
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure
+    from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluation import Evaluation
-    from hitcurve.retrieval.trec_eval import Entry
     from hitcurve.statistics.comparison import Comparison
 
 __all__ = ["add", "as_trec_eval"]
@@ -58,8 +55,6 @@ class _Measures(argparse.Action):
     """Takes measures, and leaves the files that follow them, as on trec_eval's command line, to be files."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
-        from hitcurve.retrieval.trec_eval import expand
-
         for at, text in enumerate(values):
             try:
                 expand(text, 10)
@@ -146,8 +141,6 @@ def add(commands: Any) -> None:
 
 def _checked(options: argparse.Namespace) -> list[Entry]:
     """What was asked for. Wrong usage ends here."""
-    from hitcurve.retrieval.trec_eval import expand
-
     files = [*options.files, *getattr(options, "more", ())]
     if len(files) < 2:
         options.usage_error(f"the following arguments are required: {', '.join(('QRELS', 'RUN')[len(files):])}")
@@ -185,8 +178,6 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
 
 def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
     """By what runs are sorted: one of the measures, under any of its names."""
-    from hitcurve.retrieval.trec_eval import expand
-
     try:
         named = [entry.measure for entry in expand(options.sort, options.version)]
     except ValueError as error:
@@ -199,6 +190,7 @@ def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
 
 def _run(options: argparse.Namespace) -> str:
     """Measure, print, and leave with a status that says whether anything was left out."""
+    from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluator import evaluate
     from hitcurve.retrieval.reading import read_qrels
 
@@ -220,115 +212,49 @@ def _run(options: argparse.Namespace) -> str:
         options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
-    runs = _Runs(names, evaluations, options)
+    runs = Runs(
+        names, evaluations, _compared(options, names, evaluations), options.sort.name if options.sort else None,
+        each=options.each, seed=options.seed, p=options.p, tables=options.tables, caption=options.caption,
+        label=options.label,
+    )  # fmt: skip
     with beside(options):
         if options.plot:
             from hitcurve.report.plot_queries import runs_figure
 
-            warn(save_picture(runs_figure(names, evaluations, runs.compared, runs.key), options.plot))
+            warn(save_picture(runs_figure(names, evaluations, runs.compared, runs.first), options.plot))
     with beside(options):
         if options.report:
-            _write_page(runs)
+            _write_page(options, runs)
     if options.format == "trec":
         text = "".join(as_trec_eval(one, entries, each=options.each, version=options.version) for one in evaluations)
     else:
         text = runs.text(options.format)
     sys.stdout.write(text)
     sys.stdout.flush()
-    if _say_what_is_left_out(runs):
+    if _say_what_is_left_out(options, runs):
         raise SystemExit(_LEFT_OUT)
     return ""
 
 
-class _Runs(Written):
-    """Runs that were measured, and compared if that was asked for."""
+def _compared(options: argparse.Namespace, names: list[str], evaluations: list[Evaluation]) -> Comparison | None:
+    from hitcurve.statistics.comparison import compare
 
-    indent = 1
-
-    def __init__(self, names: list[str], evaluations: list[Evaluation], options: argparse.Namespace) -> None:
-        self.names, self.evaluations, self.options = names, evaluations, options
-        self.key: str | None = options.sort.name if options.sort is not None else None
-        self.compared: Comparison | None = None
-        if options.compare:
-            from hitcurve.statistics.comparison import compare
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the command says it itself
-                self.compared = compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,
-                                        n_resamples=options.resamples, rng=options.seed)  # fmt: skip
-
-    def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
-        """Of each query, if those are printed, and of the means: the run, the query, the values."""
-        for name, one in zip(self.names, self.evaluations, strict=True):
-            if self.options.each:
-                columns = [column.tolist() for column in one.values.values()]
-                for query, *values in zip(one.query_ids, *columns, strict=True):
-                    yield name, query, values
-            yield name, "all", list(one.means.values())
-
-    def lines(self) -> Iterator[Iterable[Any]]:
-        if self.compared is not None:
-            yield self.compared.rows[0]._fields
-            rows: Iterable[Iterable[Any]] = self.compared.rows
-        else:
-            yield ["run", "query_id", *self.evaluations[0].means]
-            rows = ([name, query, *values] for name, query, values in self._rows())
-        yield from (["" if cell is None or cell != cell else cell for cell in row] for row in rows)
-
-    def tree(self) -> dict[str, Any]:
-        runs = [{"run": name, **one.to_dict()} for name, one in zip(self.names, self.evaluations, strict=True)]
-        for entry in () if self.options.each else runs:
-            del entry["queries"]
-        if self.compared is None:
-            return {"runs": runs}
-        made = self.compared
-        counts = {name: getattr(made, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
-        return {"runs": runs, "comparison": {
-            **counts, "seed": self.options.seed, "confidence_level": made.confidence_level,
-            "systems": [one._asdict() for one in made.systems],
-            "differences": [one._asdict() for one in made.rows],
-        }}  # fmt: skip
-
-    def blocks(self, form: str) -> list[Grid | str]:
-        from hitcurve.statistics.comparison import tables_of
-
-        options, each = self.options, int(self.options.each)
-        shown = options.tables or ("board" if form == "latex" else "all")  # the others are wider than paper
-        more = tables_of(self.compared) if self.compared is not None and shown == "all" else []
-        if form in _PAPER and not each:
-            return [self.board(options.caption, options.label), *more]
-        measures = self.evaluations[0].means
-        digits = [printed_digits(record_of(measure)) for measure in measures]
-        rows = [["run", *["query"] * each, *measures]]
-        for name, query, values in self._rows():
-            rows.append([name, *[query] * each, *map(number, values, repeat(""), digits)])
-        return [Grid(rows, 1 + each, foot=(self._foot(),)), *more]
-
-    def board(self, caption: str = "", label: str = "") -> Grid:
-        """A row for each run, the best values marked, and what is significant."""
-        from hitcurve.statistics.comparison import marks_of
-
-        means, own = means_of(self.evaluations)
-        found = marks_of(self.compared, self.names, self.options.p, 0.05) if self.compared is not None else None
-        return board(self.names, means, found=found, names=own, head="run", foot=[f"{self._foot()}."], caption=caption,
-                     label=label)  # fmt: skip
-
-    def _foot(self) -> str:
-        first = self.evaluations[0]
-        how = {"score": f"equal scores: {first.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
-        return f"{queries(self.evaluations)}; {how[first.rank_by]}"
+    if not options.compare:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the command says it itself
+        return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,
+                       n_resamples=options.resamples, rng=options.seed)  # fmt: skip
 
 
-def _write_page(runs: _Runs) -> None:
+def _write_page(options: argparse.Namespace, runs: Runs) -> None:
     from hitcurve.report.leaderboard_page import figures, runs_page
 
-    options, made = runs.options, (runs.names, runs.evaluations)
     lack = pictures_lack()
-    drawn = [] if lack else figures(*made, runs.compared, runs.key)
+    drawn = [] if lack else figures(runs)
     warn(lack)
     with Progress() as progress:
-        text = runs_page(*made, runs.board(), runs.compared, [options.qrels, *options.runs], options.command, drawn,
-                         progress, runs.key, lack)  # fmt: skip
+        text = runs_page(runs, [options.qrels, *options.runs], options.command, drawn, progress, lack)
     write_page(options.report, text)
 
 
@@ -394,9 +320,9 @@ def _value(entry: Entry, value: Any) -> str:
     return str(int(value)) if entry.name in _WHOLE or entry.measure.record.mean == "sum" else f"{value:6.4f}"
 
 
-def _say_what_is_left_out(runs: _Runs) -> bool:
+def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
     """On standard error, of many runs the first and how many they are; whether anything was."""
-    options, left = runs.options, False
+    left = False
     warn(few_resamples(runs.compared, options.p) if runs.compared is not None else ())
     said: dict[str, list[tuple[str, str]]] = {}  # by kind, of each run: of what it is said, and what
 

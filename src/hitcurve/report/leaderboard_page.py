@@ -17,6 +17,7 @@ from hitcurve.statistics.comparison import tables_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.statistics.comparison import Comparison
 
@@ -26,43 +27,37 @@ _TOP = 10  # documents of a query that a person looks at
 _FEW = 20  # queries that are shown unasked
 
 
-def figures(names: Sequence[str], evaluations: Sequence[Evaluation],
-            comparison: Comparison | None, first: str | None = None) -> list[tuple[Figure, str]]:  # fmt: skip
-    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries.
-
-    `first`: the measure of the differences, by which the runs are sorted.
-    """
+def figures(runs: Runs) -> list[tuple[Figure, str]]:
+    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries."""
+    evaluations = runs.evaluations
     if any(one.query_ids != evaluations[0].query_ids for one in evaluations[1:]) or not len(evaluations[0]):
         return []
     found = []
-    for one in runs_pictures(names, evaluations, comparison, first):
+    for one in runs_pictures(runs.names, evaluations, runs.compared, runs.first):
         drawing = new_figure((6.0, one.height))
         one.draw(ax=drawing.add_subplot())
         found.append((drawing, one.caption))
     return found
 
 
-def runs_page(names: Sequence[str], evaluations: Sequence[Evaluation], board: Grid, comparison: Comparison | None,
-         files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
-         progress: Callable[[str], None], first: str | None = None,
-         warnings: Sequence[str] = ()) -> str:  # fmt: skip
-    """The runs, evaluated with the same judgments and measures, as text of one page.
+def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
+              progress: Callable[[str], None], warnings: Sequence[str] = ()) -> str:  # fmt: skip
+    """The runs as text of one page.
 
-    `board`: the table of the means; `figures`: pictures with their captions; `files`: judgments and runs, each of which
-    is read again for its checksum; `command`: the words of the command line. `progress` is told what is done. `first`:
-    the measure that is shown for each query. `warnings` stand before those of the runs.
+    `files`: judgments and runs; `command`: the words of the command line; `figures`: pictures with their captions.
+    `progress` is told what is done. `warnings` stand before those of the runs.
     """
-    runs = many(len(names), "runs", ",")
-    body = [section("Leaderboard", board), *drawn(figures, progress)]
-    if comparison is not None:
-        body.append(section("Differences", *tables_of(comparison), _won(names, evaluations, comparison)))
+    names, evaluations = runs.names, runs.evaluations
+    body = [section("Leaderboard", runs.board()), *drawn(figures, progress)]
+    if runs.compared is not None:
+        body.append(section("Differences", *tables_of(runs.compared), _won(names, evaluations, runs.compared)))
     body.append(section("Queries and documents", _counts(names, evaluations)))
     body.append(section("Ties", *_ties(names, evaluations)))
-    measure, each = _each(names, evaluations, first)
+    measure, each = _each(names, evaluations, runs.first)
     body.append(section(f"{measure} of each query", each, most=_FEW))
     body.append(definitions((name, text, "") for name, text in evaluations[0].definitions.items()))
-    notes = dict.fromkeys(warnings) | dict.fromkeys(note for one in evaluations for note in one.notes)
-    lead = f"{runs}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
+    notes = dict.fromkeys([*warnings, *(note for one in evaluations for note in one.notes)])
+    lead = f"{many(len(names), 'runs', ',')}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
     return document(names_of(files[1:]), lead, notes, body, files, command, progress)
 
 

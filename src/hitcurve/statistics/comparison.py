@@ -627,8 +627,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if of_gains is None:
         make["relevance_level"] = relevance_level
     elif relevance_level is not None:
-        flags = "relevance_level makes flags of levels"
-        raise ValueError(f"{flags}, but {of_gains.name} needs the levels: write AP(rel=2) for AP")
+        raise ValueError(f"relevance_level cannot be combined with {of_gains.name}, which needs levels: for AP of the "
+                         "items of level 2 or higher write AP(rel=2)")  # fmt: skip
     if groups is not None:
         if method is not None:
             raise ValueError("method cannot be combined with groups: groups are compared by bootstrap and "

@@ -1,0 +1,94 @@
+"""Runs that were measured against judgments, as text, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from hitcurve.shown.board import board, printed_digits, record_of
+from hitcurve.shown.grid import Grid, number
+from hitcurve.shown.means import means_of, queries
+from hitcurve.shown.printed import Written
+from hitcurve.statistics.comparison import marks_of, tables_of
+
+if TYPE_CHECKING:
+    from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.statistics.comparison import Comparison
+
+__all__ = ["Runs"]
+
+
+class Runs(Written):
+    """Runs that were measured, and compared if that was asked for."""
+
+    indent = 1
+
+    def __init__(self, names: list[str], evaluations: list[Evaluation], compared: Comparison | None = None,
+                 first: str | None = None, *, each: bool = False, seed: int = 0, p: str = "p_holm",
+                 tables: str | None = None, caption: str = "", label: str = "") -> None:  # fmt: skip
+        """Evaluations with the same judgments and measures, and their comparison, which was drawn with `seed`.
+
+        `first`: the measure that a picture or a page shows for each query. `each`: with the values of each query. `p`
+        decides what is significant. `tables`: "board" for the means alone, "all" for those of the comparison too.
+        """
+        self.names, self.evaluations, self.compared, self.first = names, evaluations, compared, first
+        self.each, self.seed, self.p, self.shown = each, seed, p, tables
+        self.texts = {"caption": caption, "label": label}
+
+    def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
+        """Of each query, if those are printed, and of the means: the run, the query, the values."""
+        for name, one in zip(self.names, self.evaluations, strict=True):
+            if self.each:
+                columns = [column.tolist() for column in one.values.values()]
+                for query, *values in zip(one.query_ids, *columns, strict=True):
+                    yield name, query, values
+            yield name, "all", list(one.means.values())
+
+    def lines(self) -> Iterator[Iterable[Any]]:
+        if self.compared is not None:
+            yield self.compared.rows[0]._fields
+            rows: Iterable[Iterable[Any]] = self.compared.rows
+        else:
+            yield ["run", "query_id", *self.evaluations[0].means]
+            rows = ([name, query, *values] for name, query, values in self._rows())
+        yield from (["" if cell is None or cell != cell else cell for cell in row] for row in rows)
+
+    def tree(self) -> dict[str, Any]:
+        runs = [{"run": name, **one.to_dict()} for name, one in zip(self.names, self.evaluations, strict=True)]
+        for entry in () if self.each else runs:
+            del entry["queries"]
+        if self.compared is None:
+            return {"runs": runs}
+        made = self.compared
+        counts = {name: getattr(made, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
+        return {"runs": runs, "comparison": {
+            **counts, "seed": self.seed, "confidence_level": made.confidence_level,
+            "systems": [one._asdict() for one in made.systems],
+            "differences": [one._asdict() for one in made.rows],
+        }}  # fmt: skip
+
+    def blocks(self, form: str) -> list[Grid | str]:
+        each = int(self.each)
+        shown = self.shown or ("board" if form == "latex" else "all")  # the others are wider than paper
+        more = tables_of(self.compared) if self.compared is not None and shown == "all" else []
+        if form in ("markdown", "latex") and not each:
+            return [self.board(**self.texts), *more]
+        measures = self.evaluations[0].means
+        digits = [printed_digits(record_of(measure)) for measure in measures]
+        rows = [["run", *["query"] * each, *measures]]
+        for name, query, values in self._rows():
+            rows.append([name, *[query] * each, *map(number, values, repeat(""), digits)])
+        return [Grid(rows, 1 + each, foot=(self._foot(),)), *more]
+
+    def board(self, caption: str = "", label: str = "") -> Grid:
+        """A row for each run, the best values marked, and what is significant."""
+        means, own = means_of(self.evaluations)
+        found = marks_of(self.compared, self.names, self.p, 0.05) if self.compared is not None else None
+        foot = [f"{self._foot()}."]
+        return board(self.names, means, found=found, names=own, head="run", foot=foot, caption=caption, label=label)
+
+    def _foot(self) -> str:
+        first = self.evaluations[0]
+        how = {"score": f"equal scores: {first.ties}", "listed": "ranked as listed", "rank": "ranked by rank"}
+        return f"{queries(self.evaluations)}; {how[first.rank_by]}"
