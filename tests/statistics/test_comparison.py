@@ -20,6 +20,7 @@ from scipy import stats
 
 import hitcurve as hc
 from hitcurve._kernel.draw import Resampler
+from hitcurve.shown import means
 from hitcurve.shown.grid import one_line
 from hitcurve.statistics import comparison
 from hitcurve.statistics.comparison import _kinds
@@ -43,7 +44,7 @@ def test_places_of_items(dtype, lower):
     s = (rng.integers(0, 2, 200) if dtype == "?" else rng.integers(0, 40, 200)).astype(dtype)
     other = rng.random(200)
     curves = [hc.HitCurve(y, s, lower_is_better=lower), hc.HitCurve(y, other)]
-    kinds = _kinds(y, [s, other], curves, None)
+    kinds = _kinds(y, [s, other], curves)[0]
     for column, curve in enumerate(curves):
         others = Counter()
         for place, weight in zip(kinds.other_place[:, column], kinds.other_weight, strict=True):
@@ -62,11 +63,11 @@ def test_places_of_missing_scores():
     s = np.array([3.0, np.nan, np.nan, 2.0, np.nan, 1.0])
     for flags in (y, np.array([1, 0, 0, 0, 0, 1])):
         curve = hc.HitCurve(flags, s, nan_policy="worst")
-        kinds = _kinds(flags, [s, s], [curve, curve], None)
+        kinds = _kinds(flags, [s, s], [curve, curve])[0]
         whole = hc.HitCurve(flags, np.nan_to_num(s, nan=-1.0))
         drawn = Resampler(*kinds, [len(curve)] * 2, False)
         assert (drawn.num_relevant, drawn.num_others) == (whole.num_relevant, 6 - whole.num_relevant)
-        same = _kinds(flags, [np.nan_to_num(s, nan=-1.0)] * 2, [whole, whole], None)
+        same = _kinds(flags, [np.nan_to_num(s, nan=-1.0)] * 2, [whole, whole])[0]
         assert np.array_equal(kinds.other_place, same.other_place)
         assert np.array_equal(kinds.hit_place, same.hit_place)
 
@@ -91,7 +92,7 @@ def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
         expected[tuple("nan" if math.isnan(v) else round(v, 9) for v in pair)] += 1
     total = sum(expected.values())
     curves = [hc.HitCurve(y, s) for s in (a, b)]
-    kinds = _kinds(y, [np.array(a), np.array(b)], curves, None)
+    kinds = _kinds(np.array(y), [np.array(a), np.array(b)], curves)[0]
     rows = [len(curve) for curve in curves]
     resampler = Resampler(*kinds, rows, stratified)
     count = 20_000
@@ -187,7 +188,7 @@ def test_missing_scores():
 # --- over queries and groups --------------------------------------------------------------------------------
 
 
-class Evaluated:
+class Evaluated(means.Evaluated):
     """What an evaluation of runs looks like."""
 
     def __init__(self, query_ids, values):

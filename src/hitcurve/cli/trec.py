@@ -212,8 +212,9 @@ def _run(options: argparse.Namespace) -> str:
         options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
+    compared = _compared(options, names, evaluations) if options.compare else None
     runs = Runs(
-        names, evaluations, _compared(options, names, evaluations), options.sort.name if options.sort else None,
+        names, evaluations, compared, options.sort.name if options.sort is not None else None,
         each=options.each, seed=options.seed, p=options.p, tables=options.tables, caption=options.caption,
         label=options.label,
     )  # fmt: skip
@@ -236,11 +237,9 @@ def _run(options: argparse.Namespace) -> str:
     return ""
 
 
-def _compared(options: argparse.Namespace, names: list[str], evaluations: list[Evaluation]) -> Comparison | None:
+def _compared(options: argparse.Namespace, names: list[str], evaluations: list[Evaluation]) -> Comparison:
     from hitcurve.statistics.comparison import compare
 
-    if not options.compare:
-        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command says it itself
         return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,

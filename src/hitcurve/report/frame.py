@@ -19,7 +19,7 @@ from hitcurve.shown.grid import Grid, as_html, many, rendered
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["definitions", "document", "drawn", "names_of", "section"]
+__all__ = ["definitions", "document", "drawn", "names_of", "picture", "section"]
 
 # The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
 _COLOURS = {
@@ -128,10 +128,10 @@ def drawn(figures: Iterable[tuple[Figure, str]], progress: Callable[[str], None]
     """All figures of a page, with their captions."""
     for number, (drawing, caption) in enumerate(figures):
         progress("drawing")
-        yield _picture(drawing, number, caption)
+        yield picture(drawing, number, caption)
 
 
-def _picture(drawing: Figure, number: int, caption: str) -> str:
+def picture(drawing: Figure, number: int, caption: str) -> str:
     """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
     title, parts, legend, notes = pictures(drawing, number)
     caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)

@@ -154,7 +154,7 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     check_choice(ties, "ties", ("expected", "threshold", "best", "worst"))
     colours = _colours(list(named) if isinstance(systems, Mapping) else [one.name for one in systems], color)
     more = max(0, len(named) - _MOST_ROWS)
-    named = dict(islice(named.items(), _MOST_ROWS))
+    named, colours = dict(islice(named.items(), _MOST_ROWS)), colours[:_MOST_ROWS]
     if kind == "precision-recall":
         if measure is not None:
             raise ValueError(f"measure={measure!r}: kind='precision-recall' draws interpolated precision")

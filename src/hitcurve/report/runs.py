@@ -10,7 +10,6 @@ from hitcurve.shown.board import board, printed_digits, record_of
 from hitcurve.shown.grid import Grid, number
 from hitcurve.shown.means import means_of, queries
 from hitcurve.shown.printed import Written
-from hitcurve.statistics.comparison import marks_of, tables_of
 
 if TYPE_CHECKING:
     from hitcurve.retrieval.evaluation import Evaluation
@@ -71,7 +70,11 @@ class Runs(Written):
     def blocks(self, form: str) -> list[Grid | str]:
         each = int(self.each)
         shown = self.shown or ("board" if form == "latex" else "all")  # the others are wider than paper
-        more = tables_of(self.compared) if self.compared is not None and shown == "all" else []
+        more = list[Grid | str]()
+        if self.compared is not None and shown == "all":
+            from hitcurve.statistics.comparison import tables_of
+
+            more = tables_of(self.compared)
         if form in ("markdown", "latex") and not each:
             return [self.board(**self.texts), *more]
         measures = self.evaluations[0].means
@@ -84,7 +87,11 @@ class Runs(Written):
     def board(self, caption: str = "", label: str = "") -> Grid:
         """A row for each run, the best values marked, and what is significant."""
         means, own = means_of(self.evaluations)
-        found = marks_of(self.compared, self.names, self.p, 0.05) if self.compared is not None else None
+        found = None
+        if self.compared is not None:
+            from hitcurve.statistics.comparison import marks_of
+
+            found = marks_of(self.compared, self.names, self.p, 0.05)
         foot = [f"{self._foot()}."]
         return board(self.names, means, found=found, names=own, head="run", foot=foot, caption=caption, label=label)
 
