@@ -18,6 +18,7 @@ pytest.importorskip("pyarrow")
 import hitcurve
 from hitcurve.cli import main as cli
 from hitcurve.cli.main import main
+from hitcurve.sources.cells import Layout
 from hitcurve.sources.tables import TableReader
 
 TABLE = ("table", "a.csv", "--label", "label", "--score", "score")
@@ -166,7 +167,7 @@ def test_errors_name_the_options_of_the_command(capsys, tmp_path, arguments, fil
 def test_every_argument_that_an_error_names_has_an_option(capsys):
     """Wherever the modules that the commands read and measure with say argument=value."""
     package = Path(hitcurve.__file__).parent
-    arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters}
+    arguments = {*signature(hitcurve.evaluate).parameters, *signature(TableReader).parameters, *Layout._fields}
     # opening.py and scanning.py are those of hitcurve.scan, which has arguments of the same names.
     paths = [path for folder in ("retrieval", "sources", "report") for path in (package / folder).glob("*.py")]
     for path in (path for path in paths if path.stem not in ("opening", "scanning")):

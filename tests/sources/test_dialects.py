@@ -16,7 +16,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from blocks import read_columns  # noqa: E402
+from blocks import read_columns, table_reader  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
 from hitcurve.cli.main import main  # noqa: E402
@@ -49,7 +49,7 @@ def made(folder, text, name="t.csv"):
 
 def said(path, *columns, **options):
     """What is read, and the notes about it."""
-    reader = TableReader([path], columns[0], [columns[1]], **options)
+    reader = table_reader([path], columns[0], [columns[1]], **options)
     found = list(reader)
     label, score = np.concatenate([one.label for one in found]), np.concatenate([one.scores[0] for one in found])
     return label.tolist(), score.tolist(), [note.removeprefix(f"{path}: ") for note in reader.notes]
@@ -345,7 +345,7 @@ def test_options_of_texts_where_there_are_none(tmp_path):
         with pytest.raises(ValueError, match="positive='x', but there is no column of labels"):
             hc.scan(source, positive="x")
     with pytest.raises(ValueError, match="positive='x', but there is no column of labels"):
-        TableReader([], None, ["s"], grade="g", positive="x")
+        table_reader([], None, ["s"], grade="g", positive="x")
 
 
 @pytest.mark.parametrize("pack", [lzma.compress, bz2.compress])

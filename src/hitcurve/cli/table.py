@@ -230,6 +230,7 @@ def _no_reading(one: Measure, ties: str, levels: bool) -> str:
 
 def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[Screen, list[str]]:
     """What was read, and what is odd about it, in sentences."""
+    from hitcurve.sources.cells import Layout
     from hitcurve.sources.screen import read_screen
     from hitcurve.sources.tables import TableReader, read_ids
 
@@ -240,8 +241,8 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     columns = [column for column, _ in scores]
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
-        nan_policy=options.nan, header=not options.no_header, grade=options.grade, workers=options.workers,
-        delimiter=options.delimiter, na=options.na, decimal=options.decimal, positive=options.positive,
+        nan_policy=options.nan, grade=options.grade, workers=options.workers,
+        layout=Layout(not options.no_header, options.delimiter, options.decimal, options.na, options.positive),
     )  # fmt: skip
     found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare)
     missing = [one for one in actives or () if one not in reader.found]

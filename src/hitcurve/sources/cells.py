@@ -76,23 +76,33 @@ class Rules(NamedTuple):
             raise ValueError(f"{shown}: no label is positive={self.positive!r}; the labels are {listed}{more}")
 
 
-def checked_rules(nan_policy: str, na: Any = None, decimal: str | None = None, positive: str | None = None, *,
-                  labelled: bool = True) -> Rules:  # fmt: skip
-    """The rules of a caller's arguments; `labelled`: there is a column of labels."""
-    texts = (na,) if isinstance(na, str) else tuple(na or ())
-    for at, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"na[{at}] is of type {type(text).__name__}: it must be a text")
-    check_choice(decimal, "decimal", (None, ".", ","))
-    if positive is not None and not isinstance(positive, str):
-        raise TypeError(f"positive is of type {type(positive).__name__}: it must be a text")
-    if positive is not None and not positive.strip():
-        raise ValueError(f"positive is {positive!r}: it must be the text of the labels of relevant rows")
-    if positive is not None and not labelled:
-        raise ValueError(f"positive={positive!r}, but there is no column of labels")
-    word = None if positive is None else positive.strip()
-    texts = tuple(dict.fromkeys(text.strip() for text in texts))
-    return Rules(nan_policy, texts, decimal or ".", word, None if word is None else {})
+class Layout(NamedTuple):
+    """How a caller says that text is written; what is None is usual, or found out."""
+
+    header: bool = True
+    """The first line of CSV, TSV and Excel holds the names of the columns."""
+    delimiter: str | None = None
+    decimal: str | None = None
+    na: str | Iterable[str] | None = None
+    positive: str | None = None
+
+    def rules(self, nan_policy: str, labelled: bool) -> Rules:
+        """How cells are understood; `labelled`: there is a column of labels."""
+        texts = (self.na,) if isinstance(self.na, str) else tuple(self.na or ())
+        for at, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TypeError(f"na[{at}] is of type {type(text).__name__}: it must be a text")
+        check_choice(self.decimal, "decimal", (None, ".", ","))
+        word = self.positive
+        if word is not None and not isinstance(word, str):
+            raise TypeError(f"positive is of type {type(word).__name__}: it must be a text")
+        if word is not None and not word.strip():
+            raise ValueError(f"positive is {word!r}: it must be the text of the labels of relevant rows")
+        if word is not None and not labelled:
+            raise ValueError(f"positive={word!r}, but there is no column of labels")
+        texts = tuple(dict.fromkeys(text.strip() for text in texts))
+        rules = Rules(nan_policy, texts, self.decimal or ".")
+        return rules if word is None else rules._replace(positive=word.strip(), met={})
 
 
 class Types:

@@ -21,10 +21,10 @@ from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     BadCell,
     BadLevel,
+    Layout,
     Rules,
     as_levels,
     ascending,
-    checked_rules,
     coded,
     converted,
     encoded,
@@ -51,27 +51,24 @@ _LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
 
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
-                header: bool, workers: int, in_order: bool, unlabelled: bool, grade: Column | None = None,
-                delimiter: str | None = None, **texts: Any) -> Source:  # fmt: skip
+                workers: int, in_order: bool, unlabelled: bool, grade: Column | None, layout: Layout) -> Source:
     """The source for what a caller gave.
 
-    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant; `texts`: the
-    arguments of `checked_rules`.
+    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
     """
     listed = source if isinstance(source, list) else [source]
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, header=header, grade=grade, workers=workers,
-                             delimiter=delimiter, **texts)  # fmt: skip
+                             nan_policy=nan_policy, grade=grade, workers=workers, layout=layout)
         if not all_parquet(reader):
             return reader
         row_groups = Parquet(reader)
         return reader if in_order else row_groups
-    rules = checked_rules(nan_policy, **texts, labelled=label is not None)
-    if delimiter is not None:
-        raise ValueError(f"delimiter={delimiter!r} is for CSV and TSV files, but source is not such a file")
+    rules = layout.rules(nan_policy, label is not None)
+    if layout.delimiter is not None:
+        raise ValueError(f"delimiter={layout.delimiter!r} is for CSV and TSV files, but source is not such a file")
     if isinstance(source, tuple):
         if rules != Rules(nan_policy):
             raise ValueError("na, decimal and positive are for columns of text, but source is a tuple of arrays")

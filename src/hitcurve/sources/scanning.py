@@ -29,7 +29,7 @@ from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.curves.levels import missing_levels
 from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
-from hitcurve.sources.cells import Types, distinct, has_nan
+from hitcurve.sources.cells import Layout, Types, distinct, has_nan
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
 from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
@@ -220,9 +220,9 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     if tolerance is not None and not check_number(tolerance, "tolerance") >= 0:
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
-    opened = open_source(source, label, score, group, nan_policy=nan_policy, header=header, workers=workers,
-                         in_order=grouped or sorted is not None, unlabelled=actives is not None, grade=grade,
-                         delimiter=delimiter, na=na, decimal=decimal, positive=positive)  # fmt: skip
+    opened = open_source(source, label, score, group, nan_policy=nan_policy, workers=workers, grade=grade,
+                         in_order=grouped or sorted is not None, unlabelled=actives is not None,
+                         layout=Layout(header, delimiter, decimal, na, positive))  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     curve: HitCurve | HitCurves | GainCurve | GainCurves
     with ScanProgress(opened, passes, progress) as shown:

@@ -36,9 +36,9 @@ from hitcurve.sources.cells import (
     MISSING,
     BadCell,
     Column,
+    Layout,
     Rules,
     ascending,
-    checked_rules,
     coded,
     converted,
     has_nan,
@@ -83,15 +83,13 @@ class TableReader(Source):
     actives : the ids of the relevant items, in place of labels; `ids` is needed then.
     by_file : each file is a group of its own, named as the file is; by its path if two files have one name.
     nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
-    header : whether the first line of CSV and TSV holds the column names. Parquet always has them; of a SMILES file it
-        is found out (a column asked for by name, or a first line without a number for a score).
     unlabelled : no row is relevant; in place of labels.
-    delimiter, decimal : what parts the cells of CSV and TSV, and the sign before the fractions of numbers in text, "."
-        or ",". Without them the name of a file says the first, and the second is a point; if its first rows (64 KB)
-        cannot be read so, but with one other of commas, semicolons and tabs, or with decimal commas, they are read so,
-        and `notes` says it.
-    na : texts that mean a missing score too; of one that is a number also the cells of its value.
-    positive : the text of the labels of relevant rows; all others but empty ones are not relevant.
+    layout : how text is written. Parquet always has the names of its columns; of a SMILES file it is found out whether
+        the first line has them (a column asked for by name, or a first line without a number for a score). Without
+        `delimiter` the name of a file says it, and without `decimal` it is a point; if the first rows (64 KB) cannot be
+        read so, but with one other of commas, semicolons and tabs, or with decimal commas, they are read so, and
+        `notes` says it. `na` are texts that mean a missing score too; of one that is a number also the cells of its
+        value. `positive` is the text of the labels of relevant rows; all others but empty ones are not relevant.
     workers : threads, -1 for all cores. The batches do not depend on it.
 
     `codes` are the places of the groups met so far, in the order in which they came, kept when the files are read
@@ -101,13 +99,12 @@ class TableReader(Source):
 
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
                  group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
-                 by_file: bool = False, nan_policy: str = "raise", header: bool = True, unlabelled: bool = False,
-                 grade: Column | None = None, workers: int = -1, delimiter: str | None = None,
-                 na: str | Iterable[str] | None = None, decimal: str | None = None,
-                 positive: str | None = None) -> None:  # fmt: skip
+                 by_file: bool = False, nan_policy: str = "raise", unlabelled: bool = False,
+                 grade: Column | None = None, workers: int = -1,
+                 layout: Layout = Layout()) -> None:  # fmt: skip  # noqa: B008
         check_options(nan_policy=nan_policy)
-        self.rules = checked_rules(nan_policy, na, decimal, positive, labelled=label is not None)
-        self._delimiter, self._any_decimal = _checked_delimiter(delimiter, paths), decimal is None
+        self.rules = layout.rules(nan_policy, label is not None)
+        self._delimiter, self._any_decimal = _checked_delimiter(layout.delimiter, paths), layout.decimal is None
         self._forms: dict[str, _Form] = {}  # of the files that are not as their names say
         self._sheets: dict[str, str] = {}
         if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
@@ -119,7 +116,7 @@ class TableReader(Source):
         self.workers = check_workers(workers)
         needed("pyarrow", "reading files")
         needed("pyarrow.compute", "reading files")  # early: where memory lacks, it ends the process as it is imported
-        self.paths, self.nan_policy, self.header = list(paths), nan_policy, header
+        self.paths, self.nan_policy, self.header = list(paths), nan_policy, layout.header
         shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
@@ -128,7 +125,7 @@ class TableReader(Source):
         self._starts: list[int] = []  # rows before each file
         self._by_file, self._group = by_file, group
         self.grouped = by_file or group is not None
-        self._header_read = header
+        self._header_read = layout.header
         try:
             self._actives = None if actives is None else strings(sorted({one.strip() for one in actives}))
         except UnicodeEncodeError as error:
