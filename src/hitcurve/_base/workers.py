@@ -103,61 +103,86 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], worker
         finally:
             close()
         return
-    import queue
-    import threading
-    from time import monotonic
+    calls = _Calls(function, workers)
+    try:
+        yield from calls.results(source, ahead, idle)
+    except BaseException:
+        cancel()
+        raise
+    finally:
+        try:
+            calls.end(patience)
+        finally:
+            close()
 
-    # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
-    todo: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
-    over: queue.SimpleQueue[None] = queue.SimpleQueue()
-    results: dict[int, tuple[Any, BaseException | None]] = {}
 
-    def one(at: int, item: Any) -> bool:
-        if at < 0 or stopped:
-            todo.put((-1, None))  # the next that comes ends too, even one whose start was interrupted
+class _Calls:
+    """The threads of one `in_threads`, what they are to do, and what they have done."""
+
+    def __init__(self, function: Callable[[Any], Any], workers: int) -> None:
+        from queue import SimpleQueue
+
+        self.function, self.workers = function, workers
+        # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+        self.todo: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        self.done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        self.over: SimpleQueue[None] = SimpleQueue()
+        self.made: dict[int, tuple[Any, BaseException | None]] = {}
+        self.threads: list[Any] = []  # that have started
+        self.stopped = False
+
+    def _one(self, at: int, item: Any) -> bool:
+        if at < 0 or self.stopped:
+            self.todo.put((-1, None))  # the next that comes ends too, even one whose start was interrupted
             return False
         try:
-            done.put((at, function(item), None))
+            self.done.put((at, self.function(item), None))
         except BaseException as error:
-            done.put((at, None, error))
+            self.done.put((at, None, error))
         return True
 
-    def work() -> None:
+    def _work(self) -> None:
         try:
-            while one(*todo.get()):
+            while self._one(*self.todo.get()):
                 pass
         finally:
-            over.put(None)
+            self.over.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    begun = taken = ended = given = 0
-    more, stopped = True, False
-    try:
+    def _start(self) -> None:
+        from threading import Thread
+
+        try:
+            while len(self.threads) < self.workers:
+                thread = Thread(target=self._work, daemon=True)
+                thread.start()
+                self.threads.append(thread)
+        except RuntimeError:  # for lack of memory, say
+            self.workers = len(self.threads)
+
+    def results(self, source: Iterator[Any], ahead: int | None, idle: Callable[[], object]) -> Iterator[Any]:
+        from queue import Empty
+
+        taken = ended = given = 0
+        more = True
         while more or given < taken:
-            if more and taken - (ended if ahead is None else given) < (ahead or workers or 1):
+            if more and taken - (ended if ahead is None else given) < (ahead or self.workers or 1):
                 try:
                     item = next(source)
                 except Exception as error:
                     more = False
                     if not isinstance(error, StopIteration):
-                        results[taken] = None, error
+                        self.made[taken] = None, error
                         taken, ended = taken + 1, ended + 1
                     continue
-                try:
-                    while begun < workers:
-                        threads[begun].start()
-                        begun += 1
-                except RuntimeError:  # for lack of memory, say
-                    workers = begun
-                todo.put((taken, item))
+                self._start()
+                self.todo.put((taken, item))
                 del item  # it is the worker's
-                if not workers:
-                    one(*todo.get())
+                if not self.workers:
+                    self._one(*self.todo.get())
                 taken += 1
                 idle()
-            elif given in results:
-                result, failed = results.pop(given)
+            elif given in self.made:
+                result, failed = self.made.pop(given)
                 if failed is not None:
                     try:
                         raise failed
@@ -168,34 +193,35 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], worker
                 del result
             else:
                 try:
-                    at, result, failed = done.get(timeout=0.2)
-                except queue.Empty:
+                    at, result, failed = self.done.get(timeout=0.2)
+                except Empty:
                     idle()
                     continue
-                results[at] = result, failed
+                self.made[at] = result, failed
                 more = more and failed is None
                 ended += 1
                 del result, failed
-    except BaseException:
-        cancel()
-        raise
-    finally:
-        stopped = True
-        results.clear()
-        todo.put((-1, None))
+
+    def end(self, patience: float | None) -> None:
+        """Waits for the calls that still run; what interrupts it is raised at the end."""
+        from queue import Empty
+        from time import monotonic
+
+        self.stopped = True
+        self.made.clear()
+        self.todo.put((-1, None))
         # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
-        until, left, interrupt = monotonic() + (patience or 0.0), begun, None
+        until, left, interrupt = monotonic() + (patience or 0.0), len(self.threads), None
         while left and (patience is None or monotonic() < until):
             try:
-                over.get(timeout=0.2)
+                self.over.get(timeout=0.2)
                 left -= 1
-            except queue.Empty:
+            except Empty:
                 pass
             except KeyboardInterrupt as error:
                 interrupt = error
                 until = 0.0
-        for thread in threads[:begun] if not left else ():
+        for thread in self.threads if not left else ():
             thread.join(0.2)
-        close()
         if interrupt is not None:
             raise interrupt
