@@ -22,7 +22,7 @@ from hitcurve._base.extras import needed
 
 __all__ = [
     "BROKEN", "LONGEST", "OpenMark", "Path", "RowEnd", "TextFile", "check_unchanged", "file_kind", "file_name",
-    "file_state", "first_line", "opened", "opened_text", "same_file", "write_file",
+    "file_state", "first_line", "opened", "opened_text", "parquet_errors", "same_file", "write_file",
 ]  # fmt: skip
 
 _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq": "parquet", ".smi": "smiles",
@@ -47,6 +47,18 @@ def first_line(error: Exception) -> str:
     if isinstance(error, MemoryError) or _NO_THREAD in line:
         raise MemoryError(line) from None
     return line
+
+
+@contextmanager
+def parquet_errors(shown: Path) -> Iterator[None]:
+    """Whatever a broken Parquet file makes pyarrow raise, as a ValueError; an error of the system names the file itself."""
+    arrow = needed("pyarrow", "Parquet")
+    try:
+        yield
+    except (*BROKEN, arrow.ArrowException) as error:
+        if getattr(error, "filename", None) is not None:
+            raise
+        raise ValueError(f"{os.fspath(shown)}: cannot be read: {first_line(error)}") from None
 
 
 def file_state(path: Path) -> tuple[int, ...] | None:

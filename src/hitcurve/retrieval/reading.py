@@ -14,7 +14,7 @@ import numpy as np
 
 from hitcurve._base.checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
 from hitcurve._base.extras import needed
-from hitcurve._base.files import BROKEN, file_name, first_line, opened_text
+from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
@@ -187,15 +187,11 @@ def warn(notes: Sequence[str]) -> None:
 
 
 def parquet(path: str | os.PathLike[str]) -> Any:
-    arrow, files = needed("pyarrow", "Parquet"), needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet")
-    try:
+    files = needed("pyarrow.parquet", f"{os.fspath(path)}: Parquet")
+    with parquet_errors(path):
         table = files.read_table(path)
         table.validate(full=True)
         _ = table.column_names  # which may be no text
-    except (*BROKEN, arrow.ArrowException) as error:
-        if getattr(error, "filename", None) is not None:
-            raise
-        raise ValueError(f"{os.fspath(path)}: cannot be read: {first_line(error)}") from None
     return table
 
 

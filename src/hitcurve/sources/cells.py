@@ -6,6 +6,7 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -180,28 +181,32 @@ def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     if rules.positive is not None:
         return _words_of(cells, rules)
     cells = _plain(cells)
-    labels: NDArray[np.uint8]
-    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
-        numbers = numbers_of(cells)
-        wrong = (numbers != 0) & (numbers != 1)
-        labels = numbers.astype(np.uint8, copy=False) if not wrong.any() else np.empty(0, np.uint8)
-    elif pa.types.is_boolean(cells.type):
-        labels = numbers_of(cells)
-        wrong = np.zeros(labels.shape[0] if cells.null_count else 0, bool)
-    elif pa.types.is_string(cells.type):
+    if pa.types.is_boolean(cells.type) and not cells.null_count:
+        return numbers_of(cells)
+    if pa.types.is_string(cells.type):
         # Few distinct texts: each is looked at once. 2 stands for a wrong one.
         distinct = cells.dictionary_encode()
         known = {text: at % 2 for at, text in enumerate(LABELS)}
         texts = (str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist())
         values = [known.get(text, 2) for text in texts]
-        labels = np.array([*values, 2], np.uint8)[numbers_of(distinct.indices, len(values))]
-        wrong = labels > 1
+        numbers = np.array([*values, 2], np.uint8)[numbers_of(distinct.indices, len(values))]
+    elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_boolean(cells.type):
+        numbers = numbers_of(cells)
     else:
         raise BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
-    if cells.null_count or wrong.any():
-        index = int(np.argmax(wrong | numbers_of(pc.is_null(cells)).view(bool)))
-        raise BadCell(index, f"the label is {_value(cells, index)}: {LABEL_RULE}")
-    return labels
+    return as_flags(numbers, partial(_value, cells))
+
+
+def as_flags(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.uint8]:
+    """The same as uint8, if all are labels; `value` is what a cell holds, for the error."""
+    flags = numbers
+    if numbers.dtype != np.bool_:
+        flags = numbers == 1
+        fine = flags | (numbers == 0)
+        if not fine.all():
+            index = int(np.argmin(fine))
+            raise BadCell(index, f"the label is {value(index)}: {LABEL_RULE}")
+    return flags.view(np.uint8)
 
 
 def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
@@ -264,28 +269,27 @@ def numbers_of(cells: Any, missing: float = np.nan) -> NDArray[Any]:
 
 def levels_of(cells: Any, rules: Rules) -> NDArray[Any]:
     cells = _plain(cells)
-    try:
-        return as_levels(numbers_of(_numeric(cells, "level", rules._replace(na=()))))
-    except BadLevel as bad:
-        raise BadCell(bad.index, f"the level is {_value(cells, bad.index)}: {bad}") from None
+    return as_levels(numbers_of(_numeric(cells, "level", rules._replace(na=()))), partial(_value, cells))
 
 
-class BadLevel(Exception):
-    """The place of a number that is no level, and why."""
-
-    def __init__(self, index: int, rule: str) -> None:
-        super().__init__(rule)
-        self.index = index
-
-
-def as_levels(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same, if all are levels."""
+def as_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any]:
+    """The same, if all are levels; `value` as of `as_flags`."""
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if not (low >= 0 and high < np.inf):
-        raise BadLevel(int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE)
-    if numbers.dtype.kind in "iu" and high > 2**53:
-        raise BadLevel(int(np.argmax(numbers > 2**53)), "a whole level must be at most 2**53")
-    return numbers.view(np.uint8) if numbers.dtype == np.bool_ else numbers
+        index, rule = int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE
+    elif numbers.dtype.kind in "iu" and high > 2**53:
+        index, rule = int(np.argmax(numbers > 2**53)), "a whole level must be at most 2**53"
+    else:
+        return numbers.view(np.uint8) if numbers.dtype == np.bool_ else numbers
+    raise BadCell(index, f"the level is {value(index)}: {rule}")
+
+
+def as_scores(numbers: NDArray[Any], nan_policy: str, value: Callable[[int], Any]) -> NDArray[Any]:
+    """The same, if all have a rank; `value` as of `as_flags`."""
+    if nan_policy == "raise" and has_nan(numbers):
+        index = int(np.isnan(numbers).argmax())
+        raise BadCell(index, f"the score is {value(index)}: {NO_RANK}")
+    return numbers
 
 
 def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
@@ -306,11 +310,7 @@ def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
         at = rounded(numbers_of(numbers, 0))
         if at is not None:
             raise BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
-    scores = numbers_of(numbers)
-    if nan_policy == "raise" and has_nan(scores):
-        index = int(np.isnan(scores).argmax())
-        raise BadCell(index, f"the score is {_value(cells, index)}: {NO_RANK}")
-    return scores
+    return as_scores(numbers_of(numbers), nan_policy, partial(_value, cells))
 
 
 def _numeric(cells: Any, what: str, rules: Rules) -> Any:

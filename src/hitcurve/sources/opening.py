@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._base.checks import LABEL_RULE, NO_RANK, SCORES, as_column, checked_array
+from hitcurve._base.checks import LABEL_RULE, SCORES, as_column, checked_array
 from hitcurve._base.extras import Later, needed
-from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state, first_line
+from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state, first_line, parquet_errors
 from hitcurve.curves.levels import LEVELS
 from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     BadCell,
-    BadLevel,
     Layout,
     Rules,
+    as_flags,
     as_levels,
+    as_scores,
     ascending,
     coded,
     converted,
     encoded,
-    has_nan,
     no_hits,
     no_text,
     whole,
@@ -144,7 +144,9 @@ class Parquet(Source):
             path = os.fspath(given)
             state = file_state(path)
             file = self._open(path)
-            schema, metadata = self._schema(path, file), file.metadata
+            with parquet_errors(path):
+                schema, metadata = file.schema_arrow, file.metadata
+                _ = schema.names  # which may be no text
             leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
             for role, column in reader.roles:
                 at = _found(path, schema.names, column)
@@ -176,20 +178,8 @@ class Parquet(Source):
 
     def _open(self, path: str, metadata: Any = None) -> Any:
         parquet = needed("pyarrow.parquet", "Parquet")
-        try:
+        with parquet_errors(path):
             return parquet.ParquetFile(path, metadata=metadata, page_checksum_verification=True)
-        except (*BROKEN, pa.ArrowException) as error:
-            if getattr(error, "filename", None) is not None:
-                raise
-            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
-
-    def _schema(self, path: str, file: Any) -> Any:
-        try:
-            schema = file.schema_arrow
-            _ = schema.names  # which may be no text
-            return schema
-        except (*BROKEN, pa.ArrowException) as error:
-            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
 
     def tasks(self, want: str, gaps: Gaps | None = None) -> Iterator[Task]:
         for at, file in enumerate(self.files):
@@ -313,10 +303,8 @@ class _ParquetFile(NamedTuple):
 def _check_types(path: str, metadata: Any, leaves: Iterable[int]) -> None:
     """An error if a row group has a column of another type than the file: asked for its statistics, pyarrow aborts."""
     for leaf, at in product(leaves, range(metadata.num_row_groups)):
-        try:
+        with parquet_errors(path):
             type_, other = metadata.schema.column(leaf).physical_type, metadata.row_group(at).column(leaf).physical_type
-        except (*BROKEN, pa.ArrowException) as error:
-            raise ValueError(f"{path}: cannot be read: {first_line(error)}") from None
         if type_ != other:
             raise ValueError(f"{path}: cannot be read: row group {at + 1} has a column of {other}, not of {type_}")
 
@@ -439,9 +427,8 @@ class _Batches(Source):
             raise ValueError(f"{place}: y_true has {many(labels.shape[0], 'items')}, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
             raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
-        label = self._levels(labels) if self.graded else self._labels(labels)
-        if self.nan_policy == "raise" and has_nan(score):
-            raise BadCell(int(np.argmax(np.isnan(score))), f"the score is nan: {NO_RANK}")
+        label = (as_levels if self.graded else as_flags)(labels, labels.__getitem__)
+        as_scores(score, self.nan_policy, score.__getitem__)
         if groups is None:
             return label, score, None
         pa = needed("pyarrow", "a scan of groups")
@@ -454,22 +441,6 @@ class _Batches(Source):
             texts = ((at, name) for at, name in enumerate(groups.tolist()) if isinstance(name, str))
             at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
             raise BadCell(at, f"the group {no_text(name)}") from None
-
-    def _labels(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
-        flags = labels
-        if labels.dtype != np.bool_:
-            flags = labels == 1
-            fine = flags | (labels == 0)
-            if not fine.all():
-                at = int(np.argmin(fine))
-                raise BadCell(at, f"the label is {labels[at]}: {LABEL_RULE}")
-        return flags.view(np.uint8)
-
-    def _levels(self, levels: NDArray[Any]) -> NDArray[Any]:
-        try:
-            return as_levels(levels)
-        except BadLevel as bad:
-            raise BadCell(bad.index, f"the level is {levels[bad.index]}: {bad}") from None
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return ascending(list(self.codes))

@@ -18,7 +18,6 @@ import numpy as np
 from hitcurve._base.checks import LARGE, check_options, quoted
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.files import (
-    BROKEN,
     OpenMark,
     Path,
     RowEnd,
@@ -27,6 +26,7 @@ from hitcurve._base.files import (
     file_state,
     first_line,
     opened,
+    parquet_errors,
 )
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.shown.grid import many
@@ -270,7 +270,7 @@ class TableReader(Source):
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, rows = file_kind(path)[0], 0
-        try:
+        with parquet_errors(shown):
             # What is read ahead is kept to the end of the file: the columns as a whole.
             file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
             schema = file.schema_arrow
@@ -281,10 +281,6 @@ class TableReader(Source):
                 yield self._values(cells)
             if rows != file.metadata.num_rows:
                 raise pa.ArrowInvalid(f"it holds {many(rows, 'rows', ',')}, and says {file.metadata.num_rows:,}")
-        except (*BROKEN, pa.ArrowException) as error:
-            if getattr(error, "filename", None) is not None:
-                raise
-            raise ValueError(f"{shown}: cannot be read: {first_line(error)}") from None
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown = file_kind(path)[0]
@@ -661,13 +657,12 @@ def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], in
 def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) -> list[Any]:
     reader = needed("pyarrow.parquet", "Parquet")
     try:
-        file = reader.ParquetFile(stream, page_checksum_verification=True)
-        name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
-        return [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
+        with parquet_errors(shown):
+            file = reader.ParquetFile(stream, page_checksum_verification=True)
+            name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
+            return [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
     except BadCell as bad:
         raise ValueError(f"{shown}: column {name!r}: {bad}") from None
-    except (*BROKEN, pa.ArrowException) as error:
-        raise ValueError(f"{shown}: cannot be read: {first_line(error)}") from None
 
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],
