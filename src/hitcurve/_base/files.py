@@ -51,7 +51,7 @@ def first_line(error: Exception) -> str:
 
 @contextmanager
 def parquet_errors(shown: Path) -> Iterator[None]:
-    """Whatever a broken Parquet file makes pyarrow raise, as a ValueError; an error of the system names the file itself."""
+    """What a broken Parquet file makes pyarrow raise, as a ValueError; the system's own errors name the file already."""
     arrow = needed("pyarrow", "Parquet")
     try:
         yield

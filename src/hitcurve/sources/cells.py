@@ -158,6 +158,11 @@ def has_nan(score: NDArray[Any]) -> bool:
     return bool(score.dtype.kind == "f" and score.size and np.isnan(score.min()))
 
 
+def joined(arrays: Iterable[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """Some arrays, or none, as one of this type."""
+    return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
+
+
 def distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
     """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
     scores = scores.astype(Types([scores.dtype]).common(), copy=not own)

@@ -29,7 +29,7 @@ from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.curves.levels import missing_levels
 from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
-from hitcurve.sources.cells import Layout, Types, distinct, has_nan
+from hitcurve.sources.cells import Layout, Types, distinct, has_nan, joined
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
 from hitcurve.sources.pieces import Piece, Source, Task
 from hitcurve.sources.spools import Parts, Spool, Store
@@ -200,18 +200,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     arrays = isinstance(source, tuple)
     unnamed = arrays or callable(source)
     grouped = len(source) == 3 if arrays else group is not None
-    if sorted == "group" and not grouped:
-        raise ValueError("sorted='group', but there is no group column")
-    if arrays and (label, score, group) != (None, None, None):
-        raise ValueError("label, score and group name columns, but source is a tuple of arrays")
-    if actives is not None and (grouped or sorted is not None):
-        raise ValueError("actives cannot be combined with group or sorted: they are the relevant items of one ranking")
-    if grouped and num_relevant is not None:
-        raise ValueError("num_relevant cannot be combined with group: each group has a number of its own")
-    if grade is not None:
-        _check_grade(grade, arrays, label=label, actives=actives, num_relevant=num_relevant, tolerance=tolerance)
-    if unretrieved is not None and (grouped or grade is None):
-        raise ValueError("unretrieved needs grade, and cannot be combined with group")
+    _check_together(arrays, grouped, label, score, group, grade, actives, num_relevant, unretrieved, sorted, tolerance)
     missing_levels(unretrieved)
     if actives is None and label is None and grade is None and not unnamed:
         raise TypeError("label must name the column of the labels (or give actives in place of label)")
@@ -244,12 +233,28 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     return curve
 
 
-def _check_grade(grade: Any, arrays: bool, **others: Any) -> None:
-    for name, value in others.items():
-        if value is not None:
-            raise ValueError(f"grade and {name} are both given: {_NO_GRADE[name]}")
-    if arrays and grade != 1:
-        raise ValueError(f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}")
+def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: Any, grade: Any, actives: Any,
+                    num_relevant: Any, unretrieved: Any, sorted: str | None, tolerance: Any) -> None:  # fmt: skip
+    """An error for arguments that exclude each other."""
+    levels = grade is not None
+    hits = {"label": label, "actives": actives, "num_relevant": num_relevant, "tolerance": tolerance}
+    problems = (
+        (sorted == "group" and not grouped, "sorted='group', but there is no group column"),
+        (arrays and (label, score, group) != (None, None, None),
+         "label, score and group name columns, but source is a tuple of arrays"),
+        (actives is not None and (grouped or sorted is not None),
+         "actives cannot be combined with group or sorted: they are the relevant items of one ranking"),
+        (grouped and num_relevant is not None,
+         "num_relevant cannot be combined with group: each group has a number of its own"),
+        *((levels and value is not None, f"grade and {name} are both given: {_NO_GRADE[name]}")
+          for name, value in hits.items()),
+        (levels and arrays and grade != 1, f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}"),
+        (unretrieved is not None and (grouped or not levels),
+         "unretrieved needs grade, and cannot be combined with group"),
+    )  # fmt: skip
+    for wrong, problem in problems:
+        if wrong:
+            raise ValueError(problem)
 
 
 def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
@@ -333,200 +338,23 @@ class Job:
         while True:
             try:
                 with ExitStack() as opened:
-                    return self._both_passes(opened)
+                    return _TwoPasses(self, opened).curves()
             except _OtherType:
                 # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
                 self.shown.at = 0
                 self.shown.next_pass(self.source.rows or 0)
 
-    def _both_passes(self, opened: ExitStack) -> list[HitCurve | GainCurve]:
-        source, max_memory, columns = self.source, self.max_memory, len(self.lower)
-        self.rows, self.missing = 0, [0] * columns
-        keep = not source.cheap
-        # What can be read again for less is kept where memory is allowed, else only where little holds all of it.
-        little = source.rows is not None and source.rows * 4 * columns <= self.held
-        source.keep(max_memory // 2 if max_memory is not None else self.held if little else 0)
-        opened.callback(source.keep, 0)
-        store = opened.enter_context(closing(Store()))
-        scores = [Spool(self.held // columns, store) for _ in self.lower]
-        room = sys.maxsize if max_memory is None else self.held // 2
-        relevant = [Spool(room, store) for _ in self.lower]
-        levels = Spool(room, store)
-        for spool in [*scores, *relevant, levels]:
-            opened.callback(spool.close)
-
-        def collect(worker: int, piece: Piece) -> None:
-            self.meet(piece, piece.scores or piece.relevant)
-            with self.lock if piece.levels is not None else nullcontext():  # levels stay beside their scores
-                for spool, found in zip(relevant, piece.relevant, strict=True):
-                    spool.append(found)
-                if piece.levels is not None:
-                    levels.append(piece.levels)
-            for spool, score in zip(scores, piece.scores, strict=True) if keep else ():
-                spool.append(score)
-
-        run_tasks(source.tasks("both" if keep else "relevant"), collect, self.workers, self.shown)
-        self.shown.next_pass(self.rows)
-        if max_memory is not None:
-            tables = zip(relevant, self.types, strict=True)
-            needed = sum(_needed(spool.length, types.common(), self.workers, levels.length) for spool, types in tables)
-            source.keep(max(0, min(max_memory // 2, max_memory - needed)))
-        made = [_Column(self, at, relevant[at], levels) for at in range(columns)]
-        workers = min(one.workers for one in made)
-        for one in made:
-            one.start(workers)
-        seen = [0] * workers
-
-        def count(worker: int, piece: Piece) -> None:
-            seen[worker] += piece.rows
-            if not keep:  # the first pass met the relevant scores only
-                self.count_missing(piece)
-            if piece.gaps is not None:
-                for one, gap in zip(made, piece.gaps, strict=True):
-                    one.counters[worker].add_between(gap, piece.rows)
-                return
-            for one, score in zip(made, piece.scores, strict=True):
-                if score is not None:
-                    one.count(worker, piece, score)
-
-        def gaps(bounds: Sequence[tuple[int, int]]) -> list[int] | None:
-            found = [one.gap(*ends) for one, ends in zip(made, bounds, strict=True)]
-            return [gap for gap in found if gap is not None] if None not in found else None
-
-        run_tasks(_spooled(scores) if keep else source.again(gaps), count, workers, self.shown)
-        if sum(seen) != self.rows:
-            first = many(self.rows, "rows", ",")
-            raise ValueError(f"the source gave {first} in the first pass, and {sum(seen):,} in the second")
-        source.keep(0)
-        for spool in scores:
-            spool.close()
-        return [one.curve() for one in made]
-
     def in_order(self) -> HitCurve | GainCurve:
         """One pass over rows that come best first."""
-        tables: list[tuple[NDArray[Any], ...]] = []
-        num_rows = tied = hits = above = 0
-        group = np.empty(0)  # the score of the group that may go on, of which there are `tied` items
-        (types,) = self.types
-        graded = self.source.graded
-        counts = LevelCounts() if graded else None
-
-        def walk(worker: int, piece: Piece) -> None:
-            nonlocal num_rows, group, tied, hits, above
-            (score,), label, rows = piece.scores, piece.label, np.arange(0)
-            if self.nan_policy == "omit" and has_nan(score):
-                rows = np.flatnonzero(score == score)
-                score, label = score[rows], label[rows]
-            if not score.shape[0]:
-                return
-            dtype = types.add(score, lambda: self.source.place(piece.start))
-            went_on = group.shape[0]
-            line = np.concatenate([group.astype(dtype, copy=False), score.astype(dtype, copy=False)])
-            # NaN, at the end, equal each other here.
-            missing = line != line
-            worse = line[1:] < line[:-1] if self.lower[0] else line[1:] > line[:-1]
-            worse |= missing[:-1] & ~missing[1:]
-            if worse.any():
-                at = int(np.argmax(worse))
-                row = at + 1 - went_on
-                place = self.source.place(piece.start + (int(rows[row]) if rows.shape[0] else row))
-                raise ValueError(f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted "
-                                 "by score")
-            starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
-            # The first group is the one that went on, if there was one; the last one may go on.
-            ends = np.append(starts[1:], line.shape[0])
-            numbers = ends - starts
-            if counts is not None:
-                places = np.flatnonzero(label)
-                # A key of a row is the place of its last group's first item.
-                firsts = np.append(above, starts[1:] + (above + tied - went_on))
-                counts.add(firsts[np.searchsorted(ends, places + went_on, "right")], label[places])
-                label = label != 0
-            found = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
-            numbers[0] += tied - went_on
-            found[0] += hits
-            full = np.flatnonzero(found[:-1])
-            num_rows += full.shape[0]
-            needed = _ORDERED_BYTES * num_rows + _LEVEL_BYTES * (len(counts) if counts is not None else 0)
-            if self.max_memory is not None and needed > self.max_memory:
-                raise _too_little(f"the table of at least {many(num_rows, 'rows', ',')}", needed, self.max_memory)
-            full_score = line[starts[full]]
-            starts += above + tied - went_on
-            starts[0] = above
-            tables.append((full_score, starts[full], numbers[full], found[full]))
-            above, tied, hits = int(starts[-1]), int(numbers[-1]), int(found[-1])
-            group = line[-1:].copy()
-
-        run_tasks(self.source.tasks("rows"), walk, 1, self.shown)
-        if hits:
-            tables.append((group, np.array([above]), np.array([tied]), np.array([hits])))
-        score = np.concatenate([np.empty(0, types.common()), *(table[0].astype(types.common()) for table in tables)])
-        columns = [np.concatenate([np.empty(0, np.int64), *(table[at] for table in tables)]) for at in (1, 2, 3)]
-        curve = HitCurve.from_table(score, *columns, num_items=above + tied, num_relevant=self.num_relevant,
-                                    lower_is_better=self.lower[0])
-        return curve if counts is None else with_levels(curve, counts, self.unretrieved)
+        rows = _InOrder(self)
+        run_tasks(self.source.tasks("rows"), rows.walk, 1, self.shown)
+        return rows.curve()
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
         """One pass against known relevant scores; where the source has no labels, their items are not in it."""
-        nan_policy, max_memory = self.nan_policy, self.max_memory
-        cuts, hits, nan_hits = distinct(actives)
-        own = cuts.dtype
-        # Smaller integers are floats that any score compares with exactly, also one that was rounded.
-        small = own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
-        if small:
-            cuts = cuts.astype(np.float64)
-        copies = 120 * cuts.shape[0]  # that the table is made from
-        workers = _fitting(cuts, self.workers, max_memory, copies)
-        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
-        if max_memory is not None and needed > max_memory:
-            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, max_memory)
-        counters = _counters(cuts, workers)
-        found = np.zeros((workers, cuts.shape[0] + 1), np.int64)  # the last: without a score
-        labelled = not unlabelled
-        kinds: set[str] = set()
-
-        def count(worker: int, piece: Piece) -> None:
-            nonlocal labelled
-            (score,) = piece.scores
-            labelled = labelled and piece.relevant is not None
-            if piece.rows:
-                kinds.add(score.dtype.kind)
-            wide = score.astype(cuts.dtype) if small else _as_compared(score, cuts.dtype)
-            if piece.places is not None and piece.places.shape[0]:
-                relevant = wide[piece.places]
-                place = np.searchsorted(cuts, relevant)
-                known = place < cuts.shape[0]
-                known[known] = cuts[place[known]] == relevant[known]
-                known |= relevant != relevant
-                if not known.all():
-                    at = int(piece.places[int(np.argmin(known))])
-                    types = f" ({score.dtype}; the actives are {actives.dtype})" if score.dtype != actives.dtype else ""
-                    raise ValueError(f"{self.source.place(piece.start + at)}: a relevant item has score "
-                                     f"{score[at].item()}{types}, which is not among the actives")
-                np.add.at(found[worker], place, 1)
-            counters[worker].add(wide, nan_policy, nan_policy == "raise")
-
-        run_tasks(self.source.tasks("score" if unlabelled else "both"), count, workers, self.shown)
-        counter = _together(counters)
-        items, nan_items = counter.counts(), counter.nan_items
-        if labelled:
-            numbers = found.sum(0)
-            for at in np.flatnonzero(numbers[:-1] != hits)[:1]:
-                raise ValueError(f"actives has {many(hits[at], 'items')} with score {own.type(cuts[at])}, but "
-                                 f"{many(numbers[at], 'relevant rows')} {'has' if numbers[at] == 1 else 'have'} it: "
-                                 "actives must be the scores of all relevant items")
-            if numbers[-1] != nan_hits:
-                raise ValueError(f"actives has {many(nan_hits, 'items')} without a score, but "
-                                 f"{many(numbers[-1], 'relevant rows')} {'has' if numbers[-1] == 1 else 'have'} none")
-        else:
-            items[1::2] += hits
-            nan_items += nan_hits
-        if small and "f" not in kinds:
-            cuts = cuts.astype(own)
-        if nan_policy == "omit":
-            nan_items = nan_hits = 0
-        return table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=self.lower[0],
-                                 num_relevant=self.num_relevant)
+        known = _Actives(self, actives, not unlabelled)
+        run_tasks(self.source.tasks("score" if unlabelled else "both"), known.count, len(known.counters), self.shown)
+        return known.curve()
 
     def by_group(self, order: str | None) -> list[HitCurves | GainCurves]:
         """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
@@ -540,6 +368,226 @@ class Job:
             _gathered(curves, places, names, lower, types.common(), groups.ranked)
             for curves, lower, types in zip(groups.made, self.lower, self.types, strict=True)
         ]
+
+
+class _TwoPasses:
+    """The relevant scores, then all scores counted against them."""
+
+    def __init__(self, job: Job, opened: ExitStack) -> None:
+        source, max_memory, columns = job.source, job.max_memory, len(job.lower)
+        job.rows, job.missing = 0, [0] * columns
+        self.job, self.keep = job, not source.cheap
+        # What can be read again for less is kept where memory is allowed, else only where little holds all of it.
+        little = source.rows is not None and source.rows * 4 * columns <= job.held
+        source.keep(max_memory // 2 if max_memory is not None else job.held if little else 0)
+        opened.callback(source.keep, 0)
+        store = opened.enter_context(closing(Store()))
+        room = sys.maxsize if max_memory is None else job.held // 2
+        self.scores = [Spool(job.held // columns, store) for _ in job.lower]
+        self.relevant = [Spool(room, store) for _ in job.lower]
+        self.levels = Spool(room, store)
+        for spool in [*self.scores, *self.relevant, self.levels]:
+            opened.callback(spool.close)
+        self.columns: list[_Column] = []
+
+    def curves(self) -> list[HitCurve | GainCurve]:
+        job, source = self.job, self.job.source
+        run_tasks(source.tasks("both" if self.keep else "relevant"), self._collect, job.workers, job.shown)
+        job.shown.next_pass(job.rows)
+        workers = self._start()
+        self.seen = [0] * workers
+        run_tasks(_spooled(self.scores) if self.keep else source.again(self._gaps), self._count, workers, job.shown)
+        if sum(self.seen) != job.rows:
+            first = many(job.rows, "rows", ",")
+            raise ValueError(f"the source gave {first} in the first pass, and {sum(self.seen):,} in the second")
+        source.keep(0)
+        for spool in self.scores:
+            spool.close()
+        return [column.curve() for column in self.columns]
+
+    def _collect(self, worker: int, piece: Piece) -> None:
+        self.job.meet(piece, piece.scores or piece.relevant)
+        with self.job.lock if piece.levels is not None else nullcontext():  # levels stay beside their scores
+            for spool, found in zip(self.relevant, piece.relevant, strict=True):
+                spool.append(found)
+            if piece.levels is not None:
+                self.levels.append(piece.levels)
+        for spool, score in zip(self.scores, piece.scores, strict=True) if self.keep else ():
+            spool.append(score)
+
+    def _start(self) -> int:
+        """Thresholds of what was collected; how many workers there is room for."""
+        job, levels = self.job, self.levels
+        if job.max_memory is not None:
+            tables = zip(self.relevant, job.types, strict=True)
+            needed = sum(_needed(spool.length, types.common(), job.workers, levels.length) for spool, types in tables)
+            job.source.keep(max(0, min(job.max_memory // 2, job.max_memory - needed)))
+        self.columns = [_Column(job, at, spool, levels) for at, spool in enumerate(self.relevant)]
+        workers = min(column.workers for column in self.columns)
+        for column in self.columns:
+            column.start(workers)
+        return workers
+
+    def _count(self, worker: int, piece: Piece) -> None:
+        self.seen[worker] += piece.rows
+        if not self.keep:  # the first pass met the relevant scores only
+            self.job.count_missing(piece)
+        if piece.gaps is not None:
+            for column, gap in zip(self.columns, piece.gaps, strict=True):
+                column.counters[worker].add_between(gap, piece.rows)
+            return
+        for column, score in zip(self.columns, piece.scores, strict=True):
+            if score is not None:
+                column.count(worker, piece, score)
+
+    def _gaps(self, bounds: Sequence[tuple[int, int]]) -> list[int] | None:
+        found = [column.gap(*ends) for column, ends in zip(self.columns, bounds, strict=True)]
+        return [gap for gap in found if gap is not None] if None not in found else None
+
+
+class _InOrder:
+    """The table of rows that come best first, so far."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, (self.types,) = job, job.types
+        self.tables: list[tuple[NDArray[Any], ...]] = []
+        self.num_rows = self.above = self.tied = self.hits = 0
+        self.group = np.empty(0)  # the score of the group that may go on, of which there are `tied` items
+        self.levels = LevelCounts() if job.source.graded else None
+
+    def walk(self, worker: int, piece: Piece) -> None:
+        (score,), label, rows = piece.scores, piece.label, np.arange(0)
+        if self.job.nan_policy == "omit" and has_nan(score):
+            rows = np.flatnonzero(score == score)
+            score, label = score[rows], label[rows]
+        if not score.shape[0]:
+            return
+        dtype = self.types.add(score, lambda: self.job.source.place(piece.start))
+        went_on, before = self.group.shape[0], self.above + self.tied
+        line = np.concatenate([self.group.astype(dtype, copy=False), score.astype(dtype, copy=False)])
+        missing = line != line
+        self._check_order(line, missing, went_on, piece.start, rows)
+        # NaN, at the end, equal each other here.
+        starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
+        # The first group is the one that went on, if there was one; the last one may go on.
+        ends = np.append(starts[1:], line.shape[0])
+        tied = ends - starts
+        above = starts + (before - went_on)
+        above[0] = self.above
+        if self.levels is not None:
+            places = np.flatnonzero(label)
+            # A key of a row is the place of its last group's first item.
+            self.levels.add(above[np.searchsorted(ends, places + went_on, "right")], label[places])
+            label = label != 0
+        hits = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
+        tied[0] += self.tied - went_on
+        hits[0] += self.hits
+        full = np.flatnonzero(hits[:-1])
+        self.num_rows += full.shape[0]
+        self._check_room()
+        self.tables.append((line[starts[full]], above[full], tied[full], hits[full]))
+        self.above, self.tied, self.hits = int(above[-1]), int(tied[-1]), int(hits[-1])
+        self.group = line[-1:].copy()
+
+    def _check_order(self, line: NDArray[Any], missing: NDArray[Any], went_on: int, start: int,
+                     rows: NDArray[Any]) -> None:  # fmt: skip
+        """An error if a score of `line` is better than the one before it, or comes after NaN.
+
+        `rows` are those of the piece whose scores `line` has; all, if it is empty.
+        """
+        worse = line[1:] < line[:-1] if self.job.lower[0] else line[1:] > line[:-1]
+        worse |= missing[:-1] & ~missing[1:]
+        if worse.any():
+            at = int(np.argmax(worse))
+            row = at + 1 - went_on
+            place = self.job.source.place(start + (int(rows[row]) if rows.shape[0] else row))
+            raise ValueError(f"{place}: the score {line[at + 1]} comes after {line[at]}: the rows are not sorted by "
+                             "score")
+
+    def _check_room(self) -> None:
+        needed, max_memory = _ORDERED_BYTES * self.num_rows, self.job.max_memory
+        if self.levels is not None:
+            needed += _LEVEL_BYTES * len(self.levels)
+        if max_memory is not None and needed > max_memory:
+            raise _too_little(f"the table of at least {many(self.num_rows, 'rows', ',')}", needed, max_memory)
+
+    def curve(self) -> HitCurve | GainCurve:
+        if self.hits:
+            self.tables.append((self.group, *(np.array([one]) for one in (self.above, self.tied, self.hits))))
+        score = joined((table[0] for table in self.tables), self.types.common())
+        columns = [joined((table[at] for table in self.tables), np.int64) for at in (1, 2, 3)]
+        curve = HitCurve.from_table(score, *columns, num_items=self.above + self.tied,
+                                    num_relevant=self.job.num_relevant, lower_is_better=self.job.lower[0])
+        return curve if self.levels is None else with_levels(curve, self.levels, self.job.unretrieved)
+
+
+class _Actives:
+    """What is counted against relevant scores that are known; `labelled`: the source has their rows, as labels say."""
+
+    def __init__(self, job: Job, actives: NDArray[Any], labelled: bool) -> None:
+        self.job, self.labelled, self.dtype = job, labelled, actives.dtype
+        cuts, self.hits, self.nan_hits = distinct(actives)
+        self.own = cuts.dtype
+        # Smaller integers are floats that any score compares with exactly, also one that was rounded.
+        self.small = self.own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
+        self.cuts = cuts = cuts.astype(np.float64) if self.small else cuts
+        copies = 120 * cuts.shape[0]  # that the table is made from
+        workers = _fitting(cuts, job.workers, job.max_memory, copies)
+        needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
+        if job.max_memory is not None and needed > job.max_memory:
+            raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, job.max_memory)
+        self.counters = _counters(cuts, workers)
+        self.found = np.zeros((workers, cuts.shape[0] + 1), np.int64)  # the last: without a score
+        self.kinds: set[str] = set()
+
+    def count(self, worker: int, piece: Piece) -> None:
+        (score,), cuts, nan_policy = piece.scores, self.cuts, self.job.nan_policy
+        if piece.relevant is None:
+            self.labelled = False
+        if piece.rows:
+            self.kinds.add(score.dtype.kind)
+        wide = score.astype(cuts.dtype) if self.small else _as_compared(score, cuts.dtype)
+        if piece.places is not None and piece.places.shape[0]:
+            relevant = wide[piece.places]
+            place = np.searchsorted(cuts, relevant)
+            known = place < cuts.shape[0]
+            known[known] = cuts[place[known]] == relevant[known]
+            known |= relevant != relevant
+            if not known.all():
+                at = int(piece.places[int(np.argmin(known))])
+                types = f" ({score.dtype}; the actives are {self.dtype})" if score.dtype != self.dtype else ""
+                raise ValueError(f"{self.job.source.place(piece.start + at)}: a relevant item has score "
+                                 f"{score[at].item()}{types}, which is not among the actives")
+            np.add.at(self.found[worker], place, 1)
+        self.counters[worker].add(wide, nan_policy, nan_policy == "raise")
+
+    def curve(self) -> HitCurve:
+        counter, nan_hits = _together(self.counters), self.nan_hits
+        items, nan_items = counter.counts(), counter.nan_items
+        if self.labelled:
+            self._check_found()
+        else:
+            items[1::2] += self.hits
+            nan_items += nan_hits
+        cuts = self.cuts.astype(self.own) if self.small and "f" not in self.kinds else self.cuts
+        if self.job.nan_policy == "omit":
+            nan_items = nan_hits = 0
+        return table_from_counts(cuts, items, self.hits, nan_items, nan_hits, lower_is_better=self.job.lower[0],
+                                 num_relevant=self.job.num_relevant)
+
+    def _check_found(self) -> None:
+        """An error if the relevant rows do not have the scores of the actives."""
+
+        def have(number: Any) -> str:
+            return f"{many(number, 'relevant rows')} {'has' if number == 1 else 'have'}"
+
+        numbers = self.found.sum(0)
+        for at in np.flatnonzero(numbers[:-1] != self.hits)[:1]:
+            raise ValueError(f"actives has {many(self.hits[at], 'items')} with score {self.own.type(self.cuts[at])}, "
+                             f"but {have(numbers[at])} it: actives must be the scores of all relevant items")
+        if numbers[-1] != self.nan_hits:
+            raise ValueError(f"actives has {many(self.nan_hits, 'items')} without a score, but {have(numbers[-1])} "
+                             "none")
 
 
 class _Groups:

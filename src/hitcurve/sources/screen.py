@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.shown.grid import are, many
-from hitcurve.sources.cells import numbers_of
+from hitcurve.sources.cells import joined, numbers_of
 from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.pieces import Piece, Source, Task, piece_of
 from hitcurve.sources.scanning import Job, ScanProgress, run_tasks
@@ -120,14 +120,10 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
         arrays = None
         if job.kept is not None:
             pieces = sorted(job.kept, key=lambda piece: piece.start)
-
-            def whole(columns: Iterable[Any], dtype: Any) -> NDArray[Any]:
-                return np.concatenate([np.empty(0, dtype), *(column.astype(dtype, copy=False) for column in columns)])
-
             arrays = Arrays(
-                whole((piece.label for piece in pieces), np.float64 if reader.graded else np.uint8),
-                [whole((one.scores[at] for one in pieces), types.common()) for at, types in enumerate(job.types)],
-                places[whole((piece.group for piece in pieces), np.int64)] if grouped else None,
+                joined((piece.label for piece in pieces), np.float64 if reader.graded else np.uint8),
+                [joined((one.scores[at] for one in pieces), types.common()) for at, types in enumerate(job.types)],
+                places[joined((piece.group for piece in pieces), np.int64)] if grouped else None,
             )
         repeated = job.ids.repeated() if job.ids is not None else []
     again = sum(number for number, _ in repeated) if job.ids is not None else None
