@@ -32,7 +32,7 @@ cpdef object as_column(object values, str name)
 cpdef object as_real(object values, str name, str what=*)
 cdef object as_whole(object values, str name)
 cdef object array_or_none(object values, str name)
-cdef object one_dimension(object array, str name)
+cpdef object one_dimension(object array, str name)
 cdef object frozen(object array)
 cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name=*) except -1
 cdef object as_labels(object y_true, object relevance_level, Items* items, object where=*)

@@ -443,7 +443,7 @@ cdef int same_items(Py_ssize_t n, Py_ssize_t m, str name="y_score") except -1:
     return 0
 
 
-cdef object one_dimension(object array, str name):
+cpdef object one_dimension(object array, str name):
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     return array

@@ -51,7 +51,7 @@ def first_line(error: Exception) -> str:
 
 @contextmanager
 def parquet_errors(shown: Path) -> Iterator[None]:
-    """What a broken Parquet file makes pyarrow raise, as a ValueError; the system's own errors name the file already."""
+    """What a broken Parquet file makes pyarrow raise, as a ValueError; the system's own errors name the file."""
     arrow = needed("pyarrow", "Parquet")
     try:
         yield

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hitcurve._base.checks import LARGE, as_column, check_choice, check_flag, no_masked, quoted, unchanged
+from hitcurve._base.checks import (
+    LARGE,
+    as_column,
+    check_choice,
+    check_flag,
+    no_masked,
+    one_dimension,
+    quoted,
+    unchanged,
+)
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
@@ -79,8 +88,7 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     cut = whole != values
     for wrong, text in ((cut & strict, "{}: it must be a whole number"),
                         (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        for row in np.flatnonzero(wrong)[:1]:
             said = text.format(values[row]) + whose(row, starts, names, docs)
             raise ValueError(f"{name}: the relevance in row {row} is {said}")
     if cut.any():
@@ -280,45 +288,56 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
         if missing_ok:
             return None
         raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
-    column = source[found]
-    if hasattr(column, "detach"):  # a tensor of torch
-        column = as_column(column, f"{name}: column {found!r}")
-    if isinstance(column, np.ma.MaskedArray) and np.any(column.mask):
-        raise ValueError(f"{name}: column {found!r} is empty in row {int(np.argmax(np.ma.getmaskarray(column)))}")
-    if hasattr(column, "to_numpy"):
-        kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-        if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary", "int128")):
-            column = column.to_list() if hasattr(column, "to_list") else column.to_pylist()
-        else:
-            column = column.to_numpy()
+    shown = f"{name}: column {found!r}"
+    column = _unpacked(source[found], shown)
     if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise ValueError(f"{name}: column {found!r} must be one-dimensional, got shape {column.shape}")
-        if column.dtype.kind in "iu" and (not column.size or column.max() <= np.iinfo(np.int64).max):
-            return np.ascontiguousarray(column, dtype=np.int64)
-        if column.dtype.kind == "f" and not ids:
-            return column
+        one_dimension(column, shown)
+        if not np.ma.is_masked(column):
+            if column.dtype.kind in "iu" and (not column.size or column.max() <= np.iinfo(np.int64).max):
+                return np.ascontiguousarray(column, dtype=np.int64)
+            if column.dtype.kind == "f" and not ids:
+                return column
         column = column.tolist()
     try:
         column = list(column)
     except (TypeError, OverflowError) as error:
-        raise TypeError(f"{name}: column {found!r} cannot be read: {error}") from None
-    for row, value in enumerate(column):
-        try:
-            empty = value is None or value is np.ma.masked or bool(value != value)
-        except TypeError:  # of pandas: what its NA is equal to is not known either
-            empty = True
-        if empty:
-            raise ValueError(f"{name}: column {found!r} is empty in row {row}")
-    if column and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in column):
-        try:
-            return np.array(column, dtype=np.int64)
-        except OverflowError:
-            return [int(one) for one in column]
-    return column
+        raise TypeError(f"{shown} cannot be read: {error}") from None
+    kinds = set(map(type, column))
+    if not all(issubclass(kind, (str, bytes, int, np.integer)) for kind in kinds):  # of these none is empty
+        for row, value in enumerate(column):
+            if _is_empty(value):
+                raise ValueError(f"{shown} is empty in row {row}")
+    if not kinds or bool in kinds or not all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        return column
+    try:
+        return np.array(column, dtype=np.int64)
+    except OverflowError:
+        return [int(one) for one in column]
+
+
+def _unpacked(column: Any, shown: str) -> Any:
+    """A tensor or a column of a frame as an array, or as a list of what numpy has no type for."""
+    if hasattr(column, "detach"):  # of torch
+        return as_column(column, shown)
+    if not hasattr(column, "to_numpy"):
+        return column
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if any(word in kind for word in ("str", "utf8", "object", "cat", "dictionary", "int128")):
+        return column.to_list() if hasattr(column, "to_list") else column.to_pylist()
+    return column.to_numpy()
+
+
+def _is_empty(value: Any) -> bool:
+    try:
+        return value is None or value is np.ma.masked or bool(value != value)
+    except TypeError:  # of pandas: what its NA is equal to is not known either
+        return True
 
 
 def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], docs: Any) -> NDArray[np.float64]:
+    def wrong(row: int, problem: str) -> ValueError:
+        return ValueError(f"{name}: the {what} in row {row} is {problem}{whose(row, starts, names, docs)}")
+
     no_masked(values, f"{name}: a {what}")
     try:
         array = np.asarray(values)
@@ -327,8 +346,7 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
     if array.ndim != 1 or (array.dtype.kind not in "fiub" and len(array)):
         for row, value in enumerate(values):
             if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
-                said = f"{quoted(value)}: it must be a number{whose(row, starts, names, docs)}"
-                raise ValueError(f"{name}: the {what} in row {row} is {said}")
+                raise wrong(row, f"{quoted(value)}: it must be a number")
         try:
             array = np.array([float(value) for value in values])
         except OverflowError:
@@ -336,12 +354,10 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
     if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= LARGE).any():
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:
-                said = f"{value}, which a double cannot hold{whose(row, starts, names, docs)}"
-                raise ValueError(f"{name}: the {what} in row {row} is {said}")
+                raise wrong(row, f"{value}, which a double cannot hold")
     if (array.dtype.kind in "iu" or array.dtype.itemsize > 8) and unchanged(array, np.dtype(np.float64)) is None:
         row = next(row for row, value in enumerate(array.tolist()) if value == value != float(value))
-        said = f"{array[row]}, which a double cannot hold{whose(row, starts, names, docs)}"
-        raise ValueError(f"{name}: the {what} in row {row} is {said}")
+        raise wrong(row, f"{array[row]}, which a double cannot hold")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
