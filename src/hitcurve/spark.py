@@ -104,8 +104,7 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
-    options: dict[str, Any] = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    return _ranked(df, label, score, num_relevant=num_relevant, **options)[0]
+    return _ranked(df, label, score, lower_is_better, nan_policy, num_relevant)[0]
 
 
 def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None, lower_is_better: bool = False,
@@ -144,13 +143,12 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
     >>> gain_curve(spark.read.parquet("scores"), grade="rating", score="score").ndcg(10)  # doctest: +SKIP
     """
     missing_levels(unretrieved)
-    options: dict[str, Any] = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    curve, scores, levels = _ranked(df, grade, score, graded=True, **options)
+    curve, scores, levels = _ranked(df, grade, score, lower_is_better, nan_policy, graded=True)
     return scored_levels(curve, scores, levels, nan_policy, unretrieved)
 
 
-def _ranked(df: DataFrame, label: str, score: str, *, lower_is_better: bool, nan_policy: str, graded: bool = False,
-            num_relevant: int | None = None) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
+def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_policy: str,
+            num_relevant: int | None = None, graded: bool = False) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
     """The hit curve of all rows, the scores of the relevant ones, and their levels; `graded`: of a column of levels."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, label, score, graded=graded)
@@ -287,13 +285,7 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
     asked = {name: parse(name) for name in measures}
     for measure in asked.values():
         measure.reading(ties, levels=graded)
-    columns = [query, "num_items", "num_relevant", *measures]
-    as_spark = _compared(df)
-    for i, name in enumerate(columns):
-        for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
-            alike = f"the columns {twice!r} and {name!r}, which are one name to Spark"
-            named = f"two columns {name!r}" if name == twice else alike
-            raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
+    _check_apart(df, [query, "num_items", "num_relevant", *measures])
     check_options(**options)
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
@@ -308,20 +300,7 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
         + [StructField(name, DoubleType()) for name in measures]
     )
     bucket = F.xxhash64("query")
-    partitions = str(df.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-    least = _BUCKETS_A_PARTITION * (int(partitions) if partitions.isdecimal() else 200)
-    large: list[Any] = []
-    if max_query is not None:
-        # Queries are counted by hash first: that takes no memory and shuffles next to nothing, however many there are.
-        coarse = F.pmod(bucket, F.lit(_MAX_BUCKETS))
-        sizes = rows.groupBy(coarse.alias("bucket")).count().toArrow()
-        count = sizes.column("count").to_numpy()
-        least = max(least, int(count.sum()) // _BUCKET_ROWS)
-        suspects = sizes.column("bucket").to_numpy()[count > max_query].tolist()
-        if suspects:
-            counted = rows.where(coarse.isin(suspects)).groupBy("query").count().where(F.col("count") > max_query)
-            large = [row[0] for row in counted.select("query").collect()]
-    buckets = min(_MAX_BUCKETS, 1 << (least - 1).bit_length())
+    buckets, large = _sizes(rows, bucket, max_query)
     small = rows
     if large:
         apart = F.col("query").isin([one for one in large if one is not None])
@@ -335,16 +314,44 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
     packed = coded.mapInArrow(pack, _PACKED + ", levels binary" * graded)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
     result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, graded), schema)
-    if large:
-        values = []
-        for one in large:
-            of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
-            curve: Any = (gain_curve if graded else hit_curve)(of_query, label, score, **options)
-            read = [None if null else float(value) for value, null in
-                    (_values(measure, curve, ties) for measure in asked.values())]
-            values.append((one, curve.num_items, curve.num_relevant, *read))
-        result = result.unionByName(df.sparkSession.createDataFrame(values, schema))
-    return result
+    values = []
+    for one in large:
+        of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
+        curve: Any = (gain_curve if graded else hit_curve)(of_query, label, score, **options)
+        found = (_values(measure, curve, ties) for measure in asked.values())
+        read = [None if null else float(value) for value, null in found]
+        values.append((one, curve.num_items, curve.num_relevant, *read))
+    return result.unionByName(df.sparkSession.createDataFrame(values, schema)) if values else result
+
+
+def _check_apart(df: DataFrame, columns: list[str]) -> None:
+    """An error if two columns of the result have names that are one to Spark."""
+    as_spark = _compared(df)
+    for i, name in enumerate(columns):
+        for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
+            alike = f"the columns {twice!r} and {name!r}, which are one name to Spark"
+            named = f"two columns {name!r}" if name == twice else alike
+            raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
+
+
+def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int, list[Any]]:
+    """How many buckets there are to be, and the queries of more rows than `max_query`."""
+    from pyspark.sql import functions as F
+
+    partitions = str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    least = _BUCKETS_A_PARTITION * (int(partitions) if partitions.isdecimal() else 200)
+    large: list[Any] = []
+    if max_query is not None:
+        # Queries are counted by hash first: that takes no memory and shuffles next to nothing, however many there are.
+        coarse = F.pmod(bucket, F.lit(_MAX_BUCKETS))
+        sizes = rows.groupBy(coarse.alias("bucket")).count().toArrow()
+        count = sizes.column("count").to_numpy()
+        least = max(least, int(count.sum()) // _BUCKET_ROWS)
+        suspects = sizes.column("bucket").to_numpy()[count > max_query].tolist()
+        if suspects:
+            counted = rows.where(coarse.isin(suspects)).groupBy("query").count().where(F.col("count") > max_query)
+            large = [row[0] for row in counted.select("query").collect()]
+    return min(_MAX_BUCKETS, 1 << (least - 1).bit_length()), large
 
 
 def _columns(df: DataFrame, label: str, score: str, query: str | None = None,

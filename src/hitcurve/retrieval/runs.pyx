@@ -648,6 +648,53 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     return judged
 
 
+# Where lines end that are judged together: behind some of them, at the end, in a query that the piece cuts, at one that
+# came before, at one with trouble.
+cdef enum Stop:
+    STOP_AFTER_SOME, STOP_AT_END, STOP_IN_QUERY, STOP_APART, STOP_TROUBLE
+
+
+cdef bint met_before(dict names, const Doc* name) except -1:
+    """Whether a name is among these, where it now is."""
+    cdef bytes own = name_bytes(name)
+    cdef bint met = own in names
+    names[own] = None
+    return met
+
+
+cdef int judge_lines(Judged judged, Parser* parser, Parser* before, bint last, Scratch scratch, dict others) except -1 nogil:
+    """Judges the next queries; how they stop. `before` is the parser in front of the last one, `others` have no judgments."""
+    cdef Docs* docs = &scratch.docs
+    cdef Doc name
+    cdef bint more = True, apart
+    cdef Py_ssize_t lines = 0, query
+    cdef Trouble problem
+    while lines < LINES_AT_ONCE:
+        before[0] = parser[0]
+        docs.size = 0
+        if parse_query(parser, docs, &more) != NO_TROUBLE:
+            return STOP_TROUBLE
+        if parser.p >= parser.end and not last:
+            return STOP_IN_QUERY
+        if not more:
+            return STOP_AT_END
+        lines += docs.size
+        set_text(&name, parser.query, parser.query_length)
+        query = judged.qrels.names.find(&name)
+        if query >= 0:
+            apart = judged.section(query).retrieved >= 0
+        else:
+            with gil:
+                apart = met_before(others, &name)
+        if apart:
+            return STOP_APART
+        problem = judged.add_query(query, docs.items, docs.size, &scratch.work)
+        if problem != NO_TROUBLE:
+            trouble_with(parser, problem, &docs.items[scratch.work.bad], &docs.items[scratch.work.other])
+            return STOP_TROUBLE
+    return STOP_AFTER_SOME
+
+
 def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True, progress=None):
     """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
 
@@ -656,13 +703,11 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     """
     cdef Judged judged
     cdef Scratch scratch = Scratch()
-    cdef Docs* docs = &scratch.docs
     cdef Parser parser, before
-    cdef Doc name
     cdef const char* begin
-    cdef Py_ssize_t length, lines, query, offset = 0
-    cdef bint more = True, apart = False, last = True, cut = False
-    cdef Trouble problem = NO_TROUBLE
+    cdef Py_ssize_t length, offset = 0
+    cdef bint last = True
+    cdef int stop = STOP_AFTER_SOME
     cdef dict others = {}
     if qrels.integers:
         qrels = qrels.as_text()
@@ -673,42 +718,18 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     judged = Judged.start(qrels, source, "", order, single)
     start_parser(&parser, begin, length, strict)
     parser.ranks = judged.order == ORDER_RANK
-    while more:
+    while stop != STOP_AT_END:
         with nogil:
-            lines = 0
-            while lines < LINES_AT_ONCE:
-                before = parser
-                docs.size = 0
-                problem = parse_query(&parser, docs, &more)
-                cut = problem == NO_TROUBLE and parser.p >= parser.end and not last
-                if problem != NO_TROUBLE or cut or not more:
-                    break
-                lines += docs.size
-                set_text(&name, parser.query, parser.query_length)
-                query = qrels.names.find(&name)
-                if query >= 0:
-                    apart = judged.section(query).retrieved >= 0
-                else:
-                    with gil:
-                        own = name_bytes(&name)
-                        apart = own in others
-                        others[own] = None
-                if apart:
-                    break
-                problem = judged.add_query(query, docs.items, docs.size, &scratch.work)
-                if problem != NO_TROUBLE:
-                    trouble_with(&parser, problem, &docs.items[scratch.work.bad], &docs.items[scratch.work.other])
-                    break
-        if apart:
+            stop = judge_lines(judged, &parser, &before, last, scratch, others)
+        if stop == STOP_APART:
             return None
-        if problem != NO_TROUBLE:
+        if stop == STOP_TROUBLE:
             raise_trouble(&parser, source)
         PyErr_CheckSignals()
         if progress is not None:
             progress(offset + parser.p - begin)
-        if cut:  # what the piece cuts is read again, with more of it
+        if stop == STOP_IN_QUERY:  # it is read again, with more of it
             parser = before
-            more = True
             judged.tag = tag_of(&parser, judged.tag)
             parser.lines = line_number(&parser, parser.p) - 1
             length = parser.p - begin
