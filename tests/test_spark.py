@@ -219,7 +219,7 @@ def test_bad_columns_and_rows(frame):
     for wrong in (F.lit(2), F.lit(None).cast("int")):
         with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'y': not a label"):
             hit_curve(frame.withColumn("y", F.when(F.col("q") == 7, wrong).otherwise(F.col("label"))), "y", "s")
-    with pytest.raises(ValueError, match=r"column 'i': null, which no integer stands for"):
+    with pytest.raises(ValueError, match=r"column 'i': null, but a column of integers has no missing scores"):
         hit_curve(frame.withColumn("i", F.when(F.col("q") != 7, F.col("i"))), "y", "i")
     with pytest.raises(ValueError, match="nan_policy='drop'"):
         hit_curve(frame, "y", "s", nan_policy="drop")

@@ -58,7 +58,7 @@ _TOGETHER = 1 << 18
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _SCORES = {"float": np.float32, "double": np.float64, **dict.fromkeys(_INTEGERS, np.int64)}
 _NO_LABEL, _NO_LEVEL = f"not a label: {LABEL_RULE}", f"not a level: {LEVEL_RULE}; a whole one at most 2**53"
-_NO_INTEGER = "null, which no integer stands for: cast the column to double"
+_NO_INTEGER = "null, but a column of integers has no missing scores: cast it to double"
 _LABELS = ("boolean", *_INTEGERS, "float", "double")
 
 _Task = Callable[[Iterator[Any]], Iterator[Any]]  # from batches of Arrow to others
@@ -147,8 +147,8 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
     return scored_levels(curve, scores, levels, nan_policy, unretrieved)
 
 
-def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_policy: str,
-            num_relevant: int | None = None, graded: bool = False) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
+def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_policy: str, num_relevant: Any = None,
+            graded: bool = False) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
     """The hit curve of all rows, the scores of the relevant ones, and their levels; `graded`: of a column of levels."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, label, score, graded=graded)
@@ -174,9 +174,9 @@ def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_po
     for at, (counts, _) in sums.items():
         items[2 * _SLICE * at :][: counts.shape[0]] = counts
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
-        raise ValueError(f"the DataFrame had {many(found.shape[0], 'relevant rows')} when they were collected, and "
-                         "not all of their scores when all rows were counted: cache it, so that it is the same both "
-                         "times")
+        raise ValueError(f"the DataFrame changed while it was read: it had {many(found.shape[0], 'relevant rows')} "
+                         "when they were collected, but lacked some of their scores when all rows were counted: cache "
+                         "it")
     if nan_policy == "omit":
         nan_items = nan_hits = 0
     curve = table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,

@@ -654,9 +654,9 @@ def test_nothing_of_the_caller_is_changed():
         ("q Q0 d 1 1e999 t\n", r"line 1: the score '1e999' is beyond the range of a double: 'q Q0 d 1 1e999 t'$"),
         ("q Q0 d 1 -1.8e308 t\n", r"line 1: the score '-1.8e308' is beyond the range of a double"),
         ("q Q0 d 1 1" + 400 * "0" + " t\n", r"line 1: the score '10+\.\.\.' is beyond the range of a double"),
-        ("q Q0 d 1 0x10 t\n", r"line 1: the score '0x10' is no number"),
-        ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is no number.*: 'q Q0 d 1 foo t'$"),
-        ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is no number"),
+        ("q Q0 d 1 0x10 t\n", r"line 1: the score '0x10' is not a number"),
+        ("\n# note\nq Q0 d 1 foo t\n", r"line 3: the score 'foo' is not a number.*: 'q Q0 d 1 foo t'$"),
+        ("q Q0 d 1 1.0x t\n", r"line 1: the score '1.0x' is not a number"),
         ("q Q0 d 1 nan t\n", r"line 1: the score is NaN"),
         ("q Q0 d 1 1 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' occurs twice .*first in line 1"),
         ("q Q0 d 1 1 t\np Q0 e 2 1 t\nq Q0 d 3 0 t\n", r"line 3: document 'd' occurs twice .*first in line 1"),
@@ -676,10 +676,10 @@ def test_bad_runs(tmp_path, files, text, problem):
         ("q 0 d\n", r"line 1: has 3 columns, a line of qrels has four"),
         ("q 0 d 1 5\n", r"line 1: has 5 columns"),
         ("q 0 a document 1\n", r"line 1: has 5 columns, a line of qrels has four"),
-        ("q 0 d x\n", r"line 1: the relevance 'x' is no number"),
+        ("q 0 d x\n", r"line 1: the relevance 'x' is not a number"),
         ("q 0 d 0.5\n", r"line 1: the relevance '0.5' is not a whole number .*strict=False"),
         ("q 0 d nan\n", r"line 1: the relevance is NaN"),
-        ("q 0 d 99999999999\n", r"line 1: the relevance '99999999999' is no number from"),
+        ("q 0 d 99999999999\n", r"line 1: the relevance '99999999999' is not a number from"),
         ("q 0 d 1\nq 0 d 1\n", r"line 2: document 'd' occurs twice"),
         ("", "no judgments"),
     ],
@@ -720,8 +720,8 @@ def test_lenient_reading_is_trec_evals(tmp_path):
     with pytest.warns(UserWarning) as caught:
         found = hc.evaluate(qrels, run, ["RR", "NumRel"], strict=False)
     said = "\n".join(str(one.message) for one in caught)
-    assert "2 relevances that are no whole number:" in said
-    assert "2 scores that are no number" in said
+    assert "2 relevances other than a whole number:" in said
+    assert "2 scores other than a number" in said
     assert "1 line with more than six columns" in said
     assert "first in line 3" in said
     assert found.values["RR"].tolist() == [0.5]  # b 3.5, a 0, c -1
@@ -745,7 +745,7 @@ def test_lenient_reading_of_hexadecimal_scores(text):
     run = "".join(f"q Q0 d{i} 1 {score} t\n" for i, score in enumerate(scores)).encode()
     judged = runs.judge(hc.read_qrels({"q": {"d0": 1}}), runs.Run.from_buffer(run, "f", False))
     assert [row[1:3] for row in judged.table(0)] == [(1, 2)]
-    with pytest.raises(ValueError, match=r"line 1: the score .* is no number"):
+    with pytest.raises(ValueError, match=r"line 1: the score .* is not a number"):
         runs.Run.from_buffer(run, "f")
 
 

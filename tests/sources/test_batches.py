@@ -98,7 +98,7 @@ def check(batches, ways, must_fit):
         try:
             found, expected = way()
         except (TypeError, ValueError) as error:
-            assert re.search(r"exactly|is no float64|that no float64 holds|no array type holds", str(error)), name
+            assert re.search(r"exactly|which cannot hold|that no float64 holds|no array type holds", str(error)), name
             assert not (must_fit and held_by_one_type(values)), name
         else:
             assert found == expected, name
@@ -245,13 +245,13 @@ def test_signed_batches_and_then_unsigned_ones():
     assert hc.scan(lambda: parts).num_items == 3  # all are of int64
     parts.append(([0], np.array([2**63], np.uint64)))
     for rows, order in ((parts, None), (parts[:0:-1] + parts[:1], "score")):
-        with pytest.raises(ValueError, match=r"source: row 4: .*uint64.*no type holds all.*9007199254740993"):
+        with pytest.raises(ValueError, match=r"source: row 4: .*uint64.*no type holds both.*9007199254740993"):
             hc.scan(lambda rows=rows: rows, sorted=order)
 
 
 def test_a_large_integer_beside_a_missing_score_is_named():
     scores = pa.array([None, 3, 2**53 + 1])
-    with pytest.raises(ValueError, match=r"source: row 3, column 's': the score 9007199254740993 is no float64"):
+    with pytest.raises(ValueError, match=r"source: row 3, column 's': .* cannot hold the score 9007199254740993"):
         hc.scan(lambda: [pa.table({"y": [0, 1, 0], "s": scores})], "y", "s", nan_policy="omit")
 
 

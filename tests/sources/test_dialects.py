@@ -139,7 +139,8 @@ def test_columns_by_number_that_two_forms_have(tmp_path):
 def test_commas_that_may_part_thousands(tmp_path):
     path = made(tmp_path, "y;s\n1;1,234\n0;12,345\n")
     assert problem(path, "y", "s") == (
-        "the comma of '1,234' may part thousands or the fraction: decimal=',' says that it is the fraction"
+        "the comma of '1,234' may separate thousands or be the decimal mark: decimal=',' says that it is the decimal "
+        "mark"
     )
     assert said(path, "y", "s", decimal=",")[1] == [1.234, 12.345]
     for other in ("0,234", "1234,567", "1,2345", "1,2"):
@@ -263,7 +264,7 @@ def test_other_case_and_other_columns_are_not_missing(tmp_path):
 
 def test_an_integer_beside_a_missing_score_stays_exact_or_is_an_error(tmp_path):
     path = made(tmp_path, "y,s\n1,9007199254740993\n0,-999\n")
-    assert "the score 9007199254740993 is no float64" in problem(path, "y", "s", na="-999", nan_policy="worst")
+    assert "cannot hold the score 9007199254740993" in problem(path, "y", "s", na="-999", nan_policy="worst")
     parquet.write_table(pa.table({"y": [1, 0, 0], "s": [2**60, -999, 5]}), tmp_path / "t.parquet")
     found = read_columns(tmp_path / "t.parquet", "y", "s", na=("-999",), nan_policy="worst").score
     np.testing.assert_array_equal(found, [2.0**60, np.nan, 5])
@@ -296,7 +297,7 @@ def test_labels_that_are_not_in_words(tmp_path):
         hc.scan(pa.table({"y": range(50), "s": range(50)}), "y", "s", positive="x")
     path = made(tmp_path, "y,s\nactive,2\n ,1\n")
     assert problem(path, "y", "s", positive="active") == (
-        "row 2 (line 3), column 'y': the label is empty: with positive='active' each row needs one"
+        "row 2 (line 3), column 'y': the label is empty: with positive='active' each row needs a label"
     )
     path = made(tmp_path, "y,s\n")
     assert hc.scan(path, "y", "s", positive="active").num_items == 0
@@ -568,7 +569,8 @@ def test_lines_are_counted_with_the_one_that_names_the_delimiter(tmp_path):
 
 def test_utf_16_that_is_cut_short_is_an_error(tmp_path):
     (tmp_path / "t.csv").write_bytes(("\ufeff" + text_of()).encode("utf-16-le")[:-1])
-    assert "cannot be read: begins as UTF-16, and is none: truncated data" in problem(tmp_path / "t.csv", "y", "s")
+    wrong = problem(tmp_path / "t.csv", "y", "s")
+    assert "cannot be read: begins as UTF-16, but is not valid UTF-16: truncated data" in wrong
 
 
 @pytest.mark.parametrize("text", ["sep=;", "sep=;\n", "sep=12\n1;2\n"])

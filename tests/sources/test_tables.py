@@ -311,7 +311,7 @@ BAD_TEXT = [
     (",".join(f"c{n}" for n in range(30)) + "\n", "'c19' and 10 more"),
     (b"y,s\n1,\xff\n", "row 1 (line 2), column 's': b'\\xff' is not UTF-8"),
     ("y,s\n1,18446744073709551615\n0,18446744073709551614\n", "row 1 (line 2), column 's': the score "
-     "'18446744073709551615' is a whole number that no float64 holds, and not all scores are integers of 64 bits"),
+     "'18446744073709551615' is a whole number that no float64 holds, and not all scores are signed integers of"),
     ("y,s\n1,0.5\n0,9007199254740993\n", "row 2 (line 3), column 's': the score '9007199254740993' is a whole number"),
     ("y,s\n1,0.5\n0,1e400\n", "row 2 (line 3), column 's': the score '1e400' is beyond the range of float64"),
     ("y,s\n1,2\n0,-1e999\n", "row 2 (line 3), column 's': the score '-1e999' is beyond the range of float64"),
@@ -369,7 +369,7 @@ def test_bad_rows_of_standard_input(monkeypatch):
     ("arguments", "problem"),
     [
         (("y", 9), "there is no column 9: the file has 3"),
-        (("y", "0"), "column '0': a file without column names has numbers from 1 up"),
+        (("y", "0"), "column '0': without column names, a column is a number from 1 up"),
         ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0 or 1, False or True"),
         (("y", "when"), "column 'when': it holds timestamp[ms], not numbers"),
         (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0 or 1, False or True"),
@@ -404,7 +404,7 @@ def test_texts_that_are_no_unicode(tmp_path):
 
 def test_no_header_errors(tmp_path):
     path = write(tmp_path, "t.csv", "1,2\n0,3\n")
-    with pytest.raises(ValueError, match="column 'y': a file without column names has numbers from 1 up"):
+    with pytest.raises(ValueError, match="column 'y': without column names, a column is a number from 1 up"):
         read_columns(path, "y", 2, header=False)
     with pytest.raises(ValueError, match="the first line has fewer than 7 columns"):
         read_columns(path, 1, 7, header=False)
@@ -554,7 +554,7 @@ def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, 
         table = list(csv.reader(io.StringIO(text, newline="")))
         at = table[0].index("note") if "note" in table[0] else 0
         if any(0 < len(row) <= at for row in table[1:]):
-            with pytest.raises(ValueError, match=rf"line \d+: the ids are in column {at + 1}, and this row ends at"):
+            with pytest.raises(ValueError, match=rf"line \d+: the ids are in column {at + 1}, but this row ends at"):
                 read_ids(path, "note")
             return
         ids = (row[at].strip() for row in table[1:] if row)
@@ -696,13 +696,13 @@ def test_lists_of_ids_in_parquet(tmp_path):
 
 
 def test_readers_that_make_no_sense():
-    with pytest.raises(ValueError, match="give either label or actives"):
+    with pytest.raises(ValueError, match="give exactly one of label, grade and actives"):
         TableReader(["t.csv"], None, ["s"])
-    with pytest.raises(ValueError, match="ids must say in which column"):
+    with pytest.raises(ValueError, match="ids does not name the column of the ids"):
         TableReader(["t.csv"], None, ["s"], actives=["a"])
     with pytest.raises(ValueError, match="workers is 0: must be at least 1, or -1 for all cores"):
         TableReader(["t.csv"], "y", ["s"], workers=0)
-    with pytest.raises(ValueError, match="group cannot be given too"):
+    with pytest.raises(ValueError, match="by_file and group are both given"):
         TableReader(["t.csv"], "y", ["s"], "g", by_file=True)
 
 
@@ -876,7 +876,7 @@ def test_parquet_of_which_bytes_were_changed(tmp_path_factory, scores, codec, wo
 def test_a_row_without_a_cell_for_the_id(tmp_path):
     """An id that is left out would be an item that is not relevant."""
     path = write(tmp_path, "ids.csv", b'name,id\n"a\nb",1\n\nb\nc,3\n')
-    with pytest.raises(ValueError, match=r"ids\.csv: line 5: the ids are in column 2, and this row ends at column 1"):
+    with pytest.raises(ValueError, match=r"ids\.csv: line 5: the ids are in column 2, but this row ends at column 1"):
         read_ids(path, "id")
     assert read_ids(path, "name") == ["a\nb", "b", "c"]
 

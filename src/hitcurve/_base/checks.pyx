@@ -145,7 +145,7 @@ def checked_seed(rng):
     try:
         np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"rng={quoted(rng)} is no seed and no numpy.random.Generator: {str(error)[:200]}") from None
+        raise type(error)(f"rng={quoted(rng)} is neither a seed nor a numpy.random.Generator: {str(error)[:200]}") from None
     return rng
 
 
@@ -267,8 +267,8 @@ cdef int no_rounded(object values, object array, str name) except -1:
         for i in np.flatnonzero(np.abs(array[:, j]) >= LARGE)[:len(exact)].tolist():
             if int(exact[i]) != array[i, j].item():
                 place = place_of(name, i, (array.shape[0],)) if len(columns) == 1 else f"{name}[{i}, {j}]"
-                raise ValueError(f"{place} is {exact[i]}: it is no float64, which integers beside missing values or fractions "
-                                 "become")
+                raise ValueError(f"{place} is {exact[i]}: integers beside missing values or fractions become float64, which "
+                                 "cannot hold it")
     return 0
 
 

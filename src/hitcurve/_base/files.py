@@ -369,7 +369,7 @@ class _Recoded(io.RawIOBase):
             try:
                 self.held = self.decoder.decode(data, final=not data).encode("utf-8", "surrogatepass")
             except UnicodeDecodeError as error:
-                raise OSError(f"begins as UTF-16, and is none: {error.reason}") from None
+                raise OSError(f"begins as UTF-16, but is not valid UTF-16: {error.reason}") from None
             if not data:
                 break
         size = min(len(room), len(self.held))

@@ -31,20 +31,20 @@ cdef enum Passed:
     PASSED_ROUNDED         # a whole score that no double holds, as the nearest double
 
 cdef tuple PASSED = (
-    "line%s with more than six columns: the rest ignored",
-    "score%s that are no number: read as far as they are one, else as 0",
-    "relevance%s that are no whole number: read as far as they are one, else as 0",
+    "line%s with more than six columns: the rest is ignored",
+    "score%s other than a number: read as the number at the beginning, else as 0",
+    "relevance%s other than a whole number: read as the whole number at the beginning, else as 0",
     "whole score%s above 2**53 that no double holds: rounded to the nearest double",
 )
 
 cdef dict TROUBLES = {
     TROUBLE_COLUMNS: "has {columns}, a line of {kind}",
-    TROUBLE_SCORE: "the score {field!r} is no number",
+    TROUBLE_SCORE: "the score {field!r} is not a number",
     TROUBLE_RANGE: "the score {field!r} is beyond the range of a double",
     TROUBLE_NAN: "the {value} is NaN",
     TROUBLE_ROUNDED: "the score {field!r} is a whole number that no double holds",
     TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
-    TROUBLE_LEVEL: "the relevance {field!r} is no number from -1000000000 to 1000000000",
+    TROUBLE_LEVEL: "the relevance {field!r} is not a number from -1000000000 to 1000000000",
     TROUBLE_TWICE: "document {field!r} occurs twice in its query, first in line {other}",
     TROUBLE_RANK: "the rank column holds no number, and rank_by='rank' needs one",
     TROUBLE_LONG: f"the line is longer than {LONGEST >> 20} MiB",

@@ -92,7 +92,7 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
             said = text.format(values[row]) + whose(row, starts, names, docs)
             raise ValueError(f"{name}: the relevance in row {row} is {said}")
     if cut.any():
-        warn([f"{name}: {cut.sum()} relevances that are no whole numbers: cut off to whole ones"])
+        warn([f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off"])
     return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
 
 

@@ -152,8 +152,8 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
         trouble_with(&parser, problem, doc, other)
         raise_trouble(&parser, source)
     size = id_text(doc, room, &text)
-    what = "has no rank" if problem == TROUBLE_RANK else "has the rank of another one"
-    what += ", and rank_by='rank' needs one for each"
+    what = "has no rank" if problem == TROUBLE_RANK else "has the same rank as another document"
+    what += ", but rank_by='rank' needs a rank for each document"
     if problem == TROUBLE_TWICE:
         what = f"occurs twice in query {query.decode('utf-8', 'backslashreplace')!r}"
     raise ValueError(f"{source}: document {shown(text, size)!r} {what}")
@@ -650,8 +650,8 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
 
 # Where lines end that are judged together: behind some of them, at the end, in a query that the piece cuts, at one that
 # came before, at one with trouble.
-cdef enum Stop:
-    STOP_AFTER_SOME, STOP_AT_END, STOP_IN_QUERY, STOP_APART, STOP_TROUBLE
+cdef enum Ended:
+    ENDED_AFTER_SOME, ENDED_AT_END, ENDED_IN_QUERY, ENDED_APART, ENDED_TROUBLE
 
 
 cdef bint met_before(dict names, const Doc* name) except -1:
@@ -673,11 +673,11 @@ cdef int judge_lines(Judged judged, Parser* parser, Parser* before, bint last, S
         before[0] = parser[0]
         docs.size = 0
         if parse_query(parser, docs, &more) != NO_TROUBLE:
-            return STOP_TROUBLE
+            return ENDED_TROUBLE
         if parser.p >= parser.end and not last:
-            return STOP_IN_QUERY
+            return ENDED_IN_QUERY
         if not more:
-            return STOP_AT_END
+            return ENDED_AT_END
         lines += docs.size
         set_text(&name, parser.query, parser.query_length)
         query = judged.qrels.names.find(&name)
@@ -687,12 +687,12 @@ cdef int judge_lines(Judged judged, Parser* parser, Parser* before, bint last, S
             with gil:
                 apart = met_before(others, &name)
         if apart:
-            return STOP_APART
+            return ENDED_APART
         problem = judged.add_query(query, docs.items, docs.size, &scratch.work)
         if problem != NO_TROUBLE:
             trouble_with(parser, problem, &docs.items[scratch.work.bad], &docs.items[scratch.work.other])
-            return STOP_TROUBLE
-    return STOP_AFTER_SOME
+            return ENDED_TROUBLE
+    return ENDED_AFTER_SOME
 
 
 def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True, progress=None):
@@ -707,7 +707,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     cdef const char* begin
     cdef Py_ssize_t length, offset = 0
     cdef bint last = True
-    cdef int stop = STOP_AFTER_SOME
+    cdef int ended = ENDED_AFTER_SOME
     cdef dict others = {}
     if qrels.integers:
         qrels = qrels.as_text()
@@ -718,17 +718,17 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
     judged = Judged.start(qrels, source, "", order, single)
     start_parser(&parser, begin, length, strict)
     parser.ranks = judged.order == ORDER_RANK
-    while stop != STOP_AT_END:
+    while ended != ENDED_AT_END:
         with nogil:
-            stop = judge_lines(judged, &parser, &before, last, scratch, others)
-        if stop == STOP_APART:
+            ended = judge_lines(judged, &parser, &before, last, scratch, others)
+        if ended == ENDED_APART:
             return None
-        if stop == STOP_TROUBLE:
+        if ended == ENDED_TROUBLE:
             raise_trouble(&parser, source)
         PyErr_CheckSignals()
         if progress is not None:
             progress(offset + parser.p - begin)
-        if stop == STOP_IN_QUERY:  # it is read again, with more of it
+        if ended == ENDED_IN_QUERY:  # it is read again, with more of it
             parser = before
             judged.tag = tag_of(&parser, judged.tag)
             parser.lines = line_number(&parser, parser.p) - 1

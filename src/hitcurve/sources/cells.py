@@ -132,8 +132,8 @@ class Types:
             self._odd = odd if self._odd is None else self._odd
             dtype = self.common()
         if dtype.kind == "f" and self._odd is not None:
-            raise ValueError(f"{where()}: scores of dtype {score.dtype}, after others of dtype {others}: no type holds "
-                             f"all of them exactly ({self._odd} is no float64): give all scores one type")
+            raise ValueError(f"{where()}: scores of dtype {score.dtype} follow scores of dtype {others}, and no type "
+                             f"holds both exactly (float64 cannot hold {self._odd}): give all scores one type")
         return dtype
 
     def common(self) -> np.dtype[Any]:
@@ -226,7 +226,7 @@ def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     used = pc.unique(cells.indices).drop_null().to_pylist()
     if cells.null_count or any(not words[at] for at in used):
         index = next(at for at, code in enumerate(cells.indices.to_pylist()) if code is None or not words[code])
-        raise BadCell(index, f"the label is empty: with positive={rules.positive!r} each row needs one")
+        raise BadCell(index, f"the label is empty: with positive={rules.positive!r} each row needs a label")
     assert rules.met is not None
     for at in used:
         if len(rules.met) <= _MOST_NAMED or words[at] == rules.positive:
@@ -314,7 +314,8 @@ def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
     if nan_policy != "raise" and numbers.null_count and pa.types.is_integer(numbers.type):
         at = rounded(numbers_of(numbers, 0))
         if at is not None:
-            raise BadCell(at, f"the score {numbers[at]} is no float64, which integers beside missing scores become")
+            problem = f"cannot hold the score {numbers[at]}"
+            raise BadCell(at, f"integers beside missing scores become float64, which {problem}")
     return as_scores(numbers_of(numbers), nan_policy, partial(_value, cells))
 
 
@@ -393,7 +394,7 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
         from decimal import Decimal
 
         if Decimal(texts[index].as_py()) != floats[index].as_py():
-            problem = f"that no float64 holds, and not all {what}s are integers of 64 bits with a sign"
+            problem = f"that no float64 holds, and not all {what}s are signed integers of 64 bits"
             raise BadCell(index, f"the {what} {quoted(texts[index].as_py())} is a whole number {problem}")
     return floats
 

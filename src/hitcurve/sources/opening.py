@@ -62,9 +62,7 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
             raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
                              nan_policy=nan_policy, grade=grade, workers=workers, layout=layout)
-        if not all_parquet(reader):
-            return reader
-        row_groups = Parquet(reader)
+        row_groups = Parquet(reader) if all_parquet(reader) else reader  # which looks at the schemas
         return reader if in_order else row_groups
     rules = layout.rules(nan_policy, label is not None)
     if layout.delimiter is not None:
@@ -265,7 +263,7 @@ class Parquet(Source):
             cells.append(self._column(file, group, leaves) if leaves else None)
             if leaves and len(cells[-1]) != rows:
                 held = many(len(cells[-1]), "rows", ",")
-                raise pa.ArrowInvalid(f"a column holds {held}, and its row group says {rows:,}")
+                raise pa.ArrowInvalid(f"a column holds {held}, but its row group says {rows:,}")
             if want == "relevant" and len(cells) == 1 and no_hits(cells[0]):
                 break
         yield cells
@@ -326,10 +324,8 @@ def _size(piece: Piece) -> int:
 
 def _nulls_among_integers(type_: Any, metadata: Any, leaves: list[int]) -> bool:
     """Whether the statistics say that a column of integers has empty cells, which makes its scores float64."""
-    if not pa.types.is_integer(type_):
-        return False
-    (leaf,) = leaves
-    statistics = (metadata.row_group(at).column(leaf).statistics for at in range(metadata.num_row_groups))
+    groups = range(metadata.num_row_groups) if pa.types.is_integer(type_) else ()
+    statistics = (metadata.row_group(at).column(leaves[0]).statistics for at in groups)
     return any(known is not None and known.has_null_count and known.null_count for known in statistics)
 
 
@@ -383,8 +379,8 @@ class _Batches(Source):
             return (batch,)
         stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
         if self.tuples or not (stream or array):
-            raise TypeError(f"source: row {start + 1}: a batch of type {type(batch).__name__}: it must be an Arrow "
-                            "record batch, a data frame, or a tuple (labels, scores)")
+            raise TypeError(f"source: row {start + 1}: the batch is of type {type(batch).__name__}: it must be an "
+                            "Arrow record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
             raise TypeError("score must name the column of the scores")
         if self.label is None and not self.graded and not self.unlabelled:
@@ -412,11 +408,11 @@ class _Batches(Source):
     def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:
         place = f"source: row {start + 1}"
         if len(batch) not in ((2, 3) if self.group is None else (3,)):
-            raise ValueError(f"{place}: a batch of {len(batch)} arrays: it must be (labels, scores) "
+            raise ValueError(f"{place}: the batch has {len(batch)} arrays: it must be (labels, scores) "
                              "or, with group=, (labels, scores, groups)")  # fmt: skip
         if len(batch) == 3 and self.group is None and not self.tuples:
-            raise ValueError(f"{place}: a batch of 3 arrays, but no group: write group=3 if the third array holds "
-                             "groups")
+            raise ValueError(f"{place}: the batch has 3 arrays, but group is not given: write group=3 if the third "
+                             "array holds groups")
         try:
             labels = checked_array(batch[0], "y_true", LEVELS if self.graded else LABEL_RULE)
             score = checked_array(batch[1], "y_score", SCORES)
@@ -426,7 +422,7 @@ class _Batches(Source):
         if labels.shape != score.shape:
             raise ValueError(f"{place}: y_true has {many(labels.shape[0], 'items')}, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
-            raise ValueError(f"{place}: scores have shape {score.shape}, groups {groups.shape}")
+            raise ValueError(f"{place}: y_score has shape {score.shape}, groups has shape {groups.shape}")
         label = (as_levels if self.graded else as_flags)(labels, labels.__getitem__)
         as_scores(score, self.nan_policy, score.__getitem__)
         if groups is None:

@@ -644,8 +644,8 @@ class _Groups:
             # Groups are numbered in the order in which they come.
             back = np.diff(piece.group, prepend=last) < 0
             if back.any():
-                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group that had ended goes "
-                                 "on: the rows are not sorted by group")
+                raise ValueError(f"{job.source.place(piece.start + int(np.argmax(back)))}: a group comes again after "
+                                 "another group: the rows are not sorted by group")
             last = int(piece.group[-1])
             waiting.append((piece.label, piece.group, piece.scores[0]))
             held += piece.rows
@@ -770,7 +770,7 @@ class _Column:
             need = self.needed
             if tolerance and max_memory * width / tolerance < need:
                 need = min(need, int(max_memory * max(2.0, width / tolerance)))
-            raise ValueError(f"average precision is known within {width:.3g} only, more than tolerance={tolerance:g}, "
+            raise ValueError(f"average precision is known only within {width:.3g}, more than tolerance={tolerance:g}, "
                              f"with max_memory={_bytes(max_memory)}: about {_bytes(need)} would be enough")
         return HitCurve.from_table(score, above, tied, hits, **options)
 

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -108,11 +109,11 @@ class TableReader(Source):
         self._forms: dict[str, _Form] = {}  # of the files that are not as their names say
         self._sheets: dict[str, str] = {}
         if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
-            raise ValueError("give either label or actives, or grade in place of both")
+            raise ValueError("give exactly one of label, grade and actives")
         if actives is not None and ids is None:
-            raise ValueError("actives are joined by their ids: ids must say in which column these are")
+            raise ValueError("actives are found by their ids, but ids does not name the column of the ids")
         if by_file and group is not None:
-            raise ValueError("by_file makes groups of the files: group cannot be given too")
+            raise ValueError("by_file and group are both given, but only one of them can make the groups")
         self.workers = check_workers(workers)
         needed("pyarrow", "reading files")
         needed("pyarrow.compute", "reading files")  # early: where memory lacks, it ends the process as it is imported
@@ -181,9 +182,7 @@ class TableReader(Source):
         at = start
         try:
             with opened(path) as stream:
-                ways: dict[str, Callable[[Any, Path], Iterator[list[Any]]]]
-                ways = {"parquet": self._parquet, "sdf": self._sdf, "excel": self._excel}
-                read = ways.get(kind, self._text)
+                read = {"parquet": self._parquet, "sdf": self._sdf, "excel": self._excel}.get(kind, self._text)
                 for values in read(stream, path):
                     piece = self._piece(want, values, shown, at)
                     at += piece.rows
@@ -280,7 +279,8 @@ class TableReader(Source):
                 rows += len(cells[0])
                 yield self._values(cells)
             if rows != file.metadata.num_rows:
-                raise pa.ArrowInvalid(f"it holds {many(rows, 'rows', ',')}, and says {file.metadata.num_rows:,}")
+                said = f"its metadata says {file.metadata.num_rows:,}"
+                raise pa.ArrowInvalid(f"it holds {many(rows, 'rows', ',')}, but {said}")
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown = file_kind(path)[0]
@@ -355,8 +355,8 @@ class TableReader(Source):
             begun = self._begun(head, shown, form)
             found_out = self._any_decimal and form.decimal == ","
             if begun is not None and found_out and (number := begun.thousands()) is not None:
-                raise ValueError(f"{shown}: the comma of {number!r} may part thousands or the fraction: decimal=',' "
-                                 "says that it is the fraction") from None
+                raise ValueError(f"{shown}: the comma of {number!r} may separate thousands or be the decimal mark: "
+                                 "decimal=',' says that it is the decimal mark") from None
             self._forms[shown] = form
         head.settled = True
         return begun
@@ -481,9 +481,9 @@ class _Begun(NamedTuple):
 
     def thousands(self) -> str | None:
         """The first number with a comma, if the commas of all such numbers may part thousands."""
-        columns = self.parser.texts(self.slab)
-        held = [column for role, column in zip(self.parser.roles, columns, strict=True) if role in ("score", "grade")]
-        numbers = [text for column in held for text in column.to_pylist() if text and "," in text]
+        columns = zip(self.parser.roles, self.parser.texts(self.slab), strict=True)
+        texts = (text for role, column in columns if role in ("score", "grade") for text in column.to_pylist())
+        numbers = [text for text in texts if text and "," in text]
         return numbers[0] if numbers and all(map(_THOUSANDS.fullmatch, numbers)) else None
 
 
@@ -537,12 +537,9 @@ class _TextParser:
             width = many(bad.actual_columns, "cells")
             problem = f"{width} where the first line has {bad.expected_columns}: {quoted(bad.text)}"
             raise BadCell(bad.number - 1, problem) from None
-        values = self._values(cells)
+        values = converted(self.reader.roles, cells, self.rules)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]
         return values
-
-    def _values(self, cells: list[Any]) -> list[Any]:
-        return converted(self.reader.roles, cells, self.rules)
 
     def _named(self, columns: list[Any]) -> None:
         """Names the first cell that is no text."""
@@ -564,19 +561,15 @@ class _TextParser:
         if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
             return self.slowly(slab)  # one column in two roles
         try:
-            values = self._values(self._read(slab, types, **self.known))
+            values = converted(self.reader.roles, self._read(slab, types, **self.known), self.rules)
         except (pa.ArrowInvalid, BadCell):
             return self.slowly(slab)
         for at, (role, integers) in enumerate(zip(self.roles, self.integers, strict=True)):
-            if role == "grade" and (values[at] >= LARGE).any():
+            if role in ("grade", "score") and (np.abs(values[at]) >= LARGE).any():
                 return self.slowly(slab)
-            if role == "score":
-                score = values[at]
-                if (np.abs(score) >= LARGE).any():
-                    return self.slowly(slab)
-                if integers and not has_nan(score):
-                    exact = score.astype(np.int64)
-                    values[at] = exact if np.array_equal(exact, score) else score
+            if role == "score" and integers and not has_nan(values[at]):
+                exact = values[at].astype(np.int64)
+                values[at] = exact if np.array_equal(exact, values[at]) else values[at]
         return values
 
 
@@ -646,7 +639,7 @@ def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], in
         if row and place < 0:
             place = chosen(row)
         elif row and len(row) <= place:  # said at the end: a quotation mark that is not closed may be why
-            short = short or f"line {line}: the ids are in column {place + 1}, and this row ends at column {len(row)}"
+            short = short or f"line {line}: the ids are in column {place + 1}, but this row ends at column {len(row)}"
         elif row:
             yield row[place]
         line = rows.line_num + 1
@@ -792,10 +785,7 @@ def _check_extent(data: bytes) -> None:
 
 
 def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters[:10].upper():
-        number = 26 * number + letter - 64
-    return number
+    return reduce(lambda number, letter: 26 * number + letter - 64, letters[:10].upper(), 0)
 
 
 def _cell_text(cell: Any) -> str:
@@ -885,5 +875,5 @@ def _found(shown: str, names: list[str], column: str | int) -> int:
 
 def _number(shown: str, column: str | int) -> int:
     if not str(column).isascii() or not str(column).isdigit() or int(column) < 1:
-        raise ValueError(f"{shown}: column {column!r}: a file without column names has numbers from 1 up")
+        raise ValueError(f"{shown}: column {column!r}: without column names, a column is a number from 1 up")
     return int(column)
