@@ -326,9 +326,7 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
                     raise ValueError(f"{many(len(row), 'columns')}, where the header has {width}")
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
-    query, doc, value, rank = places
-    found = {"query_id": [row[query] for _, row in numbered], "doc_id": [row[doc] for _, row in numbered]}
-    return found | _values(value_names[0], numbered, value, rank, name)
+    return _columns(value_names[0], numbered, places, name)
 
 
 def _check_marks(lines: list[bytes], begin: int, delimiter: str) -> None:
@@ -348,14 +346,15 @@ def _three(text: bytes, value: str, written: str, name: str) -> dict[str, Any]:
         if len(row) != width or not 3 <= width <= 4:
             raise ValueError(f"{name}, line {i}: {many(len(row), 'columns')}, where {written} has "
                              f"{'3' if value == 'score' else '3 or 4'}: {b' '.join(row)!r}")
-    ranked = written == "msmarco" and value == "score"
-    found = {"query_id": [row[0] for _, row in numbered], "doc_id": [row[width - 2] for _, row in numbered]}
-    return found | _values(value, numbered, -1 if ranked else width - 1, width - 1 if ranked else -1, name)
+    last = (-1, width - 1) if written == "msmarco" and value == "score" else (width - 1, -1)
+    return _columns(value, numbered, [0, width - 2, *last], name)
 
 
-def _values(value: str, numbered: list[tuple[int, Any]], place: int, rank: int, name: str) -> dict[str, Any]:
-    """The columns of values and of ranks; ranks alone are scores that fall with them."""
-    found = {}
+def _columns(value: str, numbered: list[tuple[int, Any]], places: list[int], name: str) -> dict[str, Any]:
+    """The columns at the places of query, document, value and rank (-1: there is none); ranks alone make the scores."""
+    query, doc, place, rank = places
+    found: dict[str, Any] = {"query_id": [row[query] for _, row in numbered]}
+    found["doc_id"] = [row[doc] for _, row in numbered]
     for what, at in ((value, place), ("rank", rank)):
         if at >= 0:
             values = []
