@@ -244,9 +244,7 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
     if method is not None:
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
-    found: list[Interval] = []
-    for known in asked:
-        found.append(closed_form(curve, known, ties, method or _usual_method(known, ties), level))
+    found = [closed_form(curve, known, ties, method or _usual_method(known, ties), level) for known in asked]
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
     if bootstrap_method == "BCa" and isinstance(curve, GainCurve):
         raise ValueError("bootstrap_method='BCa' is not available for items with levels: use 'percentile'")
