@@ -26,13 +26,7 @@ __all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs",
 # What columns are called.
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOC = ("doc_id", "docno", "docid", "corpus-id", "doc")
-FORMATS = {
-    "trec": "the four columns of TREC qrels, the six of a TREC run",
-    "json": "{query: {document: value}}",
-    "csv": "a header that names the columns; tabs, commas or semicolons between them",
-    "msmarco": "query, document and rank of a run; query, document and relevance",
-    "scores": "query, document and score of a run",
-}
+FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
 
 class Listed(NamedTuple):
